@@ -1,0 +1,38 @@
+//! What each framework says: its operators under their own names, checked by its own rules.
+//!
+//! A dialect is one file. It checks the arguments as its framework does, lowers them to one
+//! [`Scatter`](crate::scatter::Scatter), and lists its operators as data. It holds no data loop.
+
+mod operator;
+
+pub mod mindspore;
+pub mod mxnet;
+pub mod openvino;
+pub mod torch;
+pub mod torch_scatter;
+
+pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+
+/// Every operator of every dialect.
+pub static OPERATORS: &[&[Operator]] = &[
+    mxnet::OPERATORS,
+    openvino::OPERATORS,
+    torch::OPERATORS,
+    mindspore::OPERATORS,
+    torch_scatter::OPERATORS,
+];
+
+use crate::tensor::{DynTensor, Element, Tensor};
+
+/// The new tensor of an operator that makes one.
+fn tensor(made: Option<DynTensor>) -> DynTensor {
+    made.expect("an operator that is not in place makes a tensor")
+}
+
+/// Likewise, as the type that its arguments had. Typed arguments hold only valid elements, and
+/// operators write only valid ones.
+fn typed<T: Element>(made: Option<DynTensor>) -> Tensor<T> {
+    tensor(made)
+        .typed()
+        .expect("the output's type is that of the updates")
+}

@@ -1,0 +1,249 @@
+//! OpenVINO: operators of its opsets.
+//!
+//! Source of the semantics: OpenVINO 2026.4.1, the `SliceScatter-15` document and
+//! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`; see also `COMPARE.md`.
+
+use super::operator::{
+    Argument, Arguments, Call, Context, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
+};
+use crate::error::{Class, Problem, Result};
+use crate::kernel::Combine;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[Operator {
+    name: "openvino.slice_scatter",
+    summary: "SliceScatter-15: a copy of data with the slice start:stop:step replaced by updates",
+    arguments: &[
+        Argument {
+            name: "data",
+            kind: Kind::Tensor,
+            default: None,
+            doc: "the tensor to change, of rank 1 or more, any dtype",
+        },
+        Argument {
+            name: "updates",
+            kind: Kind::Tensor,
+            default: None,
+            doc: "the slice's new values: data's dtype, and exactly the slice's shape",
+        },
+        Argument {
+            name: "start",
+            kind: Kind::Integers,
+            default: None,
+            doc: "where each sliced axis begins; negative counts from the end",
+        },
+        Argument {
+            name: "stop",
+            kind: Kind::Integers,
+            default: None,
+            doc: "where each sliced axis ends, not included; negative counts from the end",
+        },
+        Argument {
+            name: "step",
+            kind: Kind::Integers,
+            default: None,
+            doc: "the step of each sliced axis; not 0",
+        },
+        Argument {
+            name: "axes",
+            kind: Kind::Integers,
+            default: Some("None"),
+            doc: "the axes that start, stop and step speak of; None: the first ones",
+        },
+    ],
+    returns: &["out"],
+    lower: |args| lower_from(args),
+}];
+
+fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    let updates = args.tensor("updates")?;
+    let slice = Slice {
+        start: args.integers("start")?,
+        stop: args.integers("stop")?,
+        step: args.integers("step")?,
+        axes: args.optional_integers("axes"),
+    };
+    lower(data, updates, &slice)
+}
+
+/// The slice's own arguments.
+#[derive(Clone, Debug)]
+struct Slice<'a> {
+    start: Integers<'a>,
+    stop: Integers<'a>,
+    step: Integers<'a>,
+    axes: Option<Integers<'a>>,
+}
+
+/// A copy of `data` in which the slice `start:stop:step` along `axes` is replaced by `updates`.
+///
+/// `start`, `stop` and `step` follow Python's slice rule on each axis (negative values count from
+/// the end, then everything is clamped); `updates` must have exactly the slice's shape: nothing is
+/// broadcast. Empty lists slice nothing, so `updates` replaces all of `data`.
+///
+/// ```
+/// let out = strew::openvino::slice_scatter(&[0, 1, 2, 3, 4, 5], &[10, 30], &[4], &[0], &[-2], None)?;
+/// assert_eq!(out.as_slice(), [0, 1, 30, 3, 10, 5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for lengths, axes, steps or shapes that do not fit.
+pub fn slice_scatter<'a, T: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    updates: impl Into<TensorView<'a, T>>,
+    start: &[i64],
+    stop: &[i64],
+    step: &[i64],
+    axes: Option<&[i64]>,
+) -> Result<Tensor<T>> {
+    let (data, updates) = (data.into().into_dyn(), updates.into().into_dyn());
+    let slice = Slice {
+        start: start.into(),
+        stop: stop.into(),
+        step: step.into(),
+        axes: axes.map(Integers::from),
+    };
+    Ok(super::typed(lower(data, updates, &slice)?.run()?.tensor))
+}
+
+/// [`slice_scatter`] with element types known at run time, and start, stop, step and axes as lists
+/// or as tensors of any integer type.
+///
+/// # Errors
+/// As [`slice_scatter`]; [`Class::Type`] for dtypes that do not fit.
+pub fn slice_scatter_dyn<'a>(
+    data: DynView<'a>,
+    updates: DynView<'a>,
+    start: Integers<'_>,
+    stop: Integers<'_>,
+    step: Integers<'_>,
+    axes: Option<Integers<'_>>,
+) -> Result<DynTensor> {
+    let slice = Slice {
+        start,
+        stop,
+        step,
+        axes,
+    };
+    Ok(super::tensor(lower(data, updates, &slice)?.run()?.tensor))
+}
+
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
+        _ => Class::Value,
+    }
+}
+
+fn lower<'a>(data: DynView<'a>, updates: DynView<'a>, slice: &Slice<'_>) -> Result<Call<'a>> {
+    let context = Context {
+        operator: "openvino.slice_scatter".into(),
+        class,
+    };
+    match describe(data, updates, slice) {
+        Ok(scatter) => Ok(Call { context, scatter }),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+fn describe<'a>(
+    data: DynView<'a>,
+    updates: DynView<'a>,
+    slice: &Slice<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    let rank = data.rank();
+    expect_shape("data", data.shape(), rank >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    expect_shape("updates", updates.shape(), updates.rank() == rank, || {
+        format!("it must have data's {rank} dimensions")
+    })?;
+    expect_dtype(
+        "updates",
+        updates.dtype(),
+        updates.dtype() == data.dtype(),
+        &format!("it must be data's dtype, {}", data.dtype()),
+    )?;
+    let start = listed("start", &slice.start, rank)?;
+    let stop = listed("stop", &slice.stop, rank)?;
+    let step = listed("step", &slice.step, rank)?;
+    let axes = slice
+        .axes
+        .as_ref()
+        .map(|axes| listed("axes", axes, rank))
+        .transpose()?;
+    for (name, other) in [("stop", &stop), ("step", &step)]
+        .into_iter()
+        .chain(axes.as_ref().map(|a| ("axes", a)))
+    {
+        expect_shape(name, &[other.len()], other.len() == start.len(), || {
+            format!("it must have as many values as start, {}", start.len())
+        })?;
+    }
+    let axes = axes.unwrap_or_else(|| (0..start.len() as i64).collect());
+    let mut first = vec![0usize; rank];
+    let mut by = vec![1isize; rank];
+    let mut count = data.shape().to_vec();
+    let mut taken = vec![false; rank];
+    for (k, &named) in axes.iter().enumerate() {
+        let along = axis(&format!("axes[{k}]"), named, rank)?;
+        let refuse = |argument: &str, value: i64, expected: &str| Problem::Value {
+            argument: format!("{argument}[{k}]"),
+            value: value.to_string(),
+            expected: expected.into(),
+        };
+        if std::mem::replace(&mut taken[along], true) {
+            return Err(refuse(
+                "axes",
+                named,
+                "it names an axis that was named before",
+            ));
+        }
+        if step[k] == 0 {
+            return Err(refuse("step", 0, "it must not be 0"));
+        }
+        let picked = slice_of(data.shape()[along], start[k], stop[k], step[k]);
+        (first[along], by[along], count[along]) = picked;
+    }
+    expect_shape("updates", updates.shape(), updates.shape() == count, || {
+        format!("it must be the slice's shape, {count:?}; nothing is broadcast")
+    })?;
+    let destinations = Destinations::affine(data.shape(), &first, &by, &count)?;
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::CopyOf(data),
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn listed(argument: &'static str, values: &Integers<'_>, rank: usize) -> Result<Vec<i64>, Problem> {
+    let list = values.list(argument)?.into_owned();
+    expect_shape(argument, &[list.len()], list.len() <= rank, || {
+        format!("it must have at most as many values as data has dimensions, {rank}")
+    })?;
+    Ok(list)
+}
+
+/// First coordinate, step and count of Python's slice on an axis of `size`; `step` is not 0.
+#[allow(clippy::cast_possible_truncation)]
+fn slice_of(size: usize, start: i64, stop: i64, step: i64) -> (usize, isize, usize) {
+    // In i128 no sum of two i64 overflows, nor does a division of their difference.
+    let (n, step) = (size as i128, i128::from(step));
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let clamp = |value: i64| {
+        let value = i128::from(value);
+        let value = if value < 0 { value + n } else { value };
+        value.clamp(low, high)
+    };
+    let (start, stop) = (clamp(start), clamp(stop));
+    let span = if step > 0 { stop - start } else { start - stop };
+    let count = (span + step.abs() - 1).max(0) / step.abs();
+    // A single cell needs no step; more of them keep it below the size.
+    let step = if count > 1 { step as isize } else { 1 };
+    (start.max(0) as usize, step, count as usize)
+}

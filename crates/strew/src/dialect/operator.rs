@@ -1,0 +1,415 @@
+//! Operators as data: what the command line, Python and the conformance runner call them by.
+
+use super::OPERATORS;
+use crate::error::{Class, Error, Problem, Result};
+use crate::plan::{Plan, Strategy};
+use crate::scatter::{Output, Scatter};
+use crate::tensor::{DType, DynView, DynViewMut};
+use std::borrow::Cow;
+
+/// One operator of one framework.
+#[derive(Debug)]
+pub struct Operator {
+    /// `framework.operator`, as the framework spells it.
+    pub name: &'static str,
+    /// One line that says what it does.
+    pub summary: &'static str,
+    /// Its arguments, in the framework's order.
+    pub arguments: &'static [Argument],
+    /// What it returns: `out`, `arg`. An operator that works in place returns its target.
+    pub returns: &'static [&'static str],
+    /// Checks the arguments and says what to do.
+    pub lower: for<'a> fn(&mut Arguments<'a>) -> Result<Call<'a>>,
+}
+
+/// One argument of an operator.
+#[derive(Debug)]
+pub struct Argument {
+    /// The framework's name for it.
+    pub name: &'static str,
+    /// What may be passed.
+    pub kind: Kind,
+    /// What it is when it is not passed, as one would write it; `None`: it must be passed.
+    pub default: Option<&'static str>,
+    /// What it means, with shapes and dtypes.
+    pub doc: &'static str,
+}
+
+/// What may be passed as an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A tensor that is read.
+    Tensor,
+    /// A tensor that is written in place and returned.
+    Target,
+    /// A list of integers, or a 1-d tensor of them.
+    Integers,
+    /// One integer.
+    Int,
+    /// True or false.
+    Bool,
+    /// A word.
+    Text,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tensor => "a tensor",
+            Self::Target => "a tensor that may be written to",
+            Self::Integers => "a list of integers or a tensor of them",
+            Self::Int => "an integer",
+            Self::Bool => "true or false",
+            Self::Text => "a word",
+        }
+    }
+}
+
+/// A value that is passed as an argument.
+#[derive(Debug)]
+pub enum Value<'a> {
+    /// A tensor to read.
+    Tensor(DynView<'a>),
+    /// A tensor to write in place.
+    Target(DynViewMut<'a>),
+    /// A list of integers.
+    Integers(Vec<i64>),
+    /// One integer.
+    Int(i64),
+    /// True or false.
+    Bool(bool),
+    /// A word.
+    Text(String),
+}
+
+impl Value<'_> {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Tensor(_) => Kind::Tensor,
+            Self::Target(_) => Kind::Target,
+            Self::Integers(_) => Kind::Integers,
+            Self::Int(_) => Kind::Int,
+            Self::Bool(_) => Kind::Bool,
+            Self::Text(_) => Kind::Text,
+        }
+    }
+}
+
+/// Integers that came as a list or as a tensor.
+#[derive(Clone, Debug)]
+pub enum Integers<'a> {
+    /// A list.
+    List(Cow<'a, [i64]>),
+    /// A tensor of any shape and type, still to be checked.
+    Tensor(DynView<'a>),
+}
+
+impl<'a> From<&'a [i64]> for Integers<'a> {
+    fn from(list: &'a [i64]) -> Self {
+        Self::List(Cow::Borrowed(list))
+    }
+}
+
+impl<'a> From<DynView<'a>> for Integers<'a> {
+    fn from(view: DynView<'a>) -> Self {
+        Self::Tensor(view)
+    }
+}
+
+impl Integers<'_> {
+    /// The list, if it is one or a 1-d tensor of integers. Unsigned values beyond `i64` become
+    /// `i64::MAX`.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] for another rank, [`Problem::DType`] for another type.
+    pub fn list(&self, argument: &'static str) -> Result<Cow<'_, [i64]>, Problem> {
+        match self {
+            Self::List(list) => Ok(Cow::Borrowed(list)),
+            Self::Tensor(view) if view.rank() != 1 => Err(Problem::Shape {
+                argument,
+                found: view.shape().to_vec(),
+                expected: "it must have exactly one dimension".into(),
+            }),
+            Self::Tensor(view) => integers(view, argument).map(Cow::Owned),
+        }
+    }
+}
+
+fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Problem> {
+    let found = view.dtype();
+    let list = found.is_integer().then(|| view.to_integers()).flatten();
+    list.ok_or_else(|| Problem::DType {
+        argument,
+        found,
+        expected: "it must be an integer type".into(),
+    })
+}
+
+/// The values of a call, by the operator's argument names.
+#[derive(Debug)]
+pub struct Arguments<'a> {
+    operator: &'static Operator,
+    values: Vec<Option<Value<'a>>>,
+}
+
+impl<'a> Arguments<'a> {
+    /// No value yet.
+    #[must_use]
+    pub fn new(operator: &'static Operator) -> Self {
+        Self {
+            operator,
+            values: operator.arguments.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// Sets an argument by its place in the operator's list.
+    ///
+    /// # Errors
+    /// [`Problem::Kind`] if it is of a kind that the argument does not take.
+    pub fn set(&mut self, place: usize, value: Value<'a>) -> Result<()> {
+        let Some(argument) = self.operator.arguments.get(place) else {
+            let taken = self.operator.arguments.len();
+            return Err(self.error(Problem::Kind {
+                argument: format!("argument {}", place + 1),
+                expected: format!("one of {taken}"),
+                found: "one more".into(),
+            }));
+        };
+        let (wanted, found) = (argument.kind, value.kind());
+        let tensors = [Kind::Tensor, Kind::Target];
+        let fits = wanted == found
+            || (tensors.contains(&found) && (wanted == Kind::Tensor || wanted == Kind::Integers));
+        if !fits {
+            return Err(self.error(Problem::Kind {
+                argument: argument.name.into(),
+                expected: wanted.name().into(),
+                found: found.name().into(),
+            }));
+        }
+        self.values[place] = Some(value);
+        Ok(())
+    }
+
+    /// Sets an argument by name.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] if the operator has no such argument, [`Problem::Kind`] as for
+    /// [`set`](Self::set).
+    pub fn set_named(&mut self, name: &str, value: Value<'a>) -> Result<()> {
+        let names = self.operator.arguments.iter().map(|a| a.name);
+        match names.clone().position(|n| n == name) {
+            Some(place) => self.set(place, value),
+            None => {
+                let known: Vec<_> = names.collect();
+                Err(self.error(Problem::Value {
+                    argument: "argument".into(),
+                    value: name.into(),
+                    expected: format!("it must be one of {}", known.join(", ")),
+                }))
+            }
+        }
+    }
+
+    /// Checks the values and says what to do.
+    ///
+    /// # Errors
+    /// Whatever the operator finds wrong with its arguments.
+    pub fn lower(mut self) -> Result<Call<'a>> {
+        (self.operator.lower)(&mut self)
+    }
+
+    fn error(&self, problem: Problem) -> Error {
+        Error::new(self.operator.name, Class::Type, problem)
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
+        let place = self
+            .operator
+            .arguments
+            .iter()
+            .position(|a| a.name == name)?;
+        self.values[place].take()
+    }
+
+    fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T> {
+        value.ok_or_else(|| self.error(Problem::Missing { argument: name }))
+    }
+
+    pub(super) fn optional_tensor(&mut self, name: &'static str) -> Option<DynView<'a>> {
+        match self.take(name)? {
+            Value::Tensor(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    pub(super) fn tensor(&mut self, name: &'static str) -> Result<DynView<'a>> {
+        let found = self.optional_tensor(name);
+        self.required(name, found)
+    }
+
+    pub(super) fn optional_target(&mut self, name: &'static str) -> Option<DynViewMut<'a>> {
+        match self.take(name)? {
+            Value::Target(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    pub(super) fn target(&mut self, name: &'static str) -> Result<DynViewMut<'a>> {
+        let found = self.optional_target(name);
+        self.required(name, found)
+    }
+
+    pub(super) fn optional_integers(&mut self, name: &'static str) -> Option<Integers<'a>> {
+        match self.take(name)? {
+            Value::Integers(list) => Some(Integers::List(Cow::Owned(list))),
+            Value::Tensor(view) => Some(Integers::Tensor(view)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn integers(&mut self, name: &'static str) -> Result<Integers<'a>> {
+        let found = self.optional_integers(name);
+        self.required(name, found)
+    }
+
+    pub(super) fn optional_int(&mut self, name: &'static str) -> Option<i64> {
+        match self.take(name)? {
+            Value::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn int(&mut self, name: &'static str) -> Result<i64> {
+        let found = self.optional_int(name);
+        self.required(name, found)
+    }
+
+    pub(super) fn bool_or(&mut self, name: &'static str, default: bool) -> bool {
+        match self.take(name) {
+            Some(Value::Bool(value)) => value,
+            _ => default,
+        }
+    }
+
+    pub(super) fn optional_text(&mut self, name: &'static str) -> Option<String> {
+        match self.take(name)? {
+            Value::Text(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&mut self, name: &'static str) -> Result<String> {
+        let found = self.optional_text(name);
+        self.required(name, found)
+    }
+}
+
+/// A checked call of an operator: it can be run, or asked how it would run.
+#[derive(Debug)]
+pub struct Call<'a> {
+    pub(super) context: Context,
+    pub(super) scatter: Scatter<'a>,
+}
+
+/// Who a problem is reported for.
+#[derive(Clone, Debug)]
+pub(super) struct Context {
+    pub(super) operator: Cow<'static, str>,
+    /// The framework's class for a problem.
+    pub(super) class: fn(&Problem) -> Class,
+}
+
+impl Context {
+    pub(super) fn error(&self, problem: Problem) -> Error {
+        let class = match &problem {
+            Problem::Memory { .. } => Class::Memory,
+            Problem::Interrupted => Class::Interrupt,
+            Problem::ReadOnly { .. } => Class::Value,
+            other => (self.class)(other),
+        };
+        Error::new(self.operator.clone(), class, problem)
+    }
+}
+
+impl Call<'_> {
+    /// Runs the operator.
+    ///
+    /// # Errors
+    /// What only the index values or the machine can tell: indices out of bounds, memory.
+    pub fn run(self) -> Result<Output> {
+        let context = self.context;
+        self.scatter.run().map_err(|p| context.error(p))
+    }
+
+    /// How it would run.
+    ///
+    /// # Errors
+    /// If a forced strategy cannot run it.
+    pub fn plan(&self) -> Result<Plan> {
+        self.scatter.plan().map_err(|p| self.context.error(p))
+    }
+
+    /// Forces a strategy; results do not depend on it.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.scatter = self.scatter.with_strategy(strategy);
+        self
+    }
+}
+
+/// The operator of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Operator> {
+    OPERATORS
+        .iter()
+        .flat_map(|of| of.iter())
+        .find(|o| o.name == name)
+}
+
+/// Checks an axis number and makes it non-negative; 0-d counts as 1-d.
+pub(super) fn axis(argument: &str, value: i64, rank: usize) -> Result<usize, Problem> {
+    let ranks = rank.max(1) as i64;
+    if (-ranks..ranks).contains(&value) {
+        return Ok(value.rem_euclid(ranks).unsigned_abs() as usize);
+    }
+    Err(Problem::Axis {
+        argument: argument.into(),
+        value: value.into(),
+        rank,
+    })
+}
+
+/// The problem of a dtype that an argument does not take, unless it does.
+pub(super) fn expect_dtype(
+    argument: &'static str,
+    found: DType,
+    fits: bool,
+    expected: &str,
+) -> Result<(), Problem> {
+    if fits {
+        return Ok(());
+    }
+    Err(Problem::DType {
+        argument,
+        found,
+        expected: expected.into(),
+    })
+}
+
+/// The problem of a shape that does not fit, unless it does.
+pub(super) fn expect_shape(
+    argument: &'static str,
+    found: &[usize],
+    fits: bool,
+    expected: impl FnOnce() -> String,
+) -> Result<(), Problem> {
+    if fits {
+        return Ok(());
+    }
+    Err(Problem::Shape {
+        argument,
+        found: found.to_vec(),
+        expected: expected(),
+    })
+}

@@ -1,0 +1,114 @@
+//! Updates of another type than the destination: converted block by block on their way in.
+
+use super::number::{Bool, Into2};
+use super::rows::{Dims, Loop, Rows, each};
+use super::walk::Block;
+use crate::error::Problem;
+use crate::tensor::{Buffer, DType, Layout};
+use half::{bf16, f16};
+
+/// Elements that are converted at a time, unless a single row has more.
+const CHUNK: usize = 8192;
+
+/// The loop that converts elements (right) to another type (left).
+pub(super) fn loop_for(from: DType, to: DType) -> Option<Loop> {
+    macro_rules! pairs {
+        ($($s:ident $source:ty => $($d:ident $dest:ty),*;)*) => {
+            match (from, to) {
+                $($((DType::$s, DType::$d) => Some(convert::<$source, $dest> as Loop),)*)*
+                _ => None,
+            }
+        };
+    }
+    pairs! {
+        Bool Bool => I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I8 i8 => I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        U8 u8 => I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        I16 i16 => I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        I32 i32 => I64 i64, F16 f16, F32 f32, F64 f64;
+        I64 i64 => F16 f16, F32 f32, F64 f64;
+        F16 f16 => F32 f32, F64 f64;
+        BF16 bf16 => F32 f32, F64 f64;
+        F32 f32 => F64 f64;
+    }
+}
+
+unsafe fn convert<S: Into2<D>, D: Copy>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe { each::<D, S>(rows, |_, to, from| *to = from.convert()) }
+}
+
+/// A scratch of converted rows, or nothing where source and destination agree.
+pub(super) struct Converter {
+    convert: Loop,
+    scratch: Buffer,
+    /// Destination-typed elements on the left, the source's on the right.
+    window: Dims,
+    /// The scratch's rows as the right side of the loop that comes next.
+    row_bytes: usize,
+    rows: usize,
+}
+
+impl Converter {
+    /// `window_of(size)` gives the window with packed elements left and the source right.
+    pub(super) fn new(
+        from: &Layout,
+        to: DType,
+        width: usize,
+        window_of: impl Fn(usize) -> Dims,
+    ) -> Result<Option<Self>, Problem> {
+        if from.dtype() == to {
+            return Ok(None);
+        }
+        let Some(convert) = loop_for(from.dtype(), to) else {
+            return Err(Problem::Unsupported {
+                what: format!("conversion of updates to {to}"),
+                dtype: from.dtype(),
+            });
+        };
+        let rows = (CHUNK / width.max(1)).max(1);
+        let row_bytes = width.saturating_mul(to.size());
+        let what = || "the scratch for converted updates".to_owned();
+        let scratch = Buffer::zeroed(&what, row_bytes.saturating_mul(rows))?;
+        Ok(Some(Self {
+            convert,
+            scratch,
+            window: window_of(to.size()),
+            row_bytes,
+            rows,
+        }))
+    }
+
+    /// Converts the rows of a block piece by piece, and calls `next` with the rows' numbers, where
+    /// the converted rows are, and their offsets there.
+    ///
+    /// # Safety
+    /// The block's source offsets and the window must stay inside the source at `src`.
+    pub(super) unsafe fn run(
+        &mut self,
+        src: *const u8,
+        block: &Block,
+        mut next: impl FnMut(std::ops::Range<usize>, *const u8, &[isize]),
+    ) {
+        let offsets: Vec<isize> = (0..self.rows.min(block.src().len()))
+            .map(|i| (i * self.row_bytes).cast_signed())
+            .collect();
+        let mut from = 0;
+        for src_at in block.src().chunks(self.rows) {
+            let to_at = &offsets[..src_at.len()];
+            let rows = Rows {
+                left: self.scratch.as_mut_ptr(),
+                left_at: to_at,
+                right: src,
+                right_at: src_at,
+                window: &self.window,
+            };
+            // SAFETY: `to_at` are the first rows of the scratch, which has `self.rows` of them;
+            // the right side is the caller's promise; the scratch overlaps nothing.
+            unsafe { (self.convert)(&rows) };
+            next(from..from + src_at.len(), self.scratch.as_ptr(), to_at);
+            from += src_at.len();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Copies of strided views.
+
+use super::loops::copy_loop;
+use super::rows::{Dim, Dims, Rows};
+use crate::error::Problem;
+use crate::tensor::{DynTensor, DynView, Layout};
+use smallvec::SmallVec;
+
+/// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
+/// after the other made one.
+pub(super) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
+    let mut axes: SmallVec<[(usize, isize); 4]> = SmallVec::new();
+    for (&len, &step) in layout.shape().iter().zip(layout.strides()) {
+        if len == 1 {
+            continue;
+        }
+        match axes.last_mut() {
+            Some(last) if step.checked_mul(len.cast_signed()) == Some(last.1) => {
+                *last = (last.0 * len, step);
+            }
+            _ => axes.push((len, step)),
+        }
+    }
+    axes
+}
+
+/// A contiguous copy of a view.
+pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
+    let size = view.dtype().size();
+    let bytes = view.len().saturating_mul(size);
+    let axes = whole(view.layout());
+    let mut window: Dims = axes
+        .iter()
+        .map(|&(len, step)| Dim {
+            len,
+            left: 0,
+            right: step,
+        })
+        .collect();
+    let mut step = size.cast_signed();
+    for dim in window.iter_mut().rev() {
+        dim.left = step;
+        step = step.wrapping_mul(dim.len.cast_signed());
+    }
+    let contiguous = view.layout().is_contiguous();
+    let write = |to: *mut u8| {
+        if view.is_empty() {
+            return;
+        }
+        if contiguous {
+            // SAFETY: a contiguous view is `bytes` readable bytes, and the new memory, as long,
+            // overlaps nothing.
+            unsafe { to.copy_from_nonoverlapping(view.as_ptr(), bytes) };
+            return;
+        }
+        let rows = Rows {
+            left: to,
+            left_at: &[0],
+            right: view.as_ptr(),
+            right_at: &[0],
+            window: &window,
+        };
+        // SAFETY: the window covers the view on the right, and on the left the new memory, which
+        // has as many elements of the same type.
+        unsafe { copy_loop(view.dtype())(&rows) };
+    };
+    // SAFETY: `write` writes each of the view's elements, and so every byte.
+    unsafe { DynTensor::written_by(view.dtype(), view.shape(), write) }
+}
+
+impl DynView<'_> {
+    /// A contiguous copy.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn to_tensor(&self) -> Result<DynTensor, Problem> {
+        duplicate(self)
+    }
+}

@@ -1,0 +1,242 @@
+//! The one place where element type and reduction choose the loops of a run.
+
+use super::number::{Bool, Number, Ordered};
+use super::rows::{Loop, Rows, each};
+use super::{Combine, Nan};
+use crate::tensor::DType;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// Bytes of one element; only the first `size` count.
+pub(crate) type Bits = [u8; 16];
+
+/// Evaluates `$do` with the type alias `$t` standing for the Rust type of a dtype.
+macro_rules! for_dtype {
+    ($dtype:expr, $t:ident => $do:expr, complex $c:ident => $complex:expr) => {{
+        use $crate::kernel::number::Bool;
+        macro_rules! with {
+            ($real:ty) => {{
+                type $t = $real;
+                $do
+            }};
+        }
+        macro_rules! with_complex {
+            ($complex_type:ty) => {{
+                #[allow(dead_code)]
+                type $c = $complex_type;
+                $complex
+            }};
+        }
+        match $dtype {
+            DType::Bool => with!(Bool),
+            DType::I8 => with!(i8),
+            DType::I16 => with!(i16),
+            DType::I32 => with!(i32),
+            DType::I64 => with!(i64),
+            DType::U8 => with!(u8),
+            DType::U16 => with!(u16),
+            DType::U32 => with!(u32),
+            DType::U64 => with!(u64),
+            DType::F16 => with!(half::f16),
+            DType::BF16 => with!(half::bf16),
+            DType::F32 => with!(f32),
+            DType::F64 => with!(f64),
+            DType::C64 => with_complex!(num_complex::Complex32),
+            DType::C128 => with_complex!(num_complex::Complex64),
+        }
+    }};
+}
+pub(super) use for_dtype;
+
+/// The loop that joins source elements (right) into cells (left). The cells of sums and products
+/// are accumulators ([`DType::accumulator`]), all others are elements. `None` for the minimum and
+/// maximum of complex numbers.
+pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
+    Some(match combine {
+        Combine::Assign => copy_loop(dtype),
+        Combine::Sum => for_dtype!(dtype, T => sum::<T>, complex C => sum::<C>),
+        Combine::Prod => for_dtype!(dtype, T => prod::<T>, complex C => prod::<C>),
+        Combine::Min(Nan::Propagate) => for_dtype!(dtype, T => min::<T>, complex C => return None),
+        Combine::Max(Nan::Propagate) => for_dtype!(dtype, T => max::<T>, complex C => return None),
+        Combine::Min(Nan::Ignore) => {
+            for_dtype!(dtype, T => strict_min::<T>, complex C => return None)
+        }
+        Combine::Max(Nan::Ignore) => {
+            for_dtype!(dtype, T => strict_max::<T>, complex C => return None)
+        }
+    })
+}
+
+unsafe fn sum<T: Number>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = T::add(*cell, value)) }
+}
+
+unsafe fn prod<T: Number>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = T::mul(*cell, value)) }
+}
+
+unsafe fn min<T: Ordered>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T>(rows, |_, cell, value| {
+            let value = value.canonical();
+            if value.below(*cell) || value.nan() {
+                *cell = value;
+            }
+        });
+    }
+}
+
+unsafe fn max<T: Ordered>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T>(rows, |_, cell, value| {
+            let value = value.canonical();
+            if cell.below(value) || value.nan() {
+                *cell = value;
+            }
+        });
+    }
+}
+
+unsafe fn strict_min<T: Ordered>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T>(rows, |_, cell, value| {
+            let value = value.canonical();
+            if value.below(*cell) {
+                *cell = value;
+            }
+        });
+    }
+}
+
+unsafe fn strict_max<T: Ordered>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T>(rows, |_, cell, value| {
+            let value = value.canonical();
+            if cell.below(value) {
+                *cell = value;
+            }
+        });
+    }
+}
+
+/// The loop that copies elements bit by bit: one per size and alignment.
+pub(super) fn copy_loop(dtype: DType) -> Loop {
+    match (dtype.size(), dtype.align()) {
+        (1, _) => copy::<u8>,
+        (2, _) => copy::<u16>,
+        (4, _) => copy::<u32>,
+        (8, 8) => copy::<u64>,
+        (8, _) => copy::<[u32; 2]>,
+        _ => copy::<[u64; 2]>,
+    }
+}
+
+unsafe fn copy<B: Copy>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations; plain bits have no invalid value.
+    unsafe { each::<B, B>(rows, |_, cell, value| *cell = value) }
+}
+
+/// The loop that turns elements (right) into accumulators (left).
+pub(super) fn widen_loop(dtype: DType) -> Loop {
+    match dtype {
+        DType::F16 => widen::<f16>,
+        DType::BF16 => widen::<bf16>,
+        other => copy_loop(other),
+    }
+}
+
+unsafe fn widen<T: Number>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = value.widen()) }
+}
+
+/// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
+/// per row, each row is divided by its count first.
+pub(super) type FinishLoop = unsafe fn(&Rows<'_>, Option<&[u64]>);
+
+pub(super) fn finish_loop(dtype: DType) -> FinishLoop {
+    for_dtype!(dtype, T => finish::<T>, complex C => finish::<C>)
+}
+
+unsafe fn finish<T: Number>(rows: &Rows<'_>, counts: Option<&[u64]>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        match counts {
+            Some(counts) => each::<T, T::Acc>(rows, |row, cell, sum| {
+                *cell = T::narrow(T::mean(sum, counts[row]));
+            }),
+            None => each::<T, T::Acc>(rows, |_, cell, sum| *cell = T::narrow(sum)),
+        }
+    }
+}
+
+/// The loop that sets cells (left) that equal the right side to zero.
+pub(super) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
+    Some(for_dtype!(dtype, T => clear_equal::<T>, complex C => return None))
+}
+
+unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T>(rows, |_, cell, start| {
+            if *cell == start {
+                *cell = T::narrow(T::ZERO);
+            }
+        });
+    }
+}
+
+/// The identity of a reduction, as an accumulator for sums and products and as an element for
+/// minima and maxima; `None` where there is none.
+pub(crate) fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
+    Some(match combine {
+        Combine::Assign => return None,
+        Combine::Sum => for_dtype!(dtype, T => bits(T::ZERO), complex C => bits(C::ZERO)),
+        Combine::Prod => {
+            for_dtype!(dtype, T => bits(<T as Number>::ONE), complex C => bits(<C as Number>::ONE))
+        }
+        Combine::Min(_) => {
+            for_dtype!(dtype, T => bits(<T as Ordered>::HIGHEST), complex C => return None)
+        }
+        Combine::Max(_) => {
+            for_dtype!(dtype, T => bits(<T as Ordered>::LOWEST), complex C => return None)
+        }
+    })
+}
+
+/// The finite value that a strict minimum or maximum starts from; `None` for other reductions and
+/// for complex numbers.
+pub(crate) fn finite_start(dtype: DType, combine: Combine) -> Option<Bits> {
+    Some(match combine {
+        Combine::Min(_) => {
+            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_HIGHEST), complex C => return None)
+        }
+        Combine::Max(_) => {
+            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_LOWEST), complex C => return None)
+        }
+        _ => return None,
+    })
+}
+
+fn bits<T: Copy>(value: T) -> Bits {
+    let mut bits = [0; 16];
+    assert!(size_of::<T>() <= bits.len());
+    // SAFETY: every type that comes here is plain numbers without padding, and fits.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            (&raw const value).cast::<u8>(),
+            bits.as_mut_ptr(),
+            size_of::<T>(),
+        );
+    }
+    bits
+}
+
+const _: () = assert!(size_of::<Bool>() == 1 && size_of::<Complex32>() == 8);
+const _: () = assert!(align_of::<Complex64>() == 8);

@@ -1,0 +1,50 @@
+//! The loops.
+//!
+//! They know neither frameworks nor index types nor negative indices: destinations reach them as
+//! blocks of checked byte offsets ([`Walk`], [`Block`]). Element type and reduction are looked up
+//! once per run ([`loops`]); strategies call what was found once per block.
+
+mod arg;
+mod combine;
+mod convert;
+mod copy;
+mod floats;
+mod loops;
+mod number;
+mod rows;
+mod table;
+mod walk;
+
+pub(crate) use arg::Arg;
+pub(crate) use combine::{Direct, clear_equal};
+pub(crate) use copy::duplicate;
+pub(crate) use floats::DefaultFloats;
+pub(crate) use loops::{finite_start, identity};
+pub(crate) use number::converts;
+pub(crate) use table::Table;
+pub(crate) use walk::{Axis, Block, Cursor, OutOfBounds, ROWS, Step, Term, Walk};
+
+/// How an update joins what is in its destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Combine {
+    /// The update replaces the cell; of several, the last one stays. Bits are copied.
+    Assign,
+    /// Addition. Integers wrap, `bool` is a logical or.
+    Sum,
+    /// Multiplication. Integers wrap, `bool` is a logical and.
+    Prod,
+    /// The smaller one.
+    Min(Nan),
+    /// The larger one.
+    Max(Nan),
+}
+
+/// What a minimum or maximum makes of NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nan {
+    /// A NaN on either side is the result.
+    Propagate,
+    /// Only a strict comparison moves the cell: a NaN update is ignored, and so are ties.
+    Ignore,
+}

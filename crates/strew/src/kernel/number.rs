@@ -1,0 +1,218 @@
+//! Arithmetic of each element type, as the operators define it.
+
+use crate::tensor::DType;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// A bool as memory holds it: any byte, of which 0 is false and the others are true.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub(super) struct Bool(pub(super) u8);
+
+impl Bool {
+    fn get(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// What sums and products need.
+pub(super) trait Number: Copy + 'static {
+    /// The type in which they are computed; rounded back once, at the end.
+    type Acc: Copy + 'static;
+    const ZERO: Self::Acc;
+    const ONE: Self::Acc;
+    fn widen(self) -> Self::Acc;
+    fn narrow(acc: Self::Acc) -> Self;
+    fn add(acc: Self::Acc, value: Self) -> Self::Acc;
+    fn mul(acc: Self::Acc, value: Self) -> Self::Acc;
+    /// The mean, given the sum of `count > 0` values: integers are rounded down.
+    fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
+}
+
+/// What minima and maxima need.
+pub(super) trait Ordered: Copy + 'static {
+    /// No value is below it; it is the identity of max.
+    const LOWEST: Self;
+    /// No value is above it; it is the identity of min.
+    const HIGHEST: Self;
+    /// A finite value that no larger finite one exceeds, to start a strict min from.
+    const FINITE_HIGHEST: Self;
+    /// Likewise for a strict max.
+    const FINITE_LOWEST: Self;
+    fn below(self, other: Self) -> bool;
+    fn nan(self) -> bool;
+    /// The value as it is compared: all true bools are alike.
+    fn canonical(self) -> Self {
+        self
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty: |$sum:ident, $count:ident| $mean:expr),* $(,)?) => {$(
+        impl Number for $t {
+            type Acc = $t;
+            const ZERO: $t = 0;
+            const ONE: $t = 1;
+            fn widen(self) -> $t { self }
+            fn narrow(acc: $t) -> $t { acc }
+            fn add(acc: $t, value: $t) -> $t { acc.wrapping_add(value) }
+            fn mul(acc: $t, value: $t) -> $t { acc.wrapping_mul(value) }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
+        }
+        impl Ordered for $t {
+            const LOWEST: $t = <$t>::MIN;
+            const HIGHEST: $t = <$t>::MAX;
+            const FINITE_HIGHEST: $t = <$t>::MAX;
+            const FINITE_LOWEST: $t = <$t>::MIN;
+            fn below(self, other: $t) -> bool { self < other }
+            fn nan(self) -> bool { false }
+        }
+    )*};
+}
+
+// A count never exceeds i64::MAX (the update space is that small); a Euclidean quotient by a
+// positive divisor is the one rounded down.
+integers! {
+    i8: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
+    i16: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
+    i32: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
+    i64: |sum, count| sum.div_euclid(count.cast_signed()),
+    u8: |sum, count| u64::from(sum) / count,
+    u16: |sum, count| u64::from(sum) / count,
+    u32: |sum, count| u64::from(sum) / count,
+    u64: |sum, count| sum / count,
+}
+
+macro_rules! floats {
+    ($($t:ty as $acc:ty, $zero:expr, $one:expr, $widen:expr, $narrow:expr);* $(;)?) => {$(
+        impl Number for $t {
+            type Acc = $acc;
+            const ZERO: $acc = $zero;
+            const ONE: $acc = $one;
+            fn widen(self) -> $acc { $widen(self) }
+            fn narrow(acc: $acc) -> $t { $narrow(acc) }
+            fn add(acc: $acc, value: $t) -> $acc { acc + $widen(value) }
+            fn mul(acc: $acc, value: $t) -> $acc { acc * $widen(value) }
+            #[allow(clippy::cast_precision_loss)]
+            fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
+        }
+        impl Ordered for $t {
+            const LOWEST: $t = <$t>::NEG_INFINITY;
+            const HIGHEST: $t = <$t>::INFINITY;
+            const FINITE_HIGHEST: $t = <$t>::MAX;
+            const FINITE_LOWEST: $t = <$t>::MIN;
+            fn below(self, other: $t) -> bool { self < other }
+            fn nan(self) -> bool { self.is_nan() }
+        }
+    )*};
+}
+
+floats! {
+    f32 as f32, 0.0, 1.0, |v| v, |v| v;
+    f64 as f64, 0.0, 1.0, |v| v, |v| v;
+    f16 as f32, 0.0, 1.0, f16::to_f32, f16::from_f32;
+    bf16 as f32, 0.0, 1.0, bf16::to_f32, bf16::from_f32;
+}
+
+macro_rules! complexes {
+    ($($t:ty as $part:ty),*) => {$(
+        impl Number for $t {
+            type Acc = $t;
+            const ZERO: $t = <$t>::new(0.0, 0.0);
+            const ONE: $t = <$t>::new(1.0, 0.0);
+            fn widen(self) -> $t { self }
+            fn narrow(acc: $t) -> $t { acc }
+            fn add(acc: $t, value: $t) -> $t { acc + value }
+            fn mul(acc: $t, value: $t) -> $t { acc * value }
+            #[allow(clippy::cast_precision_loss)]
+            fn mean(sum: $t, count: u64) -> $t {
+                <$t>::new(sum.re / count as $part, sum.im / count as $part)
+            }
+        }
+    )*};
+}
+
+complexes!(Complex32 as f32, Complex64 as f64);
+
+impl Number for Bool {
+    type Acc = Self;
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self(1);
+    fn widen(self) -> Self {
+        self
+    }
+    fn narrow(acc: Self) -> Self {
+        acc
+    }
+    fn add(acc: Self, value: Self) -> Self {
+        Self(u8::from(acc.get() | value.get()))
+    }
+    fn mul(acc: Self, value: Self) -> Self {
+        Self(u8::from(acc.get() & value.get()))
+    }
+    fn mean(sum: Self, _: u64) -> Self {
+        sum
+    }
+}
+
+impl Ordered for Bool {
+    const LOWEST: Self = Self(0);
+    const HIGHEST: Self = Self(1);
+    // Beyond both bools, so that a strict comparison tells "untouched" from either.
+    const FINITE_HIGHEST: Self = Self(2);
+    const FINITE_LOWEST: Self = Self(u8::MAX);
+    fn below(self, other: Self) -> bool {
+        self.0.cast_signed() < other.0.cast_signed()
+    }
+    fn nan(self) -> bool {
+        false
+    }
+    fn canonical(self) -> Self {
+        Self(u8::from(self.get()))
+    }
+}
+
+/// Conversion of an element to a type that holds more.
+pub(super) trait Into2<D>: Copy + 'static {
+    fn convert(self) -> D;
+}
+
+macro_rules! conversions {
+    ($($s:ty => $($d:ty: $how:expr),*;)*) => {$($(
+        impl Into2<$d> for $s {
+            fn convert(self) -> $d {
+                let how: fn($s) -> $d = $how;
+                how(self)
+            }
+        }
+    )*)*};
+}
+
+conversions! {
+    Bool =>
+        i8: |v| v.get().into(), i16: |v| v.get().into(), i32: |v| v.get().into(),
+        i64: |v| v.get().into(), u8: |v| v.get().into(), u16: |v| v.get().into(),
+        u32: |v| v.get().into(), u64: |v| v.get().into(),
+        f16: |v| if v.get() { f16::ONE } else { f16::ZERO },
+        bf16: |v| if v.get() { bf16::ONE } else { bf16::ZERO },
+        f32: |v| v.get().into(), f64: |v| v.get().into();
+    i8 => i16: i16::from, i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    u8 => i16: i16::from, i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    i16 => i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    i32 => i64: i64::from,
+        f16: |v| f16::from_f64(v.into()), f32: |v| v as f32, f64: f64::from;
+    // What f16 can hold is exact in f64; the rest is infinite either way.
+    i64 => f16: |v| f16::from_f64(v as f64), f32: |v| v as f32, f64: |v| v as f64;
+    f16 => f32: f16::to_f32, f64: f16::to_f64;
+    bf16 => f32: bf16::to_f32, f64: bf16::to_f64;
+    f32 => f64: f64::from;
+}
+
+/// Whether updates of type `from` may be converted, element by element, to a destination's `to`.
+pub(crate) fn converts(from: DType, to: DType) -> bool {
+    from == to || super::convert::loop_for(from, to).is_some()
+}

@@ -1,0 +1,100 @@
+//! The one loop nest: pairs of rows, each a window of elements.
+
+use smallvec::SmallVec;
+
+/// One axis of a window, with the byte steps of both sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dim {
+    pub(super) len: usize,
+    pub(super) left: isize,
+    pub(super) right: isize,
+}
+
+/// The axes of a window, the innermost last.
+pub(super) type Dims = SmallVec<[Dim; 3]>;
+
+/// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
+/// at `right + right_at[i]` (bytes), and both go on along the window.
+pub(super) struct Rows<'a> {
+    pub(super) left: *mut u8,
+    pub(super) left_at: &'a [isize],
+    pub(super) right: *const u8,
+    pub(super) right_at: &'a [isize],
+    pub(super) window: &'a [Dim],
+}
+
+/// A loop over pairs of rows, for one pair of element types and one operation.
+///
+/// # Safety
+/// Every element that the rows reach must be valid for reading (right) and for reading and
+/// writing (left) as the loop's element types, aligned for them. Left elements of one row must
+/// not overlap each other, nor any right element.
+pub(super) type Loop = unsafe fn(&Rows<'_>);
+
+/// Runs `each(row, left element, right element)` over all pairs of rows, in order.
+///
+/// # Safety
+/// As for [`Loop`], with element types `L` and `R`.
+#[inline(always)]
+pub(super) unsafe fn each<L: Copy, R: Copy>(rows: &Rows<'_>, each: impl Fn(usize, &mut L, R)) {
+    let pairs = rows.left_at.iter().zip(rows.right_at).enumerate();
+    let Some((inner, outer)) = rows.window.split_last() else {
+        for (i, (&l, &r)) in pairs {
+            // SAFETY: the caller's promise for windows of one element.
+            unsafe {
+                let value = rows.right.offset(r).cast::<R>().read();
+                each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+            }
+        }
+        return;
+    };
+    let dense =
+        inner.left == size_of::<L>().cast_signed() && inner.right == size_of::<R>().cast_signed();
+    for (i, (&l, &r)) in pairs {
+        // SAFETY: `outer_offsets` visits coordinates of the window only, and each stretch covers
+        // the innermost axis: both are within what the caller promises. The slices do not
+        // overlap, by the same promise.
+        outer_offsets(outer, |left_extra, right_extra| unsafe {
+            let left = rows.left.offset(l + left_extra);
+            let right = rows.right.offset(r + right_extra);
+            if dense {
+                let left = std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
+                let right = std::slice::from_raw_parts(right.cast::<R>(), inner.len);
+                for (a, &b) in left.iter_mut().zip(right) {
+                    each(i, a, b);
+                }
+            } else {
+                for k in 0..inner.len.cast_signed() {
+                    let value = right.offset(k * inner.right).cast::<R>().read();
+                    each(i, &mut *left.offset(k * inner.left).cast::<L>(), value);
+                }
+            }
+        });
+    }
+}
+
+/// Calls `each` with both sides' byte offsets of every coordinate of the outer axes.
+#[inline(always)]
+fn outer_offsets(outer: &[Dim], mut each: impl FnMut(isize, isize)) {
+    match outer {
+        [] => each(0, 0),
+        [one] => {
+            for k in 0..one.len.cast_signed() {
+                each(k * one.left, k * one.right);
+            }
+        }
+        many => {
+            let total: usize = many.iter().map(|d| d.len).product();
+            for n in 0..total {
+                let (mut rest, mut left, mut right) = (n, 0, 0);
+                for dim in many.iter().rev() {
+                    let k = (rest % dim.len).cast_signed();
+                    rest /= dim.len;
+                    left += k * dim.left;
+                    right += k * dim.right;
+                }
+                each(left, right);
+            }
+        }
+    }
+}

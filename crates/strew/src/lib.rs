@@ -1,0 +1,57 @@
+//! One fast, exact, deterministic engine for the *scatter* family of tensor operators.
+//!
+//! A scatter writes or reduces many updates into the cells of an n-d array that an index names.
+//! Every framework spells it its own way, with its own corner cases. strew speaks each spelling
+//! exactly, runs all of them on one engine, and never touches memory outside its arrays:
+//!
+//! ```
+//! use ndarray::array;
+//!
+//! // torch_scatter: the sums of groups.
+//! let sums = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, "sum".parse()?)?;
+//! assert_eq!(sums.as_slice(), [2.0, 5.0]);
+//!
+//! // PyTorch: reduce rows of `src` into rows of a matrix, in place.
+//! let mut totals = array![[10, 20], [30, 40]];
+//! strew::torch::scatter_reduce_(&mut totals, 0, &array![[1i64, 0]], &array![[5, 6]], "sum".parse()?, true)?;
+//! assert_eq!(totals, array![[10, 26], [35, 40]]);
+//! # Ok::<(), strew::Error>(())
+//! ```
+//!
+//! Each framework's operators are in the module of its name: [`mxnet`], [`openvino`], [`torch`],
+//! [`mindspore`], [`torch_scatter`]. Each has two forms: a typed one over slices, `ndarray` arrays
+//! and [`Tensor`]s, and an erased one (`..._dyn`) over [`DynView`]s. [`OPERATORS`] lists them as
+//! data.
+//!
+//! # The contract
+//!
+//! 1. Every operator *is* the sequential loop over the updates in row-major order: same bits,
+//!    whatever strategy runs and on however many threads.
+//! 2. On an error, the destination is as it was.
+//! 3. No index value, shape or stride reaches memory outside the arrays.
+//! 4. Nothing panics or aborts on any input; what is wrong is an [`Error`].
+//! 5. 16-bit floats accumulate in `f32` and are rounded once; integers wrap; counts are exact.
+
+pub mod dialect;
+mod error;
+mod kernel;
+mod monitor;
+
+mod plan;
+pub mod scatter;
+mod tensor;
+mod threads;
+
+pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+pub use dialect::{OPERATORS, mindspore, mxnet, openvino, torch, torch_scatter};
+pub use error::{Class, Error, Problem, Result};
+pub use half::{bf16, f16};
+pub use kernel::{Combine, Nan};
+pub use monitor::{Monitor, watch};
+pub use num_complex::{Complex32, Complex64};
+pub use plan::{Bounds, Negative, OutOfRange, Plan, Strategy};
+pub use tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
+    TensorViewMut, UnknownDType, memory_limit, set_memory_limit,
+};
+pub use threads::{num_threads, set_num_threads};

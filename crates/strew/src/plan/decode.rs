@@ -1,0 +1,131 @@
+//! Index values as they are stored, made into values that are checked against their axis.
+
+use super::space::{Cut, Lookup};
+use crate::kernel::OutOfBounds;
+
+/// What a negative index means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Negative {
+    /// It is out of range like any other.
+    Reject,
+    /// It counts from the end, once; what is still negative is out of range.
+    Wrap,
+    /// Its update is left out.
+    Drop,
+}
+
+/// What an index beyond its axis means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutOfRange {
+    /// An error, and nothing is written.
+    Error,
+    /// Its update is left out.
+    Drop,
+    /// The nearest index is meant.
+    Clip,
+}
+
+/// What indices that name no cell mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// Those below zero.
+    pub negative: Negative,
+    /// Those at or beyond the size, and those below zero that [`Negative`] leaves.
+    pub out_of_range: OutOfRange,
+}
+
+impl Bounds {
+    /// Only `0..size` is valid; everything else is an error.
+    pub const STRICT: Self = Self {
+        negative: Negative::Reject,
+        out_of_range: OutOfRange::Error,
+    };
+
+    /// True if some index values leave their update out.
+    #[must_use]
+    pub fn drops(self) -> bool {
+        self.negative == Negative::Drop || self.out_of_range == OutOfRange::Drop
+    }
+
+    /// The cell that an index value means: `Ok(None)` for an update that is left out.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if the value names no cell.
+    pub(crate) fn resolve(self, value: i64, size: usize) -> Result<Option<i64>, OutOfBounds> {
+        // No axis is longer than isize::MAX.
+        let size = size as i64;
+        let mut at = value;
+        if at < 0 {
+            match self.negative {
+                Negative::Reject => {}
+                Negative::Wrap => at = at.saturating_add(size),
+                Negative::Drop => return Ok(None),
+            }
+        }
+        if (0..size).contains(&at) {
+            return Ok(Some(at));
+        }
+        match self.out_of_range {
+            OutOfRange::Error => Err(OutOfBounds),
+            OutOfRange::Drop => Ok(None),
+            OutOfRange::Clip if size == 0 => Err(OutOfBounds),
+            OutOfRange::Clip => Ok(Some(at.clamp(0, size - 1))),
+        }
+    }
+}
+
+/// A bounds rule for one axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    bounds: Bounds,
+    pub(super) size: usize,
+}
+
+impl Rule {
+    pub(super) fn new(bounds: Bounds, size: usize) -> Self {
+        Self { bounds, size }
+    }
+
+    /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
+    /// or, if the rule drops, left out.
+    fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {
+        if self.bounds == Bounds::STRICT {
+            return Ok(());
+        }
+        for value in values {
+            *value = self.bounds.resolve(*value, self.size)?.unwrap_or(-1);
+        }
+        Ok(())
+    }
+}
+
+/// Reads index values for a run of rows.
+pub(super) struct Reader<'s, 'a> {
+    pub(super) lookups: &'s [Lookup<'a>],
+    pub(super) rules: &'s [Rule],
+    pub(super) cut: &'s Cut,
+}
+
+impl Reader<'_, '_> {
+    /// The values of one lookup for the rows from coordinate `at` on, along the last row axis.
+    pub(super) fn read(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        values: &mut [i64],
+    ) -> Result<(), OutOfBounds> {
+        let mut offset = 0;
+        let mut stride = 0;
+        for (&k, steps) in at.iter().zip(&self.cut.index) {
+            stride = steps[lookup];
+            offset += k.cast_signed() * stride;
+        }
+        if !self.lookups[lookup]
+            .index
+            .read_integers(offset, stride, values)
+        {
+            return Err(OutOfBounds);
+        }
+        self.rules[lookup].apply(values)
+    }
+}

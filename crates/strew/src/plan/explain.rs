@@ -1,0 +1,166 @@
+//! What a plan tells about itself.
+
+use super::Request;
+use super::cost::{self, Strategy};
+use super::space::{Cut, Space};
+use crate::error::Problem;
+use crate::kernel::Combine;
+use crate::tensor::DType;
+use std::fmt;
+
+/// How a scatter is run: the same value drives the run and explains it.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) request: Request,
+    pub(super) cut: Cut,
+    strategy: Strategy,
+    reason: &'static str,
+    dst: DType,
+    src: DType,
+    lookups: usize,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        space: &Space<'_>,
+        request: Request,
+        dst: DType,
+        src: DType,
+    ) -> Result<Self, Problem> {
+        let cut = space.cut();
+        let (strategy, reason) = cost::choose(&request, dst, &cut)?;
+        Ok(Self {
+            request,
+            strategy,
+            reason,
+            dst,
+            src,
+            lookups: space.lookups.len(),
+            cut,
+        })
+    }
+
+    /// The strategy that runs.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
+    }
+
+    /// Why this strategy.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+
+    /// Rows of updates: each goes to one place as a whole.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.cut.count()
+    }
+
+    /// Elements in a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.cut.width()
+    }
+
+    /// Which of the forms of destinations this is: `affine`, `rows` or `elements`.
+    #[must_use]
+    pub fn form(&self) -> &'static str {
+        match (self.lookups, self.cut.width()) {
+            (0, _) => "affine",
+            (_, 1) => "elements",
+            _ => "rows",
+        }
+    }
+
+    /// How often the updates or their indices are walked.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        let request = &self.request;
+        match self.strategy {
+            Strategy::InOrder => {
+                1 + usize::from(self.checks_first()) + usize::from(request.from_identity)
+            }
+            Strategy::DenseTable => 1,
+            Strategy::CompactTable => 2,
+        }
+    }
+
+    /// Whether every index is checked before the first write, in a pass of its own.
+    pub(super) fn checks_first(&self) -> bool {
+        self.request.visible && self.lookups > 0 && self.strategy == Strategy::InOrder
+    }
+
+    /// Bytes of working memory beyond the inputs and the output, at most.
+    #[must_use]
+    pub fn working_memory(&self) -> usize {
+        let row = self.width().saturating_mul(self.dst.accumulator().size()) + 8;
+        let convert = match self.src == self.dst {
+            true => 0,
+            false => (self.width().max(8192)).saturating_mul(self.dst.size()),
+        };
+        let table = match self.strategy {
+            Strategy::InOrder => 0,
+            Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
+            Strategy::CompactTable => {
+                let touched = self.cut.cell_count.min(self.rows());
+                touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)
+            }
+        };
+        table.saturating_add(convert)
+    }
+
+    /// The plan as names and values, for programs.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let combine = match self.request.combine {
+            Combine::Assign => "assign",
+            Combine::Sum => "sum",
+            Combine::Prod => "prod",
+            Combine::Min(_) => "min",
+            Combine::Max(_) => "max",
+        };
+        let reduction = if self.request.mean.is_some() {
+            "mean"
+        } else {
+            combine
+        };
+        let accumulator = match self.request.combine {
+            Combine::Sum | Combine::Prod => self.dst.accumulator(),
+            _ => self.dst,
+        };
+        vec![
+            ("strategy", self.strategy.to_string()),
+            ("reason", self.reason.to_owned()),
+            ("destinations", self.form().to_owned()),
+            ("reduction", reduction.to_owned()),
+            ("dtype", self.dst.to_string()),
+            ("updates dtype", self.src.to_string()),
+            ("accumulator", accumulator.to_string()),
+            ("rows of updates", self.rows().to_string()),
+            ("elements in a row", self.width().to_string()),
+            ("rows of the destination", self.cut.cell_count.to_string()),
+            (
+                "passes over the updates or their index",
+                self.passes().to_string(),
+            ),
+            (
+                "index checked before the first write",
+                self.checks_first().to_string(),
+            ),
+            ("working memory in bytes", self.working_memory().to_string()),
+        ]
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts = self.facts();
+        let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, value) in facts {
+            writeln!(f, "{name:width$}  {value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! How to do it: facts about the updates, the strategy that they lead to, and its run.
+
+mod cost;
+mod decode;
+mod explain;
+mod run;
+mod space;
+
+pub use cost::Strategy;
+pub use decode::{Bounds, Negative, OutOfRange};
+pub use explain::Plan;
+pub(crate) use run::{Fault, Outputs};
+pub(crate) use space::{Lookup, Space, SpaceAxis};
+
+use crate::kernel::Combine;
+
+/// What a run is asked to do with its updates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) combine: Combine,
+    /// Touched cells start from the reduction's identity, not from what they hold.
+    pub(crate) from_identity: bool,
+    /// Divide by the number of updates plus this.
+    pub(crate) mean: Option<u64>,
+    /// The caller can see the destination, so nothing may be written before all is checked.
+    pub(crate) visible: bool,
+    /// A strategy to use whatever the cost model says.
+    pub(crate) force: Option<Strategy>,
+}

@@ -1,0 +1,208 @@
+//! The updates as strides: which axes are rows, and which are the window that moves as one.
+
+use super::decode::{Bounds, Rule};
+use crate::kernel::{Axis, Step};
+use crate::tensor::DynView;
+use smallvec::SmallVec;
+
+/// A window has no more elements than this unless its innermost axis alone does: enough to make
+/// a row worth its overhead, little enough to stop and to report between rows.
+const WIDEST_WINDOW: usize = 1 << 16;
+
+/// One axis of the updates.
+#[derive(Clone, Debug)]
+pub(crate) struct SpaceAxis {
+    pub(crate) len: usize,
+    /// The destination's axis that it walks along, if any.
+    pub(crate) onto: Option<usize>,
+    /// Bytes per step in the destination and in the source.
+    pub(crate) dst: isize,
+    pub(crate) src: isize,
+    /// Steps of the arg output's position.
+    pub(crate) position: isize,
+    /// Bytes per step in each lookup's index.
+    pub(crate) index: SmallVec<[isize; 2]>,
+}
+
+/// One component of an index tuple.
+#[derive(Clone, Debug)]
+pub(crate) struct Lookup<'a> {
+    pub(crate) index: DynView<'a>,
+    /// The destination's axis that it points into.
+    pub(crate) axis: usize,
+}
+
+/// Updates, destination and indices as strides over one iteration space.
+#[derive(Clone, Debug)]
+pub(crate) struct Space<'a> {
+    /// The axes of the updates, row-major.
+    pub(crate) axes: SmallVec<[SpaceAxis; 6]>,
+    pub(crate) lookups: SmallVec<[Lookup<'a>; 2]>,
+    pub(crate) bounds: Bounds,
+    /// The destination's sizes and byte strides.
+    pub(crate) dst: SmallVec<[(usize, isize); 6]>,
+    /// Byte offset in the destination of the first update's affine part.
+    pub(crate) start: isize,
+    /// Bytes per step in the arg output for each of the destination's axes, if there is one.
+    pub(crate) arg: Option<SmallVec<[isize; 6]>>,
+}
+
+/// A space cut into rows and windows, neighbouring axes made one where they can be.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    pub(crate) rows: SmallVec<[Axis; 4]>,
+    /// Per row axis, bytes per step in each lookup's index.
+    pub(crate) index: SmallVec<[SmallVec<[isize; 2]>; 4]>,
+    pub(crate) window: SmallVec<[Axis; 4]>,
+    /// The axes that number the destination's rows, outermost first.
+    pub(crate) cells: SmallVec<[Axis; 4]>,
+    /// Per lookup, what a value adds to the row number or to the arg's offset.
+    pub(crate) lookup_aux: SmallVec<[isize; 2]>,
+    /// How many rows the destination has.
+    pub(crate) cell_count: usize,
+}
+
+impl Cut {
+    pub(crate) fn count(&self) -> usize {
+        self.rows.iter().map(|a| a.len).product()
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.window.iter().map(|a| a.len).product()
+    }
+}
+
+impl Space<'_> {
+    /// True if there is no update.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.axes.iter().any(|a| a.len == 0)
+    }
+
+    pub(super) fn rules(&self) -> SmallVec<[Rule; 2]> {
+        let rule = |l: &Lookup<'_>| Rule::new(self.bounds, self.dst[l.axis].0);
+        self.lookups.iter().map(rule).collect()
+    }
+
+    /// Cuts the axes into rows and window.
+    ///
+    /// The window is the longest tail of axes along which no index varies and that each walk along
+    /// an axis of the destination of their own: their cells never collide, so each row of updates
+    /// moves as one and only the rows need be kept in order.
+    pub(crate) fn cut(&self) -> Cut {
+        let axes: SmallVec<[&SpaceAxis; 6]> = self.axes.iter().filter(|a| a.len != 1).collect();
+        let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
+        let free = |a: &&&SpaceAxis| {
+            a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
+        };
+        let tail = axes.iter().rev().take_while(free).count();
+        let mut split = axes.len() - tail;
+        let width = |from: usize| -> usize { axes[from..].iter().map(|a| a.len).product() };
+        while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {
+            split += 1;
+        }
+        let (rows, window) = axes.split_at(split);
+
+        // Number the destination's rows: its axes that no axis of the window walks along.
+        let moved: SmallVec<[usize; 6]> = window.iter().filter_map(|a| a.onto).collect();
+        let mut number = SmallVec::<[isize; 6]>::from_elem(0, self.dst.len());
+        let mut cells: SmallVec<[Axis; 4]> = SmallVec::new();
+        let mut cell_count = 1usize;
+        for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
+            if moved.contains(&axis) {
+                continue;
+            }
+            number[axis] = cell_count.cast_signed();
+            cell_count = cell_count.saturating_mul(len);
+            let step = Step {
+                dst: stride,
+                ..Step::default()
+            };
+            match cells.last_mut() {
+                _ if len == 1 => {}
+                Some(last) if last.step.dst.checked_mul(last.len.cast_signed()) == Some(stride) => {
+                    last.len *= len;
+                }
+                _ => cells.push(Axis { len, step }),
+            }
+        }
+        cells.reverse();
+
+        let aux = |onto: Option<usize>, in_window: bool, steps: isize| match (&self.arg, onto) {
+            (_, None) => 0,
+            (Some(arg), Some(axis)) => arg[axis].wrapping_mul(steps),
+            (None, Some(_)) if in_window => 0,
+            (None, Some(axis)) => number[axis].wrapping_mul(steps),
+        };
+        // An axis that walks the destination takes its stride times a whole number of steps.
+        let steps = |a: &SpaceAxis| match a.onto.map(|axis| self.dst[axis].1) {
+            Some(stride) if stride != 0 => a.dst / stride,
+            _ => 0,
+        };
+        let axis = |a: &SpaceAxis, in_window| Axis {
+            len: a.len,
+            step: Step {
+                dst: a.dst,
+                src: a.src,
+                aux: aux(a.onto, in_window, steps(a)),
+                position: a.position,
+            },
+        };
+        let mut cut = Cut {
+            rows: SmallVec::new(),
+            index: SmallVec::new(),
+            window: SmallVec::new(),
+            cells,
+            lookup_aux: self
+                .lookups
+                .iter()
+                .map(|l| aux(Some(l.axis), false, 1))
+                .collect(),
+            cell_count,
+        };
+        for a in rows {
+            let next = axis(a, false);
+            let joined = match (cut.rows.last_mut(), cut.index.last_mut()) {
+                (Some(last), Some(index)) if joins(last, &next, index, &a.index) => {
+                    *last = join(last, &next);
+                    *index = a.index.clone();
+                    true
+                }
+                _ => false,
+            };
+            if !joined {
+                cut.rows.push(next);
+                cut.index.push(a.index.clone());
+            }
+        }
+        for a in window {
+            let next = axis(a, true);
+            match cut.window.last_mut() {
+                Some(last) if joins(last, &next, &[], &[]) => *last = join(last, &next),
+                _ => cut.window.push(next),
+            }
+        }
+        cut
+    }
+}
+
+/// Whether a step of the outer axis is as good as walking the whole inner axis, for everything.
+fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize]) -> bool {
+    let whole = |step: isize| step.checked_mul(inner.len.cast_signed());
+    let (o, i) = (outer.step, inner.step);
+    [
+        (o.dst, i.dst),
+        (o.src, i.src),
+        (o.aux, i.aux),
+        (o.position, i.position),
+    ]
+    .into_iter()
+    .chain(outer_index.iter().copied().zip(inner_index.iter().copied()))
+    .all(|(outer, inner)| Some(outer) == whole(inner))
+}
+
+fn join(outer: &Axis, inner: &Axis) -> Axis {
+    Axis {
+        len: outer.len * inner.len,
+        step: inner.step,
+    }
+}

@@ -1,0 +1,338 @@
+//! Which cells the updates go to.
+
+use crate::error::Problem;
+use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
+use crate::tensor::{DType, Dims, DynView, Layout};
+use smallvec::SmallVec;
+
+/// The cells that updates go to, in one of three forms.
+///
+/// All of them are the same thing inside: an iteration space, of which some axes walk along axes
+/// of the destination, and index components that each say where on one axis an update goes.
+/// *Affine* destinations have no component; in *rows*, a tuple of components names a whole
+/// window; in *elements*, each element has its own index along one axis. An index that is constant
+/// along trailing axes (broadcast, stride 0) is run as rows whatever form it was given in.
+#[derive(Clone, Debug)]
+pub struct Destinations<'a> {
+    /// Sizes of the destination.
+    shape: Dims,
+    /// The iteration space: the shape of the updates.
+    updates: Dims,
+    /// For each of its axes, the destination's axis that it walks along, and in which steps.
+    onto: SmallVec<[Option<(usize, isize)>; 6]>,
+    /// Where the walk starts on each of the destination's axes.
+    start: Dims,
+    components: SmallVec<[Component<'a>; 2]>,
+    bounds: Bounds,
+    /// The axis of the updates along which an arg output counts.
+    along: Option<usize>,
+}
+
+/// One component of the index.
+#[derive(Clone, Debug)]
+pub struct Component<'a> {
+    /// The argument's name.
+    pub argument: &'static str,
+    /// Index values, broadcast to the shape of the updates.
+    pub index: DynView<'a>,
+    /// The destination's axis that they point into.
+    pub axis: usize,
+    /// Where a value stands in the argument as the caller gave it, for messages.
+    pub place: Place,
+}
+
+/// How to say where in its argument an index value stands.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The axes of the updates that are the argument's own axes, in its order.
+    pub axes: Dims,
+    /// Where the tuple axis is put in, and which entry of it this is.
+    pub tuple: Option<(usize, usize)>,
+}
+
+impl<'a> Destinations<'a> {
+    /// Strided slices: `count` cells from `start` on, `step` apart, on every axis.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if a slice leaves its axis.
+    pub fn affine(
+        shape: &[usize],
+        start: &[usize],
+        step: &[isize],
+        count: &[usize],
+    ) -> Result<Self, Problem> {
+        let outside = |axis: usize| Problem::Layout {
+            argument: "slice".into(),
+            why: format!("it leaves axis {axis}"),
+        };
+        for (axis, &size) in shape.iter().enumerate() {
+            let (Some(&start), Some(&step), Some(&count)) =
+                (start.get(axis), step.get(axis), count.get(axis))
+            else {
+                return Err(outside(axis));
+            };
+            if count == 0 {
+                continue;
+            }
+            let last = step
+                .checked_mul((count - 1).cast_signed())
+                .and_then(|span| start.cast_signed().checked_add(span));
+            if start >= size || !last.is_some_and(|l| (0..size.cast_signed()).contains(&l)) {
+                return Err(outside(axis));
+            }
+        }
+        Ok(Self {
+            shape: shape.into(),
+            updates: count.into(),
+            onto: step
+                .iter()
+                .enumerate()
+                .map(|(a, &s)| Some((a, s)))
+                .collect(),
+            start: start.into(),
+            components: SmallVec::new(),
+            bounds: Bounds::STRICT,
+            along: None,
+        })
+    }
+
+    /// No update at all.
+    #[must_use]
+    pub fn none(shape: &[usize]) -> Self {
+        Self {
+            shape: shape.into(),
+            updates: Dims::from_slice(&[0]),
+            onto: SmallVec::from_elem(None, 1),
+            start: Dims::from_elem(0, shape.len()),
+            components: SmallVec::new(),
+            bounds: Bounds::STRICT,
+            along: None,
+        }
+    }
+
+    /// Windows: the tuple of `components[..]` (all of one shape, the batch) names the leading axes
+    /// `axes` of the destination; the other axes, in order, are the window.
+    ///
+    /// `tuple_at` is where the tuple axis stands in the argument: `Some(0)` in MXNet, `Some(rank)`
+    /// in ONNX, `None` where a single component is not a tuple.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if the components differ in shape.
+    pub fn rows(
+        shape: &[usize],
+        argument: &'static str,
+        components: &[DynView<'a>],
+        axes: &[usize],
+        tuple_at: Option<usize>,
+        bounds: Bounds,
+    ) -> Result<Self, Problem> {
+        let batch = components.first().map(DynView::dims).unwrap_or_default();
+        let window: Dims = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
+        let mut updates = batch.clone();
+        updates.extend(window.iter().map(|&a| shape[a]));
+        let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
+        onto.extend(window.iter().map(|&a| Some((a, 1))));
+        let mut found = SmallVec::new();
+        for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
+            let mut index = component.clone();
+            for _ in &window {
+                index = index.insert_axis(index.rank());
+            }
+            let broadcast = index
+                .broadcast_to(&updates)
+                .filter(|_| component.dims() == batch);
+            found.push(Component {
+                argument,
+                index: broadcast.ok_or_else(|| Problem::Shape {
+                    argument,
+                    found: component.shape().to_vec(),
+                    expected: format!("it must be {:?}", batch.as_slice()),
+                })?,
+                axis,
+                place: Place {
+                    axes: (0..batch.len()).collect(),
+                    tuple: tuple_at.map(|at| (at, number)),
+                },
+            });
+        }
+        Ok(Self {
+            shape: shape.into(),
+            updates,
+            onto,
+            start: Dims::from_elem(0, shape.len()),
+            components: found,
+            bounds,
+            along: None,
+        })
+    }
+
+    /// Elements: an update goes where its own coordinates say, but for `axis`, where its index says.
+    ///
+    /// `index` has the destination's rank and the updates' shape (broadcast it if need be);
+    /// `place` says which of its axes the argument really has.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if the index is of another rank, or larger than the destination on an
+    /// axis other than `axis`.
+    pub fn elements(
+        shape: &[usize],
+        argument: &'static str,
+        index: &DynView<'a>,
+        axis: usize,
+        place: Place,
+        bounds: Bounds,
+    ) -> Result<Self, Problem> {
+        let updates = index.dims();
+        let fits = updates.len() == shape.len()
+            && updates
+                .iter()
+                .zip(shape)
+                .enumerate()
+                .all(|(a, (n, size))| a == axis || n <= size);
+        if !fits || axis >= shape.len() {
+            return Err(Problem::Shape {
+                argument,
+                found: updates.to_vec(),
+                expected: format!("it must fit {shape:?} apart from dimension {axis}"),
+            });
+        }
+        Ok(Self {
+            shape: shape.into(),
+            onto: (0..shape.len())
+                .map(|a| (a != axis).then_some((a, 1)))
+                .collect(),
+            updates,
+            start: Dims::from_elem(0, shape.len()),
+            components: SmallVec::from_elem(
+                Component {
+                    argument,
+                    index: index.clone(),
+                    axis,
+                    place,
+                },
+                1,
+            ),
+            bounds,
+            along: Some(axis),
+        })
+    }
+
+    /// Sizes of the destination.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The shape that the updates must have.
+    #[must_use]
+    pub fn updates_shape(&self) -> &[usize] {
+        &self.updates
+    }
+
+    /// The index components.
+    #[must_use]
+    pub fn components(&self) -> &[Component<'a>] {
+        &self.components
+    }
+
+    /// The same as strides, for a destination and a source in memory.
+    pub(super) fn space(&self, dst: &Layout, src: &DynView<'_>, arg: bool) -> Space<'a> {
+        let axes = (0..self.updates.len()).map(|k| SpaceAxis {
+            len: self.updates[k],
+            onto: self.onto[k].map(|(axis, _)| axis),
+            dst: self.onto[k].map_or(0, |(axis, step)| dst.strides()[axis].wrapping_mul(step)),
+            src: src.layout().strides()[k],
+            position: isize::from(self.along == Some(k)),
+            index: self
+                .components
+                .iter()
+                .map(|c| c.index.layout().strides()[k])
+                .collect(),
+        });
+        let start = |(&at, &stride): (&usize, &isize)| at.cast_signed().wrapping_mul(stride);
+        Space {
+            axes: axes.collect(),
+            lookups: self
+                .components
+                .iter()
+                .map(|c| Lookup {
+                    index: c.index.clone(),
+                    axis: c.axis,
+                })
+                .collect(),
+            bounds: self.bounds,
+            dst: dst
+                .shape()
+                .iter()
+                .copied()
+                .zip(dst.strides().iter().copied())
+                .collect(),
+            start: self.start.iter().zip(dst.strides()).map(start).sum(),
+            arg: arg
+                .then(|| Layout::contiguous(DType::I64, &self.shape).ok())
+                .flatten()
+                .map(|layout| layout.strides().iter().copied().collect()),
+        }
+    }
+
+    /// The first index value, in the order of the updates, that names no cell, as a problem.
+    ///
+    /// The run that found one does not know where: this walks the index once more, slowly.
+    pub(super) fn find_out_of_bounds(&self) -> Problem {
+        // Axes along which no component varies say nothing new.
+        let lens: Dims = (0..self.updates.len())
+            .map(|k| {
+                let varies = |c: &Component<'_>| c.index.layout().strides()[k] != 0;
+                if self.components.iter().any(varies) {
+                    self.updates[k]
+                } else {
+                    self.updates[k].min(1)
+                }
+            })
+            .collect();
+        let total: usize = lens.iter().product();
+        let mut at = Dims::from_elem(0, lens.len());
+        for _ in 0..total {
+            for component in &self.components {
+                let mut value = [0];
+                let strides = component.index.layout().strides();
+                let offset = at
+                    .iter()
+                    .zip(strides)
+                    .map(|(&k, &s)| k.cast_signed() * s)
+                    .sum();
+                let size = self.shape[component.axis];
+                let read = component.index.read_integers(offset, 0, &mut value);
+                if !read || self.bounds.resolve(value[0], size).is_err() {
+                    let value = component.index.show(&at).unwrap_or_default();
+                    return problem(component, &at, value, size);
+                }
+            }
+            for k in (0..lens.len()).rev() {
+                at[k] += 1;
+                if at[k] < lens[k] {
+                    break;
+                }
+                at[k] = 0;
+            }
+        }
+        Problem::Layout {
+            argument: "index".into(),
+            why: "it was changed by somebody else while it was in use".into(),
+        }
+    }
+}
+
+fn problem(component: &Component<'_>, at: &[usize], value: String, size: usize) -> Problem {
+    let mut position: Vec<usize> = component.place.axes.iter().map(|&a| at[a]).collect();
+    if let Some((where_, entry)) = component.place.tuple {
+        position.insert(where_.min(position.len()), entry);
+    }
+    Problem::IndexOutOfBounds {
+        argument: component.argument,
+        position,
+        value,
+        axis: component.axis,
+        size,
+    }
+}

@@ -1,0 +1,329 @@
+//! What to do: [`Scatter`], the one description that every dialect lowers to.
+
+mod destinations;
+mod reduction;
+
+pub use destinations::{Component, Destinations, Place};
+pub use reduction::{Finish, Init, Reduction};
+
+use crate::error::Problem;
+use crate::kernel::{Combine, clear_equal, converts, duplicate, finite_start, identity};
+use crate::plan::{Fault, Outputs, Plan, Request, Strategy};
+use crate::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
+};
+
+/// What a new destination holds before the first update.
+#[derive(Clone, Debug)]
+pub enum Start<'a> {
+    /// Zeros.
+    Zero,
+    /// The reduction's identity.
+    Identity,
+    /// The finite value that every other finite value beats in a strict minimum or maximum.
+    FiniteExtreme,
+    /// A copy of another tensor.
+    CopyOf(DynView<'a>),
+}
+
+/// Where the updates go.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// Memory of the caller's: written only after everything has been checked.
+    InPlace {
+        /// The argument's name.
+        argument: &'static str,
+        /// The memory.
+        view: DynViewMut<'a>,
+    },
+    /// A new tensor: dropped if anything is wrong.
+    New {
+        /// Its element type.
+        dtype: DType,
+        /// What it holds at first.
+        start: Start<'a>,
+    },
+}
+
+/// A scatter: which cells each update goes to, how it joins what is there, from where to where.
+///
+/// It is defined as the sequential loop over the updates in row-major order; whatever strategy
+/// runs it, the result has that loop's bits.
+#[derive(Debug)]
+pub struct Scatter<'a> {
+    destinations: Destinations<'a>,
+    reduction: Reduction,
+    updates: &'static str,
+    source: DynView<'a>,
+    target: Target<'a>,
+    arg: Option<i64>,
+    shape: Option<Dims>,
+    strategy: Option<Strategy>,
+}
+
+/// What a scatter made.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// The new tensor, unless the scatter was in place.
+    pub tensor: Option<DynTensor>,
+    /// The positions of winners, if they were asked for: `int64`, of the destination's shape.
+    pub arg: Option<DynTensor>,
+}
+
+impl<'a> Scatter<'a> {
+    /// `source` must have the destinations' iteration shape; `updates` is that argument's name.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if it has not, or if an in-place target is not what the destinations
+    /// were made for; [`Problem::DType`] if its elements cannot become the target's;
+    /// [`Problem::Unsupported`] if the reduction is not defined for them.
+    pub fn new(
+        destinations: Destinations<'a>,
+        reduction: Reduction,
+        updates: &'static str,
+        source: DynView<'a>,
+        target: Target<'a>,
+    ) -> Result<Self, Problem> {
+        let shape = |argument, found: &[usize], wanted: &[usize]| {
+            (found != wanted).then(|| Problem::Shape {
+                argument,
+                found: found.to_vec(),
+                expected: format!("it must be {wanted:?}"),
+            })
+        };
+        let mut wrong = shape(updates, source.shape(), destinations.updates_shape());
+        let whole = destinations.shape();
+        let to = match &target {
+            Target::InPlace { argument, view } => {
+                wrong = wrong.or_else(|| shape(argument, view.shape(), whole));
+                view.dtype()
+            }
+            Target::New { dtype, start } => {
+                if let Start::CopyOf(view) = start {
+                    wrong = wrong.or_else(|| shape("destination", view.shape(), whole));
+                }
+                *dtype
+            }
+        };
+        if let Some(problem) = wrong {
+            return Err(problem);
+        }
+        if !converts(source.dtype(), to) {
+            return Err(Problem::DType {
+                argument: updates,
+                found: source.dtype(),
+                expected: format!("it must be {to} or convert to it without loss"),
+            });
+        }
+        let what = match (reduction.combine, reduction.finish) {
+            (_, Finish::Mean { .. }) if to == DType::Bool => Some("mean"),
+            (Combine::Min(_), _) if to.is_complex() => Some("the minimum"),
+            (Combine::Max(_), _) if to.is_complex() => Some("the maximum"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(Problem::Unsupported {
+                what: what.into(),
+                dtype: to,
+            });
+        }
+        Ok(Self {
+            destinations,
+            reduction,
+            updates,
+            source,
+            target,
+            arg: None,
+            shape: None,
+            strategy: None,
+        })
+    }
+
+    /// Also give the position along the scattered axis of each minimum's or maximum's winner;
+    /// cells without one get `none`.
+    #[must_use]
+    pub fn with_arg(mut self, none: i64) -> Self {
+        self.arg = Some(none);
+        self
+    }
+
+    /// Give the output another shape with as many elements.
+    #[must_use]
+    pub fn shaped(mut self, shape: &[usize]) -> Self {
+        self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Use a strategy whatever the cost model says; an error if it cannot run this.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    fn dtype(&self) -> DType {
+        match &self.target {
+            Target::InPlace { view, .. } => view.dtype(),
+            Target::New { dtype, .. } => *dtype,
+        }
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            combine: self.reduction.combine,
+            from_identity: self.reduction.init == Init::Identity,
+            mean: match self.reduction.finish {
+                Finish::Mean { count_self } => Some(u64::from(count_self)),
+                Finish::None | Finish::ZeroIfStart => None,
+            },
+            visible: matches!(self.target, Target::InPlace { .. }),
+            force: self.strategy,
+        }
+    }
+
+    /// How this would run.
+    ///
+    /// # Errors
+    /// [`Problem::Strategy`] if the forced strategy cannot run it.
+    pub fn plan(&self) -> Result<Plan, Problem> {
+        let layout = match &self.target {
+            Target::InPlace { view, .. } => view.layout().clone(),
+            Target::New { dtype, .. } => {
+                crate::tensor::Layout::contiguous(*dtype, self.destinations.shape())?
+            }
+        };
+        let space = self
+            .destinations
+            .space(&layout, &self.source, self.arg.is_some());
+        Plan::new(&space, self.request(), self.dtype(), self.source.dtype())
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Any [`Problem`] with the indices, overlap or memory; nothing has been written then.
+    pub fn run(mut self) -> Result<Output, Problem> {
+        let shape = Dims::from_slice(self.destinations.shape());
+        let mut output = Output {
+            arg: match self.arg {
+                Some(none) => Some(DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?),
+                None => None,
+            },
+            tensor: None,
+        };
+        match std::mem::replace(
+            &mut self.target,
+            Target::New {
+                dtype: DType::Bool,
+                start: Start::Zero,
+            },
+        ) {
+            Target::InPlace { argument, mut view } => {
+                self.check_overlap(argument, &mut view)?;
+                let request = Request {
+                    visible: true,
+                    ..self.request()
+                };
+                self.execute(request, &mut view, output.arg.as_mut())?;
+            }
+            Target::New { dtype, start } => {
+                let mut tensor = self.start(dtype, &start)?;
+                let request = self.request();
+                let mut view = tensor.view_mut();
+                self.execute(request, &mut view, output.arg.as_mut())?;
+                if self.reduction.finish == Finish::ZeroIfStart
+                    && let Some(value) = finite_start(dtype, self.reduction.combine)
+                {
+                    clear_equal(&mut view, &value)?;
+                }
+                output.tensor = Some(tensor);
+            }
+        }
+        if let Some(shape) = &self.shape {
+            output.tensor = output
+                .tensor
+                .map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            output.arg = output.arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+        }
+        Ok(output)
+    }
+
+    fn execute(
+        &self,
+        request: Request,
+        view: &mut DynViewMut<'_>,
+        arg: Option<&mut DynTensor>,
+    ) -> Result<(), Problem> {
+        let space = self
+            .destinations
+            .space(view.layout(), &self.source, arg.is_some());
+        let plan = Plan::new(&space, request, view.dtype(), self.source.dtype())?;
+        let outputs = Outputs { dst: view, arg };
+        plan.run(&space, &self.source, outputs)
+            .map_err(|fault| match fault {
+                Fault::Problem(problem) => problem,
+                Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
+            })
+    }
+
+    /// A new destination as it is before the first update.
+    fn start(&self, dtype: DType, start: &Start<'a>) -> Result<DynTensor, Problem> {
+        let shape = self.destinations.shape();
+        let combine = self.reduction.combine;
+        let value = match start {
+            Start::CopyOf(view) => return duplicate(view),
+            Start::Zero => None,
+            // The identities of sum and product are accumulators; 0 and 1 are the same in both.
+            Start::Identity => one_as_element(dtype, combine).or(identity(dtype, combine)),
+            Start::FiniteExtreme => finite_start(dtype, combine),
+        };
+        match value {
+            Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
+            None => DynTensor::zeros(dtype, shape),
+        }
+    }
+
+    /// In place, neither the destination's own cells nor an input may share memory.
+    fn check_overlap(
+        &self,
+        argument: &'static str,
+        view: &mut DynViewMut<'_>,
+    ) -> Result<(), Problem> {
+        if overlaps_itself(view.layout()) {
+            return Err(Problem::Overlap {
+                argument,
+                with: "has elements that share memory (an expanded tensor?)".into(),
+            });
+        }
+        let at = view.as_mut_ptr().addr();
+        let shares = |other: &DynView<'_>| {
+            overlap_each_other(at, view.layout(), other.as_ptr().addr(), other.layout())
+        };
+        let indices = self.destinations.components().iter();
+        let inputs = indices.map(|c| (c.argument, &c.index));
+        for (name, other) in inputs.chain([(self.updates, &self.source)]) {
+            if shares(other) {
+                return Err(Problem::Overlap {
+                    argument,
+                    with: format!("shares memory with {name}"),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The identity of a product as an element, where that differs from the accumulator.
+fn one_as_element(dtype: DType, combine: Combine) -> Option<[u8; 16]> {
+    if combine != Combine::Prod {
+        return None;
+    }
+    let one = match dtype {
+        DType::F16 => half::f16::ONE.to_bits(),
+        DType::BF16 => half::bf16::ONE.to_bits(),
+        _ => return None,
+    };
+    let mut bits = [0; 16];
+    bits[..2].copy_from_slice(&one.to_ne_bytes());
+    Some(bits)
+}

@@ -1,0 +1,268 @@
+//! Shape, strides and element type, and the checks that make them describe real memory.
+
+use super::DType;
+use crate::error::Problem;
+use smallvec::SmallVec;
+
+/// Sizes of the axes, or coordinates.
+pub type Dims = SmallVec<[usize; 6]>;
+/// Bytes from one element to the next along each axis; may be zero or negative.
+pub type Strides = SmallVec<[isize; 6]>;
+
+/// Element type, shape and byte strides: a tensor without its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    dtype: DType,
+    shape: Dims,
+    strides: Strides,
+}
+
+impl Layout {
+    /// A layout whose every element lies within `isize::MAX` bytes of the origin.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if shape and strides differ in length, if the number of elements or a
+    /// byte offset does not fit, or if a stride would misalign an element.
+    pub fn new(dtype: DType, shape: &[usize], strides: &[isize]) -> Result<Self, Problem> {
+        let refuse = |why: String| Problem::Layout {
+            argument: "tensor".into(),
+            why,
+        };
+        if shape.len() != strides.len() {
+            return Err(refuse(format!(
+                "{} sizes but {} strides",
+                shape.len(),
+                strides.len()
+            )));
+        }
+        let layout = Self {
+            dtype,
+            shape: Dims::from_slice(shape),
+            strides: Strides::from_slice(strides),
+        };
+        if checked_len(shape).is_none() {
+            return Err(refuse(format!("shape {shape:?} has too many elements")));
+        }
+        if layout.checked_extent().is_none() {
+            return Err(refuse(format!(
+                "shape {shape:?} with strides {strides:?} (bytes) reaches beyond the address space"
+            )));
+        }
+        if layout.is_empty() {
+            return Ok(layout);
+        }
+        let align = dtype.align().cast_signed();
+        for (&len, &stride) in shape.iter().zip(strides) {
+            if len > 1 && stride % align != 0 {
+                return Err(refuse(format!(
+                    "a stride of {stride} bytes misaligns {dtype} elements; copy the array first"
+                )));
+            }
+        }
+        Ok(layout)
+    }
+
+    /// The row-major layout of `shape` without gaps.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if its size in bytes does not fit the address space.
+    pub fn contiguous(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        let too_large = || Problem::Memory {
+            what: format!("a {dtype} tensor of shape {shape:?}"),
+            needed: shape
+                .iter()
+                .fold(dtype.size() as u128, |n, &d| n.saturating_mul(d as u128)),
+            available: isize::MAX as u128,
+        };
+        let bytes = checked_len(shape)
+            .and_then(|n| n.checked_mul(dtype.size()))
+            .filter(|&n| isize::try_from(n).is_ok());
+        if bytes.is_none() {
+            return Err(too_large());
+        }
+        let mut strides = Strides::from_elem(0, shape.len());
+        let mut step = dtype.size().cast_signed();
+        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
+            *stride = step;
+            step = step.wrapping_mul(len.max(1).cast_signed());
+        }
+        Ok(Self {
+            dtype,
+            shape: Dims::from_slice(shape),
+            strides,
+        })
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Bytes from one element to the next, per axis.
+    #[must_use]
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// True if there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// True if the elements lie in row-major order without gaps.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        let mut step = self.dtype.size().cast_signed();
+        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            if len != 1 && stride != step {
+                return self.is_empty();
+            }
+            step = step.wrapping_mul(len.max(1).cast_signed());
+        }
+        true
+    }
+
+    /// The first and the last-plus-one byte that an element occupies, relative to the origin.
+    #[must_use]
+    pub fn extent(&self) -> (isize, isize) {
+        self.checked_extent().unwrap_or((0, 0))
+    }
+
+    fn checked_extent(&self) -> Option<(isize, isize)> {
+        if self.is_empty() {
+            return Some((0, 0));
+        }
+        let (mut low, mut high) = (0isize, self.dtype.size().cast_signed());
+        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
+            let span = stride.checked_mul(isize::try_from(len - 1).ok()?)?;
+            if span < 0 {
+                low = low.checked_add(span)?;
+            } else {
+                high = high.checked_add(span)?;
+            }
+        }
+        high.checked_sub(low)?;
+        Some((low, high))
+    }
+
+    /// The same elements seen as if each axis of size 1, and new leading axes, had the size that
+    /// `shape` gives; `None` if the shapes do not broadcast.
+    #[must_use]
+    pub(super) fn broadcast_to(&self, shape: &[usize]) -> Option<Self> {
+        let lead = shape.len().checked_sub(self.rank())?;
+        checked_len(shape)?;
+        let mut strides = Strides::from_elem(0, shape.len());
+        for (axis, (&len, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
+            let wanted = shape[lead + axis];
+            if len == wanted {
+                strides[lead + axis] = stride;
+            } else if len != 1 {
+                return None;
+            }
+        }
+        Some(Self {
+            dtype: self.dtype,
+            shape: Dims::from_slice(shape),
+            strides,
+        })
+    }
+
+    /// The axes in another order; `order` must be a permutation of them.
+    #[must_use]
+    pub(super) fn permute(&self, order: &[usize]) -> Option<Self> {
+        let mut seen = Dims::from_elem(0, self.rank());
+        for &axis in order {
+            let slot = seen.get_mut(axis)?;
+            *slot += 1;
+        }
+        if order.len() != self.rank() || seen.iter().any(|&n| n != 1) {
+            return None;
+        }
+        Some(Self {
+            dtype: self.dtype,
+            shape: order.iter().map(|&a| self.shape[a]).collect(),
+            strides: order.iter().map(|&a| self.strides[a]).collect(),
+        })
+    }
+
+    /// The part `start..start + len` of an axis, and the byte offset of its origin.
+    #[must_use]
+    pub(super) fn narrow(&self, axis: usize, start: usize, len: usize) -> Option<(Self, isize)> {
+        let size = *self.shape.get(axis)?;
+        if start.checked_add(len)? > size {
+            return None;
+        }
+        let mut narrowed = self.clone();
+        narrowed.shape[axis] = len;
+        let moved = if narrowed.is_empty() {
+            0
+        } else {
+            self.strides[axis] * start.cast_signed()
+        };
+        Some((narrowed, moved))
+    }
+
+    /// With an axis of size 1 put in at `at`.
+    #[must_use]
+    pub(super) fn insert_axis(&self, at: usize) -> Self {
+        let mut wider = self.clone();
+        let at = at.min(self.rank());
+        wider.shape.insert(at, 1);
+        wider.strides.insert(at, 0);
+        wider
+    }
+
+    /// Without the axis `axis`, which is fixed at its first coordinate.
+    #[must_use]
+    pub(super) fn remove_axis(&self, axis: usize) -> Self {
+        let mut narrower = self.clone();
+        narrower.shape.remove(axis);
+        narrower.strides.remove(axis);
+        narrower
+    }
+
+    /// Byte offset of a coordinate, if it is one.
+    #[must_use]
+    pub(super) fn offset(&self, coordinate: &[usize]) -> Option<isize> {
+        if coordinate.len() != self.rank() {
+            return None;
+        }
+        let mut offset = 0;
+        for ((&at, &len), &stride) in coordinate.iter().zip(&self.shape).zip(&self.strides) {
+            if at >= len {
+                return None;
+            }
+            offset += at.cast_signed() * stride;
+        }
+        Some(offset)
+    }
+}
+
+/// The product of the sizes, if it fits `isize`. A size of 0 makes it 0 whatever the others are.
+fn checked_len(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    let n = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
+    isize::try_from(n).is_ok().then_some(n)
+}

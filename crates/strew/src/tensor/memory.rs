@@ -1,0 +1,163 @@
+//! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
+
+use crate::error::Problem;
+use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
+use std::fs;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Every consumer that takes arrays without a copy is content with this (XLA asks for it).
+const ALIGN: usize = 64;
+
+/// Below this, an allocation is not worth asking the system how much memory is left.
+const CHECKED_FROM: usize = 64 << 20;
+
+/// The caller's limit in bytes; `u64::MAX` stands for "none set".
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Sets how many bytes a single result or working table may take.
+///
+/// `None` goes back to the default: the environment variable `STREW_MEMORY_LIMIT` if it is set,
+/// else the memory that the system reports as available at the time of the call. A set limit
+/// replaces that report, so it can also allow more.
+pub fn set_memory_limit(bytes: Option<u64>) {
+    LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// How many bytes a single result or working table may take at this moment, if that is known.
+#[must_use]
+pub fn memory_limit() -> Option<u64> {
+    static ENVIRONMENT: OnceLock<Option<u64>> = OnceLock::new();
+    match LIMIT.load(Ordering::Relaxed) {
+        u64::MAX => (*ENVIRONMENT.get_or_init(|| {
+            std::env::var("STREW_MEMORY_LIMIT")
+                .ok()
+                .and_then(|v| v.trim().parse().ok())
+        }))
+        .or_else(available),
+        set => Some(set),
+    }
+}
+
+/// The memory that the kernel and the control group would still give, in bytes.
+fn available() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find(|l| l.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    let system = kib << 10;
+    let group = |name: &str| -> Option<u64> {
+        let text = fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
+        text.trim().parse().ok()
+    };
+    let left = group("memory.max")
+        .zip(group("memory.current"))
+        .map(|(most, used)| most.saturating_sub(used));
+    Some(left.map_or(system, |l| l.min(system)))
+}
+
+/// Refuses `bytes` if they are more than there are.
+fn check(what: &dyn Fn() -> String, bytes: usize) -> Result<(), Problem> {
+    if bytes < CHECKED_FROM && LIMIT.load(Ordering::Relaxed) == u64::MAX {
+        return Ok(());
+    }
+    match memory_limit() {
+        Some(limit) if bytes as u64 > limit => Err(out_of_memory(what, bytes as u128)),
+        _ => Ok(()),
+    }
+}
+
+fn out_of_memory(what: &dyn Fn() -> String, needed: u128) -> Problem {
+    Problem::Memory {
+        what: what(),
+        needed,
+        available: memory_limit().map_or(isize::MAX as u128, u128::from),
+    }
+}
+
+/// Room for `count` elements in an empty vector, or an error.
+pub(crate) fn try_vec<T>(what: &str, count: usize) -> Result<Vec<T>, Problem> {
+    let name = || what.to_owned();
+    let bytes = count.saturating_mul(size_of::<T>());
+    check(&name, bytes)?;
+    let mut vec = Vec::new();
+    vec.try_reserve_exact(count)
+        .map_err(|_| out_of_memory(&name, count as u128 * size_of::<T>() as u128))?;
+    Ok(vec)
+}
+
+/// Owned bytes, aligned to 64 and initialised.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    ptr: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the buffer owns its bytes; nothing else points at them.
+unsafe impl Send for Buffer {}
+// SAFETY: shared access only reads.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// `bytes` zero bytes. `what` names them in the error.
+    pub(crate) fn zeroed(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
+        Self::allocate(what, bytes, true)
+    }
+
+    /// `bytes` bytes that `init` must write, all of them, through the pointer it is given.
+    ///
+    /// # Safety
+    /// When `init` returns, every byte must have been written.
+    pub(super) unsafe fn written_by(
+        what: &dyn Fn() -> String,
+        bytes: usize,
+        init: impl FnOnce(*mut u8),
+    ) -> Result<Self, Problem> {
+        let buffer = Self::allocate(what, bytes, false)?;
+        init(buffer.ptr.as_ptr());
+        Ok(buffer)
+    }
+
+    fn allocate(what: &dyn Fn() -> String, bytes: usize, zero: bool) -> Result<Self, Problem> {
+        check(what, bytes)?;
+        let layout = AllocLayout::from_size_align(bytes, ALIGN)
+            .map_err(|_| out_of_memory(what, bytes as u128))?;
+        if bytes == 0 {
+            let ptr = NonNull::without_provenance(const { std::num::NonZero::new(ALIGN).unwrap() });
+            return Ok(Self { ptr, bytes });
+        }
+        // SAFETY: the size is not zero.
+        let ptr = unsafe {
+            if zero {
+                alloc_zeroed(layout)
+            } else {
+                alloc(layout)
+            }
+        };
+        let ptr = NonNull::new(ptr).ok_or_else(|| out_of_memory(what, bytes as u128))?;
+        Ok(Self { ptr, bytes })
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const u8 {
+        self.ptr.as_ptr()
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            let layout = AllocLayout::from_size_align(self.bytes, ALIGN)
+                .expect("the layout it was allocated with");
+            // SAFETY: allocated in `allocate` with this layout, and not freed since.
+            unsafe { dealloc(self.ptr.as_ptr(), layout) };
+        }
+    }
+}

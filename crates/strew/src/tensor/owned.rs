@@ -1,0 +1,210 @@
+//! Owned tensors: contiguous, row-major, 64-byte aligned.
+
+use super::{Buffer, DType, DynView, DynViewMut, Element, Layout, TensorView, TensorViewMut};
+use crate::error::Problem;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// An owned tensor whose element type is known at run time: what the erased operators return.
+pub struct DynTensor {
+    buffer: Buffer,
+    layout: Layout,
+}
+
+impl DynTensor {
+    /// A tensor of zeros (false for bool).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let buffer = Buffer::zeroed(&|| describe(&layout), bytes)?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor that `write` fills: it must write every byte through the pointer it is given.
+    ///
+    /// # Safety
+    /// When `write` returns, all `len * size` bytes must have been written.
+    pub(crate) unsafe fn written_by(
+        dtype: DType,
+        shape: &[usize],
+        write: impl FnOnce(*mut u8),
+    ) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        // SAFETY: the caller's promise is the one asked for.
+        let buffer = unsafe { Buffer::written_by(&|| describe(&layout), bytes, write)? };
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor whose every element is `bytes`, which must be as long as one element.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub(crate) fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
+        let mut tensor = Self::zeros(dtype, shape)?;
+        if element.iter().any(|&b| b != 0) && element.len() == dtype.size() {
+            // SAFETY: the buffer's bytes are initialised and borrowed mutably.
+            let bytes = unsafe {
+                std::slice::from_raw_parts_mut(tensor.buffer.as_mut_ptr(), tensor.buffer.len())
+            };
+            for chunk in bytes.chunks_exact_mut(element.len()) {
+                chunk.copy_from_slice(element);
+            }
+        }
+        Ok(tensor)
+    }
+
+    /// Element type, shape and strides.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.layout.dtype()
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// The elements as bytes, row by row.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the buffer's bytes are initialised and live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len()) }
+    }
+
+    /// The tensor to read.
+    #[must_use]
+    pub fn view(&self) -> DynView<'_> {
+        DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone())
+    }
+
+    /// The tensor to write.
+    pub fn view_mut(&mut self) -> DynViewMut<'_> {
+        DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone())
+    }
+
+    /// The same elements with another shape; the tensor itself if their number would change.
+    ///
+    /// # Errors
+    /// Gives the tensor back unchanged.
+    pub fn reshape(mut self, shape: &[usize]) -> Result<Self, Self> {
+        match Layout::contiguous(self.dtype(), shape) {
+            Ok(layout) if layout.len() == self.layout.len() => {
+                self.layout = layout;
+                Ok(self)
+            }
+            _ => Err(self),
+        }
+    }
+
+    /// The typed tensor, if the elements are of type `T`. For `bool` every byte must be 0 or 1.
+    ///
+    /// # Errors
+    /// Gives the tensor back unchanged.
+    pub fn typed<T: Element>(self) -> Result<Tensor<T>, Self> {
+        if self.view().typed::<T>().is_some() {
+            Ok(Tensor {
+                inner: self,
+                element: PhantomData,
+            })
+        } else {
+            Err(self)
+        }
+    }
+}
+
+impl fmt::Debug for DynTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DynTensor({}, {:?})", self.dtype(), self.shape())
+    }
+}
+
+fn describe(layout: &Layout) -> String {
+    format!("a {} tensor of shape {:?}", layout.dtype(), layout.shape())
+}
+
+/// An owned tensor of elements of type `T`: what the typed operators return.
+///
+/// ```
+/// let out = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, "sum".parse()?)?;
+/// assert_eq!(out.as_slice(), [2.0, 5.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+pub struct Tensor<T> {
+    inner: DynTensor,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Tensor<T> {
+    /// A tensor of zeros (false for bool).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn zeros(shape: &[usize]) -> Result<Self, Problem> {
+        Ok(Self {
+            inner: DynTensor::zeros(T::DTYPE, shape)?,
+            element: PhantomData,
+        })
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.inner.shape()
+    }
+
+    /// The elements, row by row.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        let len = self.inner.layout.len();
+        // SAFETY: the buffer holds `len` initialised elements of type `T` (for bool checked when
+        // the tensor was made; typed operators write only 0 and 1), aligned to 64.
+        unsafe { std::slice::from_raw_parts(self.inner.buffer.as_ptr().cast(), len) }
+    }
+
+    /// The elements, row by row, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        let len = self.inner.layout.len();
+        // SAFETY: as in `as_slice`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.inner.buffer.as_mut_ptr().cast(), len) }
+    }
+
+    /// The tensor to read.
+    #[must_use]
+    pub fn view(&self) -> TensorView<'_, T> {
+        TensorView::from_checked(self.inner.view())
+    }
+
+    /// The tensor to write.
+    pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut::from_checked(self.inner.view_mut())
+    }
+
+    /// The erased tensor.
+    #[must_use]
+    pub fn into_dyn(self) -> DynTensor {
+        self.inner
+    }
+}
+
+impl<T: Element> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({:?}, {:?})", self.shape(), self.as_slice())
+    }
+}
+
+impl<T: Element> PartialEq for Tensor<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape() == other.shape() && self.as_slice() == other.as_slice()
+    }
+}

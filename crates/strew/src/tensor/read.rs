@@ -1,0 +1,197 @@
+//! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
+
+use super::{DType, Dims, DynView};
+use half::{bf16, f16};
+
+/// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
+const NO_INTEGER: i64 = i64::MIN;
+
+impl DynView<'_> {
+    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart, as `i64`.
+    ///
+    /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for. Floats are
+    /// truncated toward zero; NaN and the infinities become `i64::MIN`. Reads nothing and
+    /// returns false if that would leave the view or if the elements are no real numbers.
+    #[must_use]
+    pub(crate) fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
+        if out.is_empty() {
+            return true;
+        }
+        let span = stride.checked_mul((out.len() - 1).cast_signed());
+        let Some(last) = span.and_then(|s| at.checked_add(s)) else {
+            return false;
+        };
+        let (low, high) = self.layout().extent();
+        let size = self.dtype().size().cast_signed();
+        let align = self.dtype().align().cast_signed();
+        let inside = at.min(last) >= low && at.max(last) <= high - size;
+        if !inside || at % align != 0 || stride % align != 0 {
+            return false;
+        }
+        let first = self.as_ptr().wrapping_offset(at);
+        macro_rules! read {
+            ($t:ty, $to:expr) => {{
+                let to = $to;
+                for (i, slot) in out.iter_mut().enumerate() {
+                    // SAFETY: first and last element lie inside the view's extent, those between
+                    // them too, and `at` and `stride` keep the view's alignment.
+                    let value =
+                        unsafe { first.offset(i.cast_signed() * stride).cast::<$t>().read() };
+                    *slot = to(value);
+                }
+            }};
+        }
+        match self.dtype() {
+            DType::I8 => read!(i8, i64::from),
+            DType::I16 => read!(i16, i64::from),
+            DType::I32 => read!(i32, i64::from),
+            DType::I64 => read!(i64, |v| v),
+            DType::U8 => read!(u8, i64::from),
+            DType::U16 => read!(u16, i64::from),
+            DType::U32 => read!(u32, i64::from),
+            DType::U64 => read!(u64, |v: u64| i64::try_from(v).unwrap_or(i64::MAX)),
+            DType::F16 => read!(f16, |v: f16| truncate(v.to_f64())),
+            DType::BF16 => read!(bf16, |v: bf16| truncate(v.to_f64())),
+            DType::F32 => read!(f32, |v: f32| truncate(v.into())),
+            DType::F64 => read!(f64, truncate),
+            DType::Bool | DType::C64 | DType::C128 => return false,
+        }
+        true
+    }
+
+    /// The number at a coordinate as a person would write it, for messages.
+    #[must_use]
+    pub(crate) fn show(&self, coordinate: &[usize]) -> Option<String> {
+        let offset = self.layout().offset(coordinate)?;
+        let ptr = self.as_ptr().wrapping_offset(offset);
+        macro_rules! show {
+            ($t:ty) => {
+                // SAFETY: the offset is that of an element of this type.
+                format!("{}", unsafe { ptr.cast::<$t>().read() })
+            };
+        }
+        Some(match self.dtype() {
+            DType::Bool => show!(u8),
+            DType::I8 => show!(i8),
+            DType::I16 => show!(i16),
+            DType::I32 => show!(i32),
+            DType::I64 => show!(i64),
+            DType::U8 => show!(u8),
+            DType::U16 => show!(u16),
+            DType::U32 => show!(u32),
+            DType::U64 => show!(u64),
+            DType::F16 => show!(f16),
+            DType::BF16 => show!(bf16),
+            DType::F32 => show!(f32),
+            DType::F64 => show!(f64),
+            DType::C64 => show!(num_complex::Complex32),
+            DType::C128 => show!(num_complex::Complex64),
+        })
+    }
+
+    /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
+    /// they are no numbers.
+    #[must_use]
+    pub(crate) fn to_integers(&self) -> Option<Vec<i64>> {
+        let mut all = Vec::new();
+        self.for_each_integers(|block| all.extend_from_slice(block))
+            .then_some(all)
+    }
+
+    /// The largest element of an integer or float view; `None` if there is none.
+    #[must_use]
+    pub(crate) fn max_integer(&self) -> Option<i64> {
+        let mut max = None;
+        self.for_each_integers(|block| max = max.max(block.iter().copied().max()));
+        max
+    }
+
+    /// Calls `each` with all elements as `i64`, block by block in row-major order. False if they
+    /// are no numbers.
+    fn for_each_integers(&self, mut each: impl FnMut(&[i64])) -> bool {
+        const BLOCK: usize = 1024;
+        let mut values = [0; BLOCK];
+        let contiguous = self.layout().is_contiguous();
+        let (run, stride) = match (self.shape().last(), self.layout().strides().last()) {
+            (Some(_), _) if contiguous => (self.len(), self.dtype().size().cast_signed()),
+            (Some(&len), Some(&stride)) => (len, stride),
+            _ => (1, 0),
+        };
+        let outer = self.rank().saturating_sub(1);
+        let mut numbers = !matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128);
+        let mut each_run = |offset: isize| {
+            let mut from = 0;
+            while from < run && numbers {
+                let block = &mut values[..(run - from).min(BLOCK)];
+                let at = offset + from.cast_signed() * stride;
+                numbers = self.read_integers(at, stride, block);
+                each(block);
+                from += block.len();
+            }
+        };
+        if self.is_empty() {
+            return numbers;
+        }
+        if contiguous {
+            each_run(0);
+        } else {
+            offsets(
+                &self.shape()[..outer],
+                &self.layout().strides()[..outer],
+                each_run,
+            );
+        }
+        numbers
+    }
+
+    /// Calls `each` with the byte offset of every element, in row-major order.
+    pub(super) fn for_each_offset(&self, each: impl FnMut(isize)) {
+        offsets(self.shape(), self.layout().strides(), each);
+    }
+
+    /// True if every byte is 0 or 1, so that the elements may be seen as Rust's `bool`.
+    pub(super) fn holds_only_bools(&self) -> bool {
+        let mut only = true;
+        self.for_each_offset(|offset| {
+            // SAFETY: the offset is that of an element, and bools are one byte.
+            only &= unsafe { self.as_ptr().offset(offset).read() } <= 1;
+        });
+        only
+    }
+}
+
+/// C's cast, made total: toward zero, and out of range stays out of range.
+#[allow(clippy::cast_possible_truncation)]
+fn truncate(value: f64) -> i64 {
+    if value.is_finite() {
+        value as i64
+    } else {
+        NO_INTEGER
+    }
+}
+
+/// Calls `each` with the byte offset of every coordinate, in row-major order.
+fn offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize)) {
+    if shape.contains(&0) {
+        return;
+    }
+    let mut at = Dims::from_elem(0, shape.len());
+    let mut offset = 0isize;
+    loop {
+        each(offset);
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            at[axis] += 1;
+            offset += strides[axis];
+            if at[axis] < shape[axis] {
+                break;
+            }
+            offset -= strides[axis] * shape[axis].cast_signed();
+            at[axis] = 0;
+        }
+    }
+}
