@@ -32,7 +32,7 @@
 //! 4. Nothing panics or aborts on any input; what is wrong is an [`Error`].
 //! 5. 16-bit floats accumulate in `f32` and are rounded once; integers wrap; counts are exact.
 
-pub mod dialect;
+mod dialect;
 mod error;
 mod kernel;
 mod monitor;
