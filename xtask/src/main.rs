@@ -1,1 +1,45 @@
-fn main() {}
+//! The chores of this repository: `cargo xtask --help`.
+
+mod check;
+mod conformance;
+mod imports;
+mod places;
+mod python;
+mod readme;
+mod size;
+mod stages;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The chores of this repository
+///
+/// `cargo xtask test` and `cargo xtask check` must both pass before a change is committed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    disable_help_subcommand = true
+)]
+struct Chores {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    Test(test::Test),
+    Check(check::Check),
+    Conformance(conformance::Conformance),
+    Size(size::Size),
+}
+
+fn main() -> ExitCode {
+    match Chores::parse().chore {
+        Chore::Test(chore) => chore.run(),
+        Chore::Check(chore) => chore.run(),
+        Chore::Conformance(chore) => chore.run(),
+        Chore::Size(chore) => chore.run(),
+    }
+}

@@ -229,6 +229,31 @@ pub enum Problem {
     Interrupted,
 }
 
+impl Problem {
+    /// The argument that is at fault, where there is one: `axes` also for the problem with
+    /// `axes[1]`.
+    #[must_use]
+    pub fn argument(&self) -> Option<&str> {
+        let name = match self {
+            Self::IndexOutOfBounds { argument, .. }
+            | Self::DType { argument, .. }
+            | Self::Shape { argument, .. }
+            | Self::Missing { argument }
+            | Self::Overlap { argument, .. } => argument,
+            Self::Axis { argument, .. }
+            | Self::Value { argument, .. }
+            | Self::Kind { argument, .. }
+            | Self::ReadOnly { argument }
+            | Self::Layout { argument, .. } => argument.as_str(),
+            Self::Unsupported { .. }
+            | Self::Strategy { .. }
+            | Self::Memory { .. }
+            | Self::Interrupted => return None,
+        };
+        name.split('[').next()
+    }
+}
+
 /// `[2, 1]`, or nothing for a 0-d argument.
 struct Position<'a>(&'a [usize]);
 

@@ -55,3 +55,8 @@ pub use tensor::{
     TensorViewMut, UnknownDType, memory_limit, set_memory_limit,
 };
 pub use threads::{num_threads, set_num_threads};
+
+/// The examples of README.md, as doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

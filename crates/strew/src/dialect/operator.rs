@@ -33,6 +33,8 @@ pub struct Argument {
     pub default: Option<&'static str>,
     /// What it means, with shapes and dtypes.
     pub doc: &'static str,
+    /// The words that may be passed where a word is; empty: any.
+    pub words: &'static [&'static str],
 }
 
 /// What may be passed as an argument.
@@ -117,6 +119,9 @@ impl<'a> From<DynView<'a>> for Integers<'a> {
     }
 }
 
+/// More values than any list of axes, sizes or slices has.
+const LONGEST: usize = 1 << 16;
+
 impl Integers<'_> {
     /// The list, if it is one or a 1-d tensor of integers. Unsigned values beyond `i64` become
     /// `i64::MAX`.
@@ -130,6 +135,12 @@ impl Integers<'_> {
                 argument,
                 found: view.shape().to_vec(),
                 expected: "it must have exactly one dimension".into(),
+            }),
+            // An expanded tensor may stand for more values than memory holds.
+            Self::Tensor(view) if view.len() > LONGEST => Err(Problem::Shape {
+                argument,
+                found: view.shape().to_vec(),
+                expected: format!("it must have at most {LONGEST} values"),
             }),
             Self::Tensor(view) => integers(view, argument).map(Cow::Owned),
         }
@@ -239,6 +250,7 @@ impl<'a> Arguments<'a> {
     pub(super) fn optional_tensor(&mut self, name: &'static str) -> Option<DynView<'a>> {
         match self.take(name)? {
             Value::Tensor(view) => Some(view),
+            Value::Target(view) => Some(view.into_view()),
             _ => None,
         }
     }
@@ -264,6 +276,7 @@ impl<'a> Arguments<'a> {
         match self.take(name)? {
             Value::Integers(list) => Some(Integers::List(Cow::Owned(list))),
             Value::Tensor(view) => Some(Integers::Tensor(view)),
+            Value::Target(view) => Some(Integers::Tensor(view.into_view())),
             _ => None,
         }
     }

@@ -21,36 +21,42 @@ const ARGUMENTS: [Argument; 6] = [
         kind: Kind::Tensor,
         default: None,
         doc: "the tensor to reduce into: any shape and dtype",
+        words: &[],
     },
     Argument {
         name: "dim",
         kind: Kind::Int,
         default: None,
         doc: "the axis that index points along; negative counts from the end",
+        words: &[],
     },
     Argument {
         name: "index",
         kind: Kind::Tensor,
         default: None,
         doc: "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim",
+        words: &[],
     },
     Argument {
         name: "src",
         kind: Kind::Tensor,
         default: None,
         doc: "the elements to reduce, of input's dtype; only its leading corner of index's shape is used",
+        words: &[],
     },
     Argument {
         name: "reduce",
         kind: Kind::Text,
         default: None,
         doc: "sum, prod, mean, amax or amin",
+        words: &["sum", "prod", "mean", "amax", "amin"],
     },
     Argument {
         name: "include_self",
         kind: Kind::Bool,
         default: Some("True"),
         doc: "whether what input holds takes part where elements of src go",
+        words: &[],
     },
 ];
 
@@ -415,7 +421,7 @@ fn describe<'a>(
             start: Start::CopyOf(view.at_least_1d()),
         },
         Input::InPlace(view) => Target::InPlace {
-            argument: "self",
+            argument: "input",
             view: view.at_least_1d(),
         },
     };

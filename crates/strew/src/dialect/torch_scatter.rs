@@ -20,30 +20,35 @@ const SRC: Argument = Argument {
     kind: Kind::Tensor,
     default: None,
     doc: "the elements to reduce: rank 1 or more, any dtype",
+    words: &[],
 };
 const INDEX: Argument = Argument {
     name: "index",
     kind: Kind::Tensor,
     default: None,
     doc: "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape",
+    words: &[],
 };
 const DIM: Argument = Argument {
     name: "dim",
     kind: Kind::Int,
     default: Some("-1"),
     doc: "the axis that index points along; negative counts from the end",
+    words: &[],
 };
 const OUT: Argument = Argument {
     name: "out",
     kind: Kind::Target,
     default: Some("None"),
     doc: "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
+    words: &[],
 };
 const DIM_SIZE: Argument = Argument {
     name: "dim_size",
     kind: Kind::Int,
     default: Some("None"),
     doc: "the output's size along dim; None: index.max() + 1, or 0 for an empty index",
+    words: &[],
 };
 const ARGUMENTS: &[Argument] = &[SRC, INDEX, DIM, OUT, DIM_SIZE];
 
@@ -63,6 +68,7 @@ pub const OPERATORS: &[Operator] = &[
                 kind: Kind::Text,
                 default: Some("sum"),
                 doc: "sum (or add), mul, mean, min or max",
+                words: &["sum", "add", "mul", "mean", "min", "max"],
             },
         ],
         returns: &["out"],
@@ -433,7 +439,9 @@ fn describe<'a>(
         })?;
         shape = out.shape().to_vec();
     } else {
-        shape[dim] = size_along(&index, dim_size)?;
+        // Expanded to an empty src, an index has no value.
+        let values = if src.is_empty() { &expanded } else { &index };
+        shape[dim] = size_along(values, dim_size)?;
     }
 
     let combine = reduce.combine();

@@ -1,9 +1,9 @@
 //! Minimum and maximum together with the position of the winner.
 
-use super::Combine;
 use super::loops::for_dtype;
 use super::number::Ordered;
 use super::walk::{Block, Walk};
+use super::{Combine, Nan};
 use crate::error::Problem;
 use crate::tensor::{DType, DynTensor};
 use smallvec::SmallVec;
@@ -16,6 +16,8 @@ struct ArgRows<'a> {
     block: &'a Block,
     /// Axes of the window: length and byte steps in destination, source and arg output.
     window: &'a [(usize, [isize; 3])],
+    /// Cells hold elements only, no start value beyond them: any byte but 0 is true.
+    elements: bool,
 }
 
 type ArgLoop = unsafe fn(&ArgRows<'_>);
@@ -24,6 +26,7 @@ type ArgLoop = unsafe fn(&ArgRows<'_>);
 pub(crate) struct Arg {
     run: ArgLoop,
     window: SmallVec<[(usize, [isize; 3]); 4]>,
+    elements: bool,
 }
 
 impl Arg {
@@ -53,7 +56,15 @@ impl Arg {
             .zip(walk.window_aux())
             .map(|(dim, aux)| (dim.len, [dim.left, dim.right, aux]))
             .collect();
-        Ok(Self { run, window })
+        let elements = matches!(
+            combine,
+            Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate)
+        );
+        Ok(Self {
+            run,
+            window,
+            elements,
+        })
     }
 
     /// Joins a block of updates into their cells and notes the positions of winners.
@@ -65,6 +76,7 @@ impl Arg {
             arg: arg.view_mut().as_mut_ptr(),
             block,
             window: &self.window,
+            elements: self.elements,
         };
         // SAFETY: the block's offsets are the walk's, whose element type chose the loop; its aux
         // offsets, window included, are below `aux_end` and multiples of 8 by `Walk`'s steps, and
@@ -92,7 +104,10 @@ unsafe fn win<T: Ordered, const MAX: bool>(rows: &ArgRows<'_>) {
             unsafe {
                 let cell = rows.dst.offset(at[0]).cast::<T>();
                 let value = rows.src.offset(at[1]).cast::<T>().read().canonical();
-                let current = cell.read();
+                let mut current = cell.read();
+                if rows.elements {
+                    current = current.canonical();
+                }
                 let wins = if MAX {
                     current.below(value)
                 } else {

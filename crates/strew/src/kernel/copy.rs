@@ -16,7 +16,7 @@ pub(super) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
         }
         match axes.last_mut() {
             Some(last) if step.checked_mul(len.cast_signed()) == Some(last.1) => {
-                *last = (last.0 * len, step);
+                *last = (last.0.saturating_mul(len), step);
             }
             _ => axes.push((len, step)),
         }

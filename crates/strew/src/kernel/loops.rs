@@ -82,7 +82,7 @@ unsafe fn min<T: Ordered>(rows: &Rows<'_>) {
     unsafe {
         each::<T, T>(rows, |_, cell, value| {
             let value = value.canonical();
-            if value.below(*cell) || value.nan() {
+            if value.below(cell.canonical()) || value.nan() {
                 *cell = value;
             }
         });
@@ -94,7 +94,7 @@ unsafe fn max<T: Ordered>(rows: &Rows<'_>) {
     unsafe {
         each::<T, T>(rows, |_, cell, value| {
             let value = value.canonical();
-            if cell.below(value) || value.nan() {
+            if cell.canonical().below(value) || value.nan() {
                 *cell = value;
             }
         });

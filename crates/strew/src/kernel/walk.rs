@@ -59,8 +59,10 @@ pub(crate) struct Walk<'a> {
     window: SmallVec<[Axis; 4]>,
     /// The destination's rows: the axes that number them.
     cells: SmallVec<[Axis; 4]>,
-    /// Byte offset in the destination where the walk starts.
-    start: isize,
+    /// Where the walk starts.
+    start: Step,
+    /// Byte offset in the destination of the window of row 0.
+    cell_start: isize,
     /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
     aux_end: usize,
     dst: *mut u8,
@@ -78,7 +80,7 @@ impl<'a> Walk<'a> {
         terms: &[Term],
         window: &[Axis],
         cells: &[Axis],
-        start: isize,
+        (start, cell_start): (Step, isize),
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
@@ -86,7 +88,11 @@ impl<'a> Walk<'a> {
         let updates = rows.iter().chain(window).map(of);
         let terms_too = terms.iter().map(|t| (t.limit, [t.dst, 0, t.aux]));
         let [dst_ends, src_ends, aux_ends] = ends(start, updates.chain(terms_too))?;
-        let [cell_ends, ..] = ends(start, cells.iter().chain(window).map(of))?;
+        let of_row_0 = Step {
+            dst: cell_start,
+            ..Step::default()
+        };
+        let [cell_ends, ..] = ends(of_row_0, cells.iter().chain(window).map(of))?;
         for (ends, layout) in [
             (dst_ends, dst.layout()),
             (cell_ends, dst.layout()),
@@ -114,6 +120,7 @@ impl<'a> Walk<'a> {
             window: window.into(),
             cells: cells.into(),
             start,
+            cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: dst.as_mut_ptr(),
             src: src.as_ptr(),
@@ -125,7 +132,7 @@ impl<'a> Walk<'a> {
 
     /// The byte offset of the destination's row of this number, if there is one.
     pub(super) fn place(&self, number: usize) -> Option<isize> {
-        let (mut rest, mut offset) = (number, self.start);
+        let (mut rest, mut offset) = (number, self.cell_start);
         for axis in self.cells.iter().rev() {
             offset += (rest % axis.len).cast_signed() * axis.step.dst;
             rest /= axis.len;
@@ -209,10 +216,10 @@ impl<'a> Walk<'a> {
 
 /// The lowest and the highest sum that steps along these axes can make, per kind of step.
 fn ends(
-    start: isize,
+    start: Step,
     axes: impl Iterator<Item = (usize, [isize; 3])>,
 ) -> Option<[(isize, isize); 3]> {
-    let mut ends = [(start, start), (0, 0), (0, 0)];
+    let mut ends = [start.dst, start.src, start.aux].map(|at| (at, at));
     for (len, adds) in axes {
         let most = isize::try_from(len.checked_sub(1)?).ok()?;
         for ((low, high), add) in ends.iter_mut().zip(adds) {
@@ -271,6 +278,9 @@ impl Block {
     }
 }
 
+/// Reads a run of index values: of which term, from which coordinate on, and where to.
+pub(crate) type Read<'r> = dyn FnMut(usize, &[usize], &mut [i64]) -> Result<(), OutOfBounds> + 'r;
+
 /// A place in a walk: gives its rows block by block, in order.
 pub(crate) struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
@@ -297,7 +307,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     pub(crate) fn next(
         &mut self,
         block: &mut Block,
-        read: &mut dyn FnMut(usize, &[usize], &mut [i64]) -> Result<(), OutOfBounds>,
+        read: &mut Read<'_>,
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
         let mut values = [0i64; ROWS];
@@ -316,10 +326,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
                 ),
             };
             let run = (inner.len - along).min(ROWS - filled);
-            let mut base = Step {
-                dst: walk.start,
-                ..Step::default()
-            };
+            let mut base = walk.start;
             for (axis, &at) in walk.rows.iter().zip(&self.at) {
                 let n = at.cast_signed();
                 base.dst += n * axis.step.dst;
@@ -401,8 +408,8 @@ fn add(to: &mut [isize], values: &[i64], factor: isize) {
 /// Takes the dropped rows out.
 fn compact(block: &mut Block, keep: &[bool; ROWS]) {
     let mut to = 0;
-    for from in 0..block.len {
-        if keep[from] {
+    for (from, &keep) in keep.iter().enumerate().take(block.len) {
+        if keep {
             block.dst[to] = block.dst[from];
             block.src[to] = block.src[from];
             block.aux[to] = block.aux[from];

@@ -95,7 +95,7 @@ pub(super) fn choose(
     Ok(match (dense, widens) {
         (true, true) => (
             Strategy::DenseTable,
-            "16-bit floats are summed in float32, and most rows may be touched",
+            "16-bit floats accumulate in float32, and most rows may be touched",
         ),
         (true, false) => (
             Strategy::DenseTable,
@@ -103,7 +103,7 @@ pub(super) fn choose(
         ),
         (false, true) => (
             Strategy::CompactTable,
-            "16-bit floats are summed in float32, and few rows are touched",
+            "16-bit floats accumulate in float32, and few rows are touched",
         ),
         (false, false) => (
             Strategy::CompactTable,

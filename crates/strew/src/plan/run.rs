@@ -93,7 +93,7 @@ impl Plan {
             &terms,
             &self.cut.window,
             cells,
-            space.start,
+            (self.cut.start, self.cut.cell_start),
             dst,
             src,
         )
@@ -116,8 +116,13 @@ impl Plan {
     fn drop_all(&self, space: &Space<'_>) -> Result<(), Fault> {
         let rules = space.rules();
         for (lookup, rule) in space.lookups.iter().zip(rules) {
-            for value in lookup.index.to_integers().unwrap_or_default() {
-                space.bounds.resolve(value, rule.size)?;
+            let mut wrong = false;
+            lookup.index.for_each_integers(|values| {
+                let bad = |&v: &i64| space.bounds.resolve(v, rule.size).is_err();
+                wrong = wrong || values.iter().any(bad);
+            });
+            if wrong {
+                return Err(Fault::OutOfBounds);
             }
         }
         Ok(())

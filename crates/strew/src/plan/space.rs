@@ -2,7 +2,7 @@
 
 use super::decode::{Bounds, Rule};
 use crate::kernel::{Axis, Step};
-use crate::tensor::DynView;
+use crate::tensor::{Dims, DynView};
 use smallvec::SmallVec;
 
 /// A window has no more elements than this unless its innermost axis alone does: enough to make
@@ -41,8 +41,8 @@ pub(crate) struct Space<'a> {
     pub(crate) bounds: Bounds,
     /// The destination's sizes and byte strides.
     pub(crate) dst: SmallVec<[(usize, isize); 6]>,
-    /// Byte offset in the destination of the first update's affine part.
-    pub(crate) start: isize,
+    /// The destination's coordinates of the first update's affine part.
+    pub(crate) start: Dims,
     /// Bytes per step in the arg output for each of the destination's axes, if there is one.
     pub(crate) arg: Option<SmallVec<[isize; 6]>>,
 }
@@ -60,15 +60,19 @@ pub(crate) struct Cut {
     pub(crate) lookup_aux: SmallVec<[isize; 2]>,
     /// How many rows the destination has.
     pub(crate) cell_count: usize,
+    /// Where the first row of updates goes, if its index values are 0.
+    pub(crate) start: Step,
+    /// Byte offset of the window in a row of the destination.
+    pub(crate) cell_start: isize,
 }
 
 impl Cut {
     pub(crate) fn count(&self) -> usize {
-        self.rows.iter().map(|a| a.len).product()
+        product(self.rows.iter().map(|a| a.len))
     }
 
     pub(crate) fn width(&self) -> usize {
-        self.window.iter().map(|a| a.len).product()
+        product(self.window.iter().map(|a| a.len))
     }
 }
 
@@ -96,7 +100,7 @@ impl Space<'_> {
         };
         let tail = axes.iter().rev().take_while(free).count();
         let mut split = axes.len() - tail;
-        let width = |from: usize| -> usize { axes[from..].iter().map(|a| a.len).product() };
+        let width = |from: usize| product(axes[from..].iter().map(|a| a.len));
         while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {
             split += 1;
         }
@@ -120,7 +124,7 @@ impl Space<'_> {
             match cells.last_mut() {
                 _ if len == 1 => {}
                 Some(last) if last.step.dst.checked_mul(last.len.cast_signed()) == Some(stride) => {
-                    last.len *= len;
+                    last.len = last.len.saturating_mul(len);
                 }
                 _ => cells.push(Axis { len, step }),
             }
@@ -133,6 +137,17 @@ impl Space<'_> {
             (None, Some(_)) if in_window => 0,
             (None, Some(axis)) => number[axis].wrapping_mul(steps),
         };
+        let mut start = Step::default();
+        let mut cell_start = 0isize;
+        for (axis, (&at, &(_, stride))) in self.start.iter().zip(&self.dst).enumerate() {
+            let (at, in_window) = (at.cast_signed(), moved.contains(&axis));
+            let offset = at.wrapping_mul(stride);
+            start.dst = start.dst.wrapping_add(offset);
+            start.aux = start.aux.wrapping_add(aux(Some(axis), in_window, at));
+            if in_window {
+                cell_start = cell_start.wrapping_add(offset);
+            }
+        }
         // An axis that walks the destination takes its stride times a whole number of steps.
         let steps = |a: &SpaceAxis| match a.onto.map(|axis| self.dst[axis].1) {
             Some(stride) if stride != 0 => a.dst / stride,
@@ -158,6 +173,8 @@ impl Space<'_> {
                 .map(|l| aux(Some(l.axis), false, 1))
                 .collect(),
             cell_count,
+            start,
+            cell_start,
         };
         for a in rows {
             let next = axis(a, false);
@@ -185,6 +202,11 @@ impl Space<'_> {
     }
 }
 
+/// The number of elements. Only a space without updates can have sizes whose product is too large.
+fn product(sizes: impl Iterator<Item = usize>) -> usize {
+    sizes.fold(1, usize::saturating_mul)
+}
+
 /// Whether a step of the outer axis is as good as walking the whole inner axis, for everything.
 fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize]) -> bool {
     let whole = |step: isize| step.checked_mul(inner.len.cast_signed());
@@ -202,7 +224,7 @@ fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize
 
 fn join(outer: &Axis, inner: &Axis) -> Axis {
     Axis {
-        len: outer.len * inner.len,
+        len: outer.len.saturating_mul(inner.len),
         step: inner.step,
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Destinations<'a> {
     /// Strided slices: `count` cells from `start` on, `step` apart, on every axis.
     ///
     /// # Errors
-    /// [`Problem::Layout`] if a slice leaves its axis.
+    /// [`Problem::Layout`] if a slice leaves its axis, or if there is not one for every axis.
     pub fn affine(
         shape: &[usize],
         start: &[usize],
@@ -65,15 +65,19 @@ impl<'a> Destinations<'a> {
             argument: "slice".into(),
             why: format!("it leaves axis {axis}"),
         };
+        let mut first = Dims::from_elem(0, shape.len());
+        if let Some(&given) = [start.len(), step.len(), count.len()]
+            .iter()
+            .find(|&&given| given != shape.len())
+        {
+            return Err(outside(given.min(shape.len())));
+        }
         for (axis, &size) in shape.iter().enumerate() {
-            let (Some(&start), Some(&step), Some(&count)) =
-                (start.get(axis), step.get(axis), count.get(axis))
-            else {
-                return Err(outside(axis));
-            };
+            let (start, step, count) = (start[axis], step[axis], count[axis]);
             if count == 0 {
                 continue;
             }
+            first[axis] = start;
             let last = step
                 .checked_mul((count - 1).cast_signed())
                 .and_then(|span| start.cast_signed().checked_add(span));
@@ -89,7 +93,7 @@ impl<'a> Destinations<'a> {
                 .enumerate()
                 .map(|(a, &s)| Some((a, s)))
                 .collect(),
-            start: start.into(),
+            start: first,
             components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
@@ -117,7 +121,8 @@ impl<'a> Destinations<'a> {
     /// in ONNX, `None` where a single component is not a tuple.
     ///
     /// # Errors
-    /// [`Problem::Shape`] if the components differ in shape.
+    /// [`Problem::Shape`] if the components differ in shape, [`Problem::Layout`] if there is not one
+    /// for each of `axes`, or if these are not different axes of the destination.
     pub fn rows(
         shape: &[usize],
         argument: &'static str,
@@ -126,6 +131,20 @@ impl<'a> Destinations<'a> {
         tuple_at: Option<usize>,
         bounds: Bounds,
     ) -> Result<Self, Problem> {
+        let one_each = components.len() == axes.len()
+            && axes
+                .iter()
+                .enumerate()
+                .all(|(k, axis)| *axis < shape.len() && !axes[..k].contains(axis));
+        if !one_each {
+            return Err(Problem::Layout {
+                argument: argument.into(),
+                why: format!(
+                    "{} components cannot point along the axes {axes:?} of {shape:?}",
+                    components.len()
+                ),
+            });
+        }
         let batch = components.first().map(DynView::dims).unwrap_or_default();
         let window: Dims = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
         let mut updates = batch.clone();
@@ -249,7 +268,6 @@ impl<'a> Destinations<'a> {
                 .map(|c| c.index.layout().strides()[k])
                 .collect(),
         });
-        let start = |(&at, &stride): (&usize, &isize)| at.cast_signed().wrapping_mul(stride);
         Space {
             axes: axes.collect(),
             lookups: self
@@ -267,7 +285,7 @@ impl<'a> Destinations<'a> {
                 .copied()
                 .zip(dst.strides().iter().copied())
                 .collect(),
-            start: self.start.iter().zip(dst.strides()).map(start).sum(),
+            start: self.start.clone(),
             arg: arg
                 .then(|| Layout::contiguous(DType::I64, &self.shape).ok())
                 .flatten()
@@ -324,7 +342,8 @@ impl<'a> Destinations<'a> {
 }
 
 fn problem(component: &Component<'_>, at: &[usize], value: String, size: usize) -> Problem {
-    let mut position: Vec<usize> = component.place.axes.iter().map(|&a| at[a]).collect();
+    let axes = component.place.axes.iter();
+    let mut position: Vec<usize> = axes.filter_map(|&a| at.get(a).copied()).collect();
     if let Some((where_, entry)) = component.place.tuple {
         position.insert(where_.min(position.len()), entry);
     }

@@ -7,7 +7,7 @@ pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
-use crate::kernel::{Combine, clear_equal, converts, duplicate, finite_start, identity};
+use crate::kernel::{Combine, Nan, clear_equal, converts, duplicate, finite_start, identity};
 use crate::plan::{Fault, Outputs, Plan, Request, Strategy};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
@@ -101,6 +101,13 @@ impl<'a> Scatter<'a> {
             Target::New { dtype, start } => {
                 if let Start::CopyOf(view) = start {
                     wrong = wrong.or_else(|| shape("destination", view.shape(), whole));
+                    if view.dtype() != *dtype {
+                        return Err(Problem::DType {
+                            argument: "destination",
+                            found: view.dtype(),
+                            expected: format!("it must be {dtype}"),
+                        });
+                    }
                 }
                 *dtype
             }
@@ -126,6 +133,16 @@ impl<'a> Scatter<'a> {
                 what: what.into(),
                 dtype: to,
             });
+        }
+        let mut reduction = reduction;
+        if to == DType::Bool && reduction.finish != Finish::ZeroIfStart {
+            // A strict bool loop knows start values beyond false and true. Here the cells hold
+            // the caller's bytes; no bool is NaN, so the other loop does the same with those.
+            reduction.combine = match reduction.combine {
+                Combine::Min(_) => Combine::Min(Nan::Propagate),
+                Combine::Max(_) => Combine::Max(Nan::Propagate),
+                other => other,
+            };
         }
         Ok(Self {
             destinations,

@@ -182,8 +182,8 @@ mod sealed {
 
 /// A Rust type that can be an element of a tensor.
 ///
-/// The trait is sealed: it is implemented for `bool`, the integers of 8 to 64 bits, [`f16`],
-/// [`bf16`], `f32`, `f64`, [`Complex32`] and [`Complex64`].
+/// The trait is sealed: it is implemented for `bool`, the integers of 8 to 64 bits,
+/// [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`Complex32`] and [`Complex64`].
 pub trait Element: Copy + Send + Sync + fmt::Debug + PartialEq + sealed::Sealed + 'static {
     /// The erased name of the type.
     const DTYPE: DType;

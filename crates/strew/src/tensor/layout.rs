@@ -120,7 +120,8 @@ impl Layout {
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.shape.iter().product()
+        // Next to a size of 0, the others may be as large as they like.
+        checked_len(&self.shape).unwrap_or(0)
     }
 
     /// True if there is no element.

@@ -82,6 +82,13 @@ impl DynTensor {
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len()) }
     }
 
+    /// The elements as bytes, row by row, to fill: every bit pattern is an element of an erased
+    /// tensor.
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the buffer's bytes are initialised, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr(), self.buffer.len()) }
+    }
+
     /// The tensor to read.
     #[must_use]
     pub fn view(&self) -> DynView<'_> {
@@ -97,6 +104,7 @@ impl DynTensor {
     ///
     /// # Errors
     /// Gives the tensor back unchanged.
+    #[allow(clippy::result_large_err)] // It is the tensor itself, given back.
     pub fn reshape(mut self, shape: &[usize]) -> Result<Self, Self> {
         match Layout::contiguous(self.dtype(), shape) {
             Ok(layout) if layout.len() == self.layout.len() => {
@@ -111,6 +119,7 @@ impl DynTensor {
     ///
     /// # Errors
     /// Gives the tensor back unchanged.
+    #[allow(clippy::result_large_err)] // It is the tensor itself, given back.
     pub fn typed<T: Element>(self) -> Result<Tensor<T>, Self> {
         if self.view().typed::<T>().is_some() {
             Ok(Tensor {

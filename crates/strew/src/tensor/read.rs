@@ -33,10 +33,10 @@ impl DynView<'_> {
             ($t:ty, $to:expr) => {{
                 let to = $to;
                 for (i, slot) in out.iter_mut().enumerate() {
+                    let at = first.wrapping_offset(i.cast_signed() * stride);
                     // SAFETY: first and last element lie inside the view's extent, those between
                     // them too, and `at` and `stride` keep the view's alignment.
-                    let value =
-                        unsafe { first.offset(i.cast_signed() * stride).cast::<$t>().read() };
+                    let value = unsafe { at.cast::<$t>().read() };
                     *slot = to(value);
                 }
             }};
@@ -108,7 +108,7 @@ impl DynView<'_> {
 
     /// Calls `each` with all elements as `i64`, block by block in row-major order. False if they
     /// are no numbers.
-    fn for_each_integers(&self, mut each: impl FnMut(&[i64])) -> bool {
+    pub(crate) fn for_each_integers(&self, mut each: impl FnMut(&[i64])) -> bool {
         const BLOCK: usize = 1024;
         let mut values = [0; BLOCK];
         let contiguous = self.layout().is_contiguous();

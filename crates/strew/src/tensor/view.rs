@@ -256,6 +256,12 @@ impl<'a> DynViewMut<'a> {
         DynView::from_borrowed(self.ptr, self.layout.clone())
     }
 
+    /// The same memory, from now on only to read.
+    #[must_use]
+    pub fn into_view(self) -> DynView<'a> {
+        DynView::from_borrowed(self.ptr, self.layout)
+    }
+
     /// A 0-d view as one of shape `[1]`; others as they are.
     #[must_use]
     pub fn at_least_1d(self) -> Self {

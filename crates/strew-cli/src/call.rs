@@ -1,0 +1,229 @@
+//! `strew run` and `strew explain`: any operator of the table, on files.
+
+use crate::cli;
+use crate::failure::{Failure, Result};
+use crate::progress;
+use crate::read::Loaded;
+use crate::show;
+use crate::values::{Given, is_file};
+use crate::write::{self, Destination, Named};
+use clap::ArgMatches;
+use std::io::Write;
+use strew::{Arguments, Call, DynTensor, Operator, Strategy};
+
+/// The values of a call, with where they came from.
+struct Values<'m> {
+    operator: &'static Operator,
+    strategy: Option<Strategy>,
+    given: Vec<(usize, Given)>,
+    matches: &'m ArgMatches,
+}
+
+impl<'m> Values<'m> {
+    fn read(matches: &'m ArgMatches) -> Result<(&'static Operator, &'m ArgMatches, Self)> {
+        let (name, matches) = matches
+            .subcommand()
+            .ok_or_else(|| Failure::new("an operator is missing"))?;
+        let operator = strew::find(name)
+            .ok_or_else(|| Failure::new(format!("there is no operator '{name}'")))?;
+        let strategy = matches
+            .get_one::<String>(cli::STRATEGY)
+            .map(|name| name.parse::<Strategy>())
+            .transpose()
+            .map_err(|p| Failure::new(p.to_string()).for_operator(name))?;
+        let mut given = Vec::new();
+        for (place, argument) in operator.arguments.iter().enumerate() {
+            if let Some(text) = cli::given(matches, argument) {
+                let value = Given::read(argument, text).map_err(|f| f.for_operator(name))?;
+                given.extend(value.map(|value| (place, value)));
+            }
+        }
+        let values = Self {
+            operator,
+            strategy,
+            given,
+            matches,
+        };
+        Ok((operator, matches, values))
+    }
+
+    /// Does something with the checked call.
+    fn with_call<R>(&mut self, work: impl FnOnce(Call<'_>) -> strew::Result<R>) -> Result<R> {
+        let operator = self.operator;
+        let matches = self.matches;
+        let mut arguments = Arguments::new(operator);
+        let files: Vec<_> = operator
+            .arguments
+            .iter()
+            .map(|a| (a.name, cli::given(matches, a).filter(|text| is_file(text))))
+            .collect();
+        let failed = |e: strew::Error| Failure::from_operator(&e, &files);
+        for (place, given) in &mut self.given {
+            let value = given.value().map_err(|f| f.for_operator(operator.name))?;
+            arguments.set(*place, value).map_err(failed)?;
+        }
+        let call = arguments.lower().map_err(failed)?;
+        work(call.with_strategy(self.strategy)).map_err(failed)
+    }
+
+    /// The tensor that an operator in place has changed.
+    fn into_target(self) -> Option<DynTensor> {
+        let targets = self.given.into_iter().filter_map(|(_, given)| match given {
+            Given::Target(loaded) => Some(loaded),
+            _ => None,
+        });
+        targets.into_iter().next().and_then(Loaded::into_tensor)
+    }
+}
+
+/// `strew run OPERATOR ...`
+pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
+    let (operator, matches, mut values) = Values::read(matches)?;
+    let name = operator.name;
+    let plan = Outputs::new(operator, matches).map_err(|f| f.for_operator(name))?;
+    let made = values.with_call(|call| progress::with_bar(|| call.run()))?;
+    let first = match made.tensor {
+        Some(tensor) => Some(tensor),
+        None => values.into_target(),
+    };
+    let tensors: Vec<(&str, DynTensor)> = operator
+        .returns
+        .iter()
+        .zip([first, made.arg])
+        .filter_map(|(&name, tensor)| Some((name, tensor?)))
+        .collect();
+    plan.write(&tensors).map_err(|f| f.for_operator(name))?;
+    plan.print(name, &tensors, json, out)
+}
+
+/// Where each output goes.
+struct Outputs {
+    /// A file, with the outputs that go there; the first output's is in front.
+    files: Vec<(Destination, Vec<&'static str>)>,
+    printed: Vec<&'static str>,
+}
+
+impl Outputs {
+    fn new(operator: &Operator, matches: &ArgMatches) -> Result<Self> {
+        let first = matches.get_one::<String>(cli::OUTPUT);
+        let mut main = Vec::new();
+        let mut files = Vec::new();
+        let mut printed = Vec::new();
+        let file = first
+            .filter(|name| *name != "-")
+            .map(|name| Destination::new(name));
+        let file = file.transpose()?;
+        for (n, &name) in operator.returns.iter().enumerate() {
+            let own = match n {
+                0 => None,
+                _ => matches.get_one::<String>(&cli::output_flag(name)),
+            };
+            match (own, &file) {
+                (Some(own), _) => files.push((Destination::new(own)?, vec![name])),
+                (None, None) => printed.push(name),
+                (None, Some(file)) if n == 0 || file.takes_several() => main.push(name),
+                (None, Some(_)) => {}
+            }
+        }
+        if let Some(file) = file {
+            files.insert(0, (file, main));
+        }
+        for (n, (one, _)) in files.iter().enumerate() {
+            if files[..n]
+                .iter()
+                .any(|(other, _)| other.path() == one.path())
+            {
+                return Err(Failure::file(
+                    one.path(),
+                    "two outputs cannot go to the same file",
+                ));
+            }
+        }
+        Ok(Self { files, printed })
+    }
+
+    fn write(&self, tensors: &[(&str, DynTensor)]) -> Result<()> {
+        let named = |names: &[&str]| -> Named<'_> {
+            let held = tensors.iter().filter(|(name, _)| names.contains(name));
+            held.map(|(name, tensor)| (*name, tensor)).collect()
+        };
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .map(|(file, names)| (file, named(names)))
+            .collect();
+        write::write(&files)
+    }
+
+    fn print(
+        &self,
+        operator: &str,
+        tensors: &[(&str, DynTensor)],
+        json: bool,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        if !json {
+            for (name, tensor) in tensors {
+                if self.printed.contains(name) {
+                    let (dtype, shape) = (tensor.dtype(), tensor.shape());
+                    writeln!(out, "{name}: {dtype} {shape:?}\n{}", show::text(tensor))?;
+                }
+            }
+            return Ok(());
+        }
+        // By hand and not as one value: a result may be larger than one would want to hold twice.
+        write!(out, "{{\"operator\":{},\"outputs\":{{", quoted(operator))?;
+        for (n, (name, tensor)) in tensors.iter().enumerate() {
+            let comma = if n > 0 { "," } else { "" };
+            let (dtype, shape) = (tensor.dtype().name(), tensor.shape());
+            write!(
+                out,
+                "{comma}{}:{{\"dtype\":\"{dtype}\",\"shape\":{shape:?},",
+                quoted(name)
+            )?;
+            let mut files = self.files.iter();
+            if let Some((file, _)) = files.find(|(_, names)| names.contains(name)) {
+                write!(out, "\"file\":{}", quoted(&file.path().to_string_lossy()))?;
+            } else if self.printed.contains(name) {
+                write!(out, "\"values\":")?;
+                show::write_json(tensor, out)?;
+            } else {
+                write!(out, "\"file\":null")?;
+            }
+            write!(out, "}}")?;
+        }
+        writeln!(out, "}}}}")?;
+        Ok(())
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// `strew explain OPERATOR ...`
+pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
+    let (operator, _, mut values) = Values::read(matches)?;
+    let plan = values.with_call(|call| call.plan())?;
+    if json {
+        let facts: serde_json::Map<String, serde_json::Value> = plan
+            .facts()
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), as_json(&value)))
+            .collect();
+        let object = serde_json::json!({ "operator": operator.name, "plan": facts });
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    write!(out, "{}\n\n{plan}", operator.name)?;
+    Ok(())
+}
+
+/// Facts come as text; numbers and truth values among them are such in JSON too.
+pub(crate) fn as_json(fact: &str) -> serde_json::Value {
+    match (fact.parse::<u64>(), fact.parse::<bool>()) {
+        (Ok(number), _) => number.into(),
+        (_, Ok(truth)) => truth.into(),
+        _ => fact.into(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Tensors in mapped files: the one file of the command line with `unsafe` in it.
+//!
+//! The mapping is private and read-only, and no reference to its bytes is ever made: it is read
+//! through raw pointers by the engine, which takes a private copy of every index before it checks
+//! and uses it. Somebody who *changes* the file meanwhile changes what is read, not where.
+//! Somebody who *shrinks* it makes the system end the process with SIGBUS when a page that is
+//! gone is touched; that is a limitation for now. Replacing a file by renaming another over it, as
+//! strew's own output does, is always safe: the mapping keeps the old one.
+
+use memmap2::{MmapOptions, MmapRaw};
+use std::fs::File;
+use std::io;
+use strew::{DynView, Layout, Problem};
+
+/// The elements of a tensor in a file, in row-major order.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    map: MmapRaw,
+    layout: Layout,
+}
+
+impl Mapped {
+    /// Maps a contiguous tensor that begins `offset` bytes into the file and has at least one
+    /// element. `None` if its elements would not be aligned there, or if the file ends before it.
+    pub(crate) fn new(file: &File, offset: u64, layout: Layout) -> io::Result<Option<Self>> {
+        let bytes = layout.len().saturating_mul(layout.dtype().size());
+        let end = offset.checked_add(bytes as u64);
+        let aligned = offset.is_multiple_of(layout.dtype().align() as u64);
+        if bytes == 0 || !layout.is_contiguous() || !aligned {
+            return Ok(None);
+        }
+        if end.is_none_or(|end| file.metadata().map_or(0, |m| m.len()) < end) {
+            return Ok(None);
+        }
+        let map = MmapOptions::new()
+            .offset(offset)
+            .len(bytes)
+            .map_raw_read_only(file)?;
+        Ok(Some(Self { map, layout }))
+    }
+
+    /// The tensor to read.
+    pub(crate) fn view(&self) -> Result<DynView<'_>, Problem> {
+        // SAFETY: `new` mapped as many bytes as the contiguous layout spans, readable for as long
+        // as `self` is borrowed. (Unless the file shrinks: see above.)
+        unsafe { DynView::from_raw_parts(self.map.as_ptr(), self.layout.clone()) }
+    }
+}

@@ -1,0 +1,364 @@
+//! Tensors from files: `.npy`, members of `.npz`, tensors of `.safetensors`.
+//!
+//! Headers are copied into memory before they are looked at, and nothing in them is believed: what
+//! they claim is checked against the file's length before memory is taken or mapped.
+
+mod npy;
+mod npz;
+mod safetensors;
+
+pub(crate) use npy::write_header as write_npy_header;
+pub(crate) use safetensors::dtype_of as safetensors_dtype;
+
+use crate::failure::{Failure, Result};
+use crate::mapped::Mapped;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use strew::{DType, DynTensor, DynView, DynViewMut, Layout};
+
+/// A tensor that was read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    storage: Storage,
+    /// The storage holds the axes in reverse: a Fortran-ordered file, seen without a copy.
+    reversed: bool,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Mapped(Mapped),
+    Owned(DynTensor),
+}
+
+/// What a tensor is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It is only read, so it can stay where it is.
+    Read,
+    /// It is changed, so it must be a copy.
+    Change,
+}
+
+impl Loaded {
+    pub(crate) fn owned(tensor: DynTensor) -> Self {
+        Self {
+            storage: Storage::Owned(tensor),
+            reversed: false,
+        }
+    }
+
+    pub(crate) fn view(&self) -> Result<DynView<'_>> {
+        let view = match &self.storage {
+            Storage::Mapped(mapped) => mapped.view().map_err(|p| Failure::new(p.to_string()))?,
+            Storage::Owned(tensor) => tensor.view(),
+        };
+        if !self.reversed {
+            return Ok(view);
+        }
+        let order: Vec<usize> = (0..view.rank()).rev().collect();
+        Ok(view.permute(&order).unwrap_or(view))
+    }
+
+    /// The tensor to change; `None` if it was not read for that.
+    pub(crate) fn view_mut(&mut self) -> Option<DynViewMut<'_>> {
+        match &mut self.storage {
+            Storage::Owned(tensor) if !self.reversed => Some(tensor.view_mut()),
+            _ => None,
+        }
+    }
+
+    /// What was changed.
+    pub(crate) fn into_tensor(self) -> Option<DynTensor> {
+        match self.storage {
+            Storage::Owned(tensor) if !self.reversed => Some(tensor),
+            _ => None,
+        }
+    }
+}
+
+/// Which tensor of which file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    path: PathBuf,
+    format: Format,
+    /// The member of an archive.
+    member: Option<String>,
+    /// 2-byte elements without a name are bfloat16.
+    bf16: bool,
+}
+
+/// What a file's name says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Npy,
+    Npz,
+    Safetensors,
+}
+
+impl Format {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::Npy, ".npy"),
+        (Self::Npz, ".npz"),
+        (Self::Safetensors, ".safetensors"),
+    ];
+
+    /// The format of a file of this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let named = |&(_, ending): &(Self, &str)| {
+            name.len()
+                .checked_sub(ending.len())
+                .and_then(|from| name.get(from..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(ending))
+        };
+        Self::ALL
+            .iter()
+            .find(|f| named(f))
+            .map(|&(format, _)| format)
+    }
+}
+
+impl Place {
+    /// Takes `x.npy`, `x.npy:bf16`, `file.npz:member`, `file.npz:member:bf16`,
+    /// `file.safetensors:name` apart; `None` if it names no such file.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        // The path ends at the first colon behind a known ending, or with the text.
+        let colons = text.match_indices(':').map(|(at, _)| at);
+        let (path, format, mut rest) = colons
+            .chain([text.len()])
+            .find_map(|at| Some((&text[..at], Format::of(&text[..at])?, text.get(at + 1..))))?;
+        let mut bf16 = false;
+        if format != Format::Safetensors {
+            let (before, last) = match rest {
+                Some(r) => r.rsplit_once(':').map_or((None, r), |(b, l)| (Some(b), l)),
+                None => (None, ""),
+            };
+            if matches!(last, "bf16" | "bfloat16") {
+                (bf16, rest) = (true, before);
+            }
+        }
+        if format == Format::Npy && rest.is_some() {
+            return None;
+        }
+        Some(Self {
+            path: path.into(),
+            format,
+            member: rest.map(str::to_owned),
+            bf16,
+        })
+    }
+
+    /// Reads the tensor, or maps it.
+    pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded> {
+        let file = open(&self.path)?;
+        let member = self.member.as_deref();
+        let loaded = match self.format {
+            Format::Npy => npy::load(&file, self.bf16, purpose),
+            Format::Npz => npz::load(&file, member, self.bf16, purpose),
+            Format::Safetensors => safetensors::load(&file, member, purpose),
+        };
+        loaded.map_err(|failure| failure.in_file(self.path.display().to_string()))
+    }
+}
+
+/// A part of a file that begins at `start` and is `len` bytes long.
+#[derive(Debug)]
+struct Part<'a> {
+    file: &'a File,
+    start: u64,
+    len: u64,
+}
+
+impl<'a> Part<'a> {
+    fn whole(file: &'a File) -> Result<Self> {
+        let len = file.metadata().map_err(unreadable)?.len();
+        Ok(Self {
+            file,
+            start: 0,
+            len,
+        })
+    }
+
+    /// A reader of the bytes from `at` on, counted from the part's start.
+    fn reader(&self, at: u64) -> Result<std::io::Take<&'a File>> {
+        let mut file = self.file;
+        file.seek(SeekFrom::Start(self.start.saturating_add(at)))
+            .map_err(unreadable)?;
+        Ok(file.take(self.len.saturating_sub(at)))
+    }
+
+    /// The tensor of this layout whose elements begin at `at`: mapped if possible.
+    fn tensor(&self, at: u64, layout: &Layout, purpose: Purpose) -> Result<Storage> {
+        let bytes = (layout.len() * layout.dtype().size()) as u64;
+        let there = self.len.saturating_sub(at);
+        if bytes > there {
+            return Err(Failure::new(format!(
+                "it is truncated: a {} tensor of shape {:?} takes {bytes} bytes, and {there} are there",
+                layout.dtype(),
+                layout.shape(),
+            )));
+        }
+        if purpose == Purpose::Read {
+            let start = self.start.saturating_add(at);
+            // A file system that cannot map is read instead.
+            if let Ok(Some(mapped)) = Mapped::new(self.file, start, layout.clone()) {
+                return Ok(Storage::Mapped(mapped));
+            }
+        }
+        let mut tensor = zeros(layout.dtype(), layout.shape())?;
+        self.reader(at)?
+            .read_exact(tensor.as_bytes_mut())
+            .map_err(unreadable)?;
+        Ok(Storage::Owned(tensor))
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    let unopened = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => Failure::file(path, "there is no such file"),
+        _ => Failure::file(path, format!("it cannot be opened: {e}")),
+    };
+    // Asked before it is opened: opening a pipe waits for somebody to write to it.
+    if !path.metadata().map_err(unopened)?.is_file() {
+        return Err(Failure::file(path, "it is not a regular file"));
+    }
+    File::open(path).map_err(unopened)
+}
+
+/// The names that a file holds, for messages: not more than fit a line.
+fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const FEW: usize = 12;
+    let all = names.len();
+    let mut text = names.take(FEW).collect::<Vec<_>>().join(", ");
+    if all == 0 {
+        text.push_str("nothing");
+    } else if all > FEW {
+        text.push_str(&format!(", ... ({all} in all)"));
+    }
+    text
+}
+
+fn zeros(dtype: DType, shape: &[usize]) -> Result<DynTensor> {
+    DynTensor::zeros(dtype, shape).map_err(|p| Failure::new(p.to_string()))
+}
+
+fn unreadable(error: std::io::Error) -> Failure {
+    Failure::new(match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => "it is truncated".to_owned(),
+        _ => format!("it cannot be read: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str) -> (String, Format, Option<String>, bool) {
+        let p = Place::parse(text).unwrap_or_else(|| panic!("{text} is no place"));
+        let path = p.path.display().to_string();
+        (path, p.format, p.member, p.bf16)
+    }
+
+    #[test]
+    fn places_are_taken_apart() {
+        let some = |s: &str| Some(s.to_owned());
+        assert_eq!(place("x.npy"), ("x.npy".into(), Format::Npy, None, false));
+        assert_eq!(
+            place("x.npy:bf16"),
+            ("x.npy".into(), Format::Npy, None, true)
+        );
+        assert_eq!(
+            place("C:/x.npz:a:b"),
+            ("C:/x.npz".into(), Format::Npz, some("a:b"), false)
+        );
+        assert_eq!(
+            place("x.NPZ:a.npy:bfloat16"),
+            ("x.NPZ".into(), Format::Npz, some("a.npy"), true)
+        );
+        assert_eq!(
+            place("m.safetensors:layer:bf16"),
+            (
+                "m.safetensors".into(),
+                Format::Safetensors,
+                some("layer:bf16"),
+                false
+            )
+        );
+        for no in ["x", "x.np", "x.npy:", "x.npy:float32", "[1]:int64", "é"] {
+            assert_eq!(Place::parse(no), None, "{no}");
+        }
+    }
+
+    /// A folder with a file of these bytes in it.
+    fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        (folder, path)
+    }
+
+    fn npy(descr: &str, fortran: &str, padding: &str) -> Vec<u8> {
+        let header = format!(
+            "{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': (2, 3), }}{padding}\n"
+        );
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend([1, 0, 0, 0].repeat(6));
+        bytes
+    }
+
+    fn is_mapped(text: &str, purpose: Purpose) -> bool {
+        let loaded = Place::parse(text).unwrap().load(purpose).unwrap();
+        assert_eq!(loaded.view().unwrap().shape(), [2, 3]);
+        matches!(loaded.storage, Storage::Mapped(_))
+    }
+
+    #[test]
+    fn what_can_stay_in_its_file_does() {
+        // Headers of 10 bytes and 70 more, and of one byte more than that.
+        let pad = |fortran: &str, more: usize| {
+            " ".repeat(70 - (npy("<i4", fortran, "").len() - 34) + more)
+        };
+        let (_a, aligned) = file("x.npy", &npy("<i4", "False", &pad("False", 0)));
+        assert!(is_mapped(&aligned, Purpose::Read));
+        assert!(!is_mapped(&aligned, Purpose::Change));
+        let (_b, odd) = file("x.npy", &npy("<i4", "False", &pad("False", 1)));
+        assert!(!is_mapped(&odd, Purpose::Read));
+        let (_c, fortran) = file("x.npy", &npy("<i4", "True", &pad("True", 0)));
+        assert!(is_mapped(&fortran, Purpose::Read));
+        let (_d, swapped) = file("x.npy", &npy(">i4", "False", &pad("False", 0)));
+        assert!(!is_mapped(&swapped, Purpose::Read));
+    }
+
+    #[test]
+    fn what_strew_writes_can_be_mapped_again() {
+        use crate::write::{Destination, write};
+        let folder = tempfile::tempdir().unwrap();
+        let tensor = zeros(DType::F64, &[2, 3]).unwrap();
+        let odd = zeros(DType::U8, &[3]).unwrap();
+        for (name, place) in [
+            ("x.npy", "x.npy"),
+            ("x.npz", "x.npz:b"),
+            ("x.safetensors", "x.safetensors:b"),
+        ] {
+            let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+            let to = Destination::new(&path(name)).unwrap();
+            let tensors = match name {
+                "x.npy" => vec![("b", &tensor)],
+                _ => vec![("a", &odd), ("b", &tensor)],
+            };
+            write(&[(&to, tensors)]).unwrap();
+            assert!(is_mapped(&path(place), Purpose::Read), "{place}");
+        }
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names = ["n"; 1000];
+        assert!(listed(names.into_iter()).ends_with(", ... (1000 in all)"));
+        assert_eq!(listed(["a", "b"].into_iter()), "a, b");
+        assert_eq!(listed([].into_iter()), "nothing");
+    }
+}

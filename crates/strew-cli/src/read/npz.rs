@@ -1,0 +1,58 @@
+//! `.npz`: a zip archive of `.npy` files, stored or deflated.
+
+use super::{Loaded, Part, Purpose, listed, npy};
+use crate::failure::{Failure, Result};
+use std::fs::File;
+use std::io::BufReader;
+use zip::{CompressionMethod, ZipArchive};
+
+/// Reads a member: `x` or `x.npy`. Without a name, the archive must have one member only.
+pub(super) fn load(
+    file: &File,
+    member: Option<&str>,
+    bf16: bool,
+    purpose: Purpose,
+) -> Result<Loaded> {
+    let mut archive = ZipArchive::new(BufReader::new(file))
+        .map_err(|e| Failure::new(format!("it is not a readable .npz archive: {e}")))?;
+    let names: Vec<String> = archive
+        .file_names()
+        .filter_map(|name| name.ok().map(std::borrow::Cow::into_owned))
+        .collect();
+    let short = |name: &'_ String| name.strip_suffix(".npy").unwrap_or(name).to_owned();
+    let held = || {
+        let all: Vec<String> = names.iter().map(short).collect();
+        listed(all.iter().map(String::as_str))
+    };
+    let name = match (member, &names[..]) {
+        (Some(wanted), names) => names
+            .iter()
+            .find(|n| n.as_str() == wanted || short(n) == wanted)
+            .ok_or_else(|| Failure::new(format!("it has no member '{wanted}', but {}", held())))?,
+        (None, [only]) => only,
+        (None, _) => {
+            return Err(Failure::new(format!(
+                "name one of its members, as in file.npz:name; it has {}",
+                held()
+            )));
+        }
+    };
+    let broken = |why: &dyn std::fmt::Display| Failure::new(format!("member '{name}': {why}"));
+    let entry = archive.by_name(name).map_err(|e| broken(&e))?;
+    // Stored members lie in the archive as they are, so they can be mapped like a file.
+    if let (CompressionMethod::Stored, Some(start)) = (entry.compression(), entry.data_start()) {
+        let part = Part {
+            file,
+            start,
+            len: entry.size(),
+        };
+        let end = start.checked_add(part.len);
+        if end.is_none_or(|end| end > file.metadata().map_or(0, |m| m.len())) {
+            return Err(broken(&"it is truncated"));
+        }
+        drop(entry);
+        return npy::load_part(&part, bf16, purpose).map_err(|f| broken(&f));
+    }
+    let len = entry.size();
+    npy::load_stream(entry, len, bf16, purpose).map_err(|f| broken(&f))
+}

@@ -1,0 +1,125 @@
+//! The values of an operator's arguments, as they are written on the line.
+
+use crate::failure::{Failure, Result};
+use crate::literal;
+use crate::read::{Loaded, Place, Purpose};
+use strew::{Argument, Kind, Value};
+
+/// A value that was given for an argument.
+#[derive(Debug)]
+pub(crate) enum Given {
+    Tensor(Loaded),
+    Target(Loaded),
+    Integers(Vec<i64>),
+    Int(i64),
+    Bool(bool),
+    Text(String),
+}
+
+impl Given {
+    /// What the text stands for; `None` if it asks for the argument's default.
+    pub(crate) fn read(argument: &Argument, text: &str) -> Result<Option<Self>> {
+        if text == "None" && argument.default == Some("None") {
+            return Ok(None);
+        }
+        let given = match argument.kind {
+            Kind::Tensor => tensor(text, Purpose::Read).map(Self::Tensor),
+            Kind::Target => tensor(text, Purpose::Change).map(Self::Target),
+            Kind::Integers => integers(text),
+            Kind::Int => text
+                .parse()
+                .map(Self::Int)
+                .map_err(|_| Failure::new(format!("'{text}' is not an integer of 64 bits"))),
+            Kind::Bool => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => Ok(Self::Bool(true)),
+                "false" | "0" => Ok(Self::Bool(false)),
+                _ => Err(Failure::new(format!("'{text}' is neither true nor false"))),
+            },
+            _ => Ok(Self::Text(text.to_owned())),
+        };
+        given
+            .map(Some)
+            .map_err(|failure| failure.for_argument(argument.name))
+    }
+
+    /// The value as the library takes it.
+    pub(crate) fn value(&mut self) -> Result<Value<'_>> {
+        Ok(match self {
+            Self::Tensor(loaded) => Value::Tensor(loaded.view()?),
+            Self::Target(loaded) => Value::Target(
+                loaded
+                    .view_mut()
+                    .ok_or_else(|| Failure::new("it was not read to be changed"))?,
+            ),
+            Self::Integers(list) => Value::Integers(list.clone()),
+            Self::Int(value) => Value::Int(*value),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Text(word) => Value::Text(word.clone()),
+        })
+    }
+}
+
+/// Whether the text names a tensor of a file.
+pub(crate) fn is_file(text: &str) -> bool {
+    Place::parse(text).is_some()
+}
+
+fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
+    if let Some(place) = Place::parse(text) {
+        return place.load(purpose);
+    }
+    match literal::parse(text) {
+        Some(literal) => literal.map(Loaded::owned),
+        None => Err(Failure::new(format!(
+            "'{text}' is no tensor: write file.npy, file.npz:member, file.safetensors:name, or a \
+             literal as in [[0, 1], [1, 0]]:int64"
+        ))),
+    }
+}
+
+/// `2,2`, `[2, 2]`, nothing at all, or a tensor.
+fn integers(text: &str) -> Result<Given> {
+    let open = text.trim();
+    let inner = open
+        .strip_prefix('[')
+        .and_then(|t| t.strip_suffix(']'))
+        .unwrap_or(open);
+    let listed: Option<Vec<i64>> = match inner.trim() {
+        "" => Some(Vec::new()),
+        items => {
+            let items = items.strip_suffix(',').unwrap_or(items).split(',');
+            items.map(|item| item.trim().parse().ok()).collect()
+        }
+    };
+    if let Some(list) = listed {
+        return Ok(Given::Integers(list));
+    }
+    if Place::parse(text).is_some() || open.starts_with('[') {
+        return tensor(text, Purpose::Read).map(Given::Tensor);
+    }
+    Err(Failure::new(format!(
+        "'{text}' is no list of integers: write them as in 2,2, or name a file"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_integers() {
+        let list = |text: &str| match integers(text) {
+            Ok(Given::Integers(list)) => list,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(list("2,2"), [2, 2]);
+        assert_eq!(list("-3"), [-3]);
+        assert_eq!(list("[0, -3]"), [0, -3]);
+        assert_eq!(list(" 1 , 2, "), [1, 2]);
+        assert!(list("").is_empty() && list("[]").is_empty());
+        assert!(matches!(integers("[1, 2]:int32"), Ok(Given::Tensor(_))));
+        for wrong in ["x", "1.5", "1,,2", "[1", "9223372036854775808"] {
+            assert!(integers(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Output files: written under a temporary name beside the final one, then renamed, so that a file
+//! appears whole or not at all.
+
+use crate::failure::{Failure, Result};
+use crate::interrupt::Registered;
+use crate::read::{Format, safetensors_dtype, write_npy_header};
+use safetensors::tensor::{Metadata, TensorInfo};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use strew::DynTensor;
+use tempfile::{Builder, NamedTempFile};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// A file to write.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    path: PathBuf,
+    format: Format,
+}
+
+impl Destination {
+    /// Checks, before anything is computed, that the file could be written.
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let path = PathBuf::from(name);
+        let format = Format::of(name).ok_or_else(|| {
+            Failure::file(
+                &path,
+                "an output is a .npy, .npz or .safetensors file, or - for text",
+            )
+        })?;
+        // A link stays a link: what it points at is replaced.
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        if !directory(&path).is_dir() {
+            return Err(Failure::file(&path, "its directory does not exist"));
+        }
+        if path.is_dir() {
+            return Err(Failure::file(&path, "it is a directory"));
+        }
+        Ok(Self { path, format })
+    }
+
+    /// Whether all outputs of an operator go into this one file.
+    pub(crate) fn takes_several(&self) -> bool {
+        self.format != Format::Npy
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Where a file without a directory in its name lies.
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Tensors with their names.
+pub(crate) type Named<'a> = Vec<(&'a str, &'a DynTensor)>;
+
+/// Writes all files under temporary names, and only then gives them their own.
+pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
+    let written: Vec<_> = files
+        .iter()
+        .map(|(to, tensors)| {
+            let failed =
+                |e: io::Error| Failure::file(&to.path, format!("it cannot be written: {e}"));
+            let file = temporary(&to.path).map_err(failed)?;
+            let registered = Registered::new(file.path());
+            fill(file.as_file(), to, tensors)?;
+            file.as_file().sync_all().map_err(failed)?;
+            Ok((to, file, registered))
+        })
+        .collect::<Result<_>>()?;
+    for (to, file, _registered) in written {
+        file.persist(&to.path)
+            .map_err(|e| Failure::file(&to.path, format!("it cannot be written: {}", e.error)))?;
+    }
+    Ok(())
+}
+
+/// An empty file beside `path`, with the rights that a file of that name has or would get.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".strew-").suffix(".part");
+    #[cfg(unix)]
+    let wide = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(wide);
+    let file = builder.tempfile_in(directory(path))?;
+    if let Ok(existing) = fs::metadata(path) {
+        file.as_file().set_permissions(existing.permissions())?;
+    }
+    Ok(file)
+}
+
+fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result<()> {
+    let mut buffered = BufWriter::with_capacity(1 << 20, file);
+    let done = match to.format {
+        Format::Npy => tensors.iter().try_for_each(|(_, t)| npy(&mut buffered, t)),
+        Format::Npz => npz(&mut buffered, tensors),
+        Format::Safetensors => {
+            // Wider elements first, so that all of them are aligned.
+            let mut tensors = tensors.to_vec();
+            tensors.sort_by_key(|(_, t)| std::cmp::Reverse(t.dtype().size()));
+            let header =
+                safetensors_header(&tensors).map_err(|why| Failure::file(&to.path, why))?;
+            safetensors(&mut buffered, &header, &tensors)
+        }
+    };
+    done.and_then(|()| buffered.flush())
+        .map_err(|e| Failure::file(&to.path, format!("it cannot be written: {e}")))
+}
+
+fn npy(to: &mut impl Write, tensor: &DynTensor) -> io::Result<()> {
+    write_npy_header(to, tensor.dtype(), tensor.shape())?;
+    to.write_all(tensor.as_bytes())
+}
+
+/// Stored, not deflated, as `numpy.savez` does: so the members can be mapped again.
+fn npz(to: &mut BufWriter<&File>, tensors: &[(&str, &DynTensor)]) -> io::Result<()> {
+    let mut archive = ZipWriter::new(to);
+    for (name, tensor) in tensors {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .with_alignment(64)
+            .large_file(tensor.as_bytes().len() > 1 << 31);
+        archive.start_file(format!("{name}.npy"), options)?;
+        npy(&mut archive, tensor)?;
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+fn safetensors_header(tensors: &[(&str, &DynTensor)]) -> Result<Vec<u8>, String> {
+    let mut infos = Vec::with_capacity(tensors.len());
+    let mut offset = 0;
+    for (name, tensor) in tensors {
+        let dtype = safetensors_dtype(tensor.dtype()).ok_or_else(|| {
+            format!(
+                "a .safetensors file cannot hold {}; use .npy or .npz",
+                tensor.dtype()
+            )
+        })?;
+        let end = offset + tensor.as_bytes().len();
+        let info = TensorInfo {
+            dtype,
+            shape: tensor.shape().to_vec(),
+            data_offsets: (offset, end),
+        };
+        infos.push(((*name).to_owned(), info));
+        offset = end;
+    }
+    let metadata = Metadata::new(None, infos).map_err(|e| e.to_string())?;
+    let mut text = serde_json::to_vec(&metadata).map_err(|e| e.to_string())?;
+    // With its 8 bytes of length in front, the data begins at a multiple of 64.
+    text.resize((text.len() + 8).next_multiple_of(64) - 8, b' ');
+    Ok(text)
+}
+
+fn safetensors(
+    to: &mut impl Write,
+    header: &[u8],
+    tensors: &[(&str, &DynTensor)],
+) -> io::Result<()> {
+    to.write_all(&(header.len() as u64).to_le_bytes())?;
+    to.write_all(header)?;
+    tensors
+        .iter()
+        .try_for_each(|(_, tensor)| to.write_all(tensor.as_bytes()))
+}

@@ -1,0 +1,131 @@
+//! Watching and stopping: nothing is written before a stop, and a run that has begun to write
+//! what the caller can see goes on to its end.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use strew::torch::{Reduce, scatter_reduce, scatter_reduce_};
+use strew::{Class, Monitor, Problem, bf16, watch};
+
+const COUNT: usize = 2000;
+
+/// Stops at the call of this number, and notes what it saw.
+struct Stop {
+    at: usize,
+    calls: Cell<usize>,
+    seen: RefCell<Vec<(u64, u64)>>,
+}
+
+impl Stop {
+    fn at(at: usize) -> Rc<Self> {
+        Rc::new(Self {
+            at,
+            calls: Cell::new(0),
+            seen: RefCell::default(),
+        })
+    }
+}
+
+impl Monitor for Stop {
+    fn progress(&self, done: u64, total: u64) -> bool {
+        self.seen.borrow_mut().push((done, total));
+        self.calls.replace(self.calls.get() + 1) != self.at
+    }
+}
+
+fn updates() -> (Vec<i64>, Vec<f32>) {
+    let index = (0..COUNT).map(|n| (n % 7) as i64).collect();
+    let src = (0..COUNT).map(|n| n as f32 * 0.1).collect();
+    (index, src)
+}
+
+/// In place: 2000 updates are four blocks; the first pass checks them, the second writes.
+#[test]
+fn in_place_until_the_first_write() {
+    let (index, src) = updates();
+    let mut expected = [1.5f32; 7];
+    scatter_reduce_(&mut expected, 0, &index, &src, Reduce::Sum, true).unwrap();
+    for at in 0..9 {
+        let mut into = [1.5f32; 7];
+        let stop = Stop::at(at);
+        let result = watch(stop.clone(), || {
+            scatter_reduce_(&mut into, 0, &index, &src, Reduce::Sum, true)
+        });
+        if at < 4 {
+            let error = result.unwrap_err();
+            assert_eq!(error.class(), Class::Interrupt);
+            assert!(matches!(error.problem(), Problem::Interrupted));
+            assert_eq!(
+                error.to_string(),
+                "torch.scatter_reduce_: interrupted before anything was written"
+            );
+            assert_eq!(into, [1.5; 7]);
+            assert_eq!(stop.calls.get(), at + 1);
+        } else {
+            result.unwrap();
+            assert_eq!(into, expected);
+            assert_eq!(stop.calls.get(), 8);
+            let blocks = [512, 1024, 1536, 2000, 2512, 3024, 3536, 4000];
+            assert_eq!(*stop.seen.borrow(), blocks.map(|done| (done, 4000)));
+        }
+    }
+}
+
+/// The other ways to write in place: from the identity, and out of a table.
+#[test]
+fn in_place_with_more_passes_and_tables() {
+    let (index, src) = updates();
+    let narrow: Vec<bf16> = src.iter().map(|&v| bf16::from_f32(v)).collect();
+    for at in 0..20 {
+        let mut floats = [1.5f32; 7];
+        let result = watch(Stop::at(at), || {
+            scatter_reduce_(&mut floats, 0, &index, &src, Reduce::Amax, false)
+        });
+        assert_eq!(result.is_err(), at < 4);
+        assert_eq!(floats == [1.5; 7], at < 4);
+
+        let mut narrows = [bf16::ONE; 7];
+        let result = watch(Stop::at(at), || {
+            scatter_reduce_(&mut narrows, 0, &index, &narrow, Reduce::Sum, true)
+        });
+        assert_eq!(result.is_err(), at < 4);
+        assert_eq!(narrows == [bf16::ONE; 7], at < 4);
+
+        // So large that the touched rows are numbered first: two passes, neither of them visible.
+        let mut many = vec![bf16::ONE; 200_000];
+        let result = watch(Stop::at(at), || {
+            scatter_reduce_(&mut many, 0, &index, &narrow, Reduce::Mean, true)
+        });
+        assert_eq!(result.is_err(), at < 8);
+        assert_eq!(many[..7] == [bf16::ONE; 7], at < 8);
+    }
+}
+
+#[test]
+fn a_new_result_stops_anywhere() {
+    let (index, src) = updates();
+    for at in 0..6 {
+        let result = watch(Stop::at(at), || {
+            scatter_reduce(&[0.0f32; 7], 0, &index, &src, Reduce::Prod, true)
+        });
+        assert_eq!(result.is_err(), at < 4);
+    }
+}
+
+/// A watch is over when its work is, also by a panic, and one inside another takes its place.
+#[test]
+fn watches_nest() {
+    let run = || strew::mindspore::scatter_mul(&mut [1.0f32], &[0i32], &[2.0f32]);
+    let (outer, inner) = (Stop::at(99), Stop::at(99));
+    watch(outer.clone(), || {
+        watch(inner.clone(), run).unwrap();
+        assert_eq!((outer.calls.get(), inner.calls.get()), (0, 2));
+        run().unwrap();
+        assert_eq!((outer.calls.get(), inner.calls.get()), (2, 2));
+        let unwound = std::panic::catch_unwind(|| watch(Stop::at(0), || panic!("on purpose")));
+        assert!(unwound.is_err());
+        run().unwrap();
+        assert_eq!(outer.calls.get(), 4);
+    });
+    run().unwrap();
+    assert_eq!(outer.calls.get(), 4);
+}

@@ -1,0 +1,110 @@
+//! The memory limit, and memory that a run must not take.
+//!
+//! One test, because limit and peak belong to the whole process.
+
+use std::fs;
+use strew::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
+use strew::torch_scatter::{Reduce, scatter, scatter_max};
+use strew::{Bounds, Class, Combine, DType, DynView, Layout, Negative, OutOfRange, bf16};
+
+#[test]
+fn memory() {
+    the_limit_that_was_set();
+    tables_count_too();
+    #[cfg(target_os = "linux")]
+    dropping_everything_copies_nothing();
+}
+
+fn the_limit_that_was_set() {
+    let default = strew::memory_limit();
+    strew::set_memory_limit(Some(4000));
+    assert_eq!(strew::memory_limit(), Some(4000));
+    let groups = |n: usize| scatter(&[1.0f32], &[0i64], -1, Some(n), Reduce::Sum);
+    assert_eq!(groups(1000).unwrap().shape(), [1000]);
+    let error = groups(1001).unwrap_err();
+    assert_eq!(error.class(), Class::Memory);
+    assert_eq!(
+        error.to_string(),
+        "torch_scatter.scatter: a float32 tensor of shape [1001] needs 4004 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
+    );
+    let error = scatter_max(&[1.0f32], &[0i64], -1, Some(501)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "torch_scatter.scatter_max: a int64 tensor of shape [501] needs 4008 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
+    );
+    strew::set_memory_limit(Some(0));
+    assert!(groups(1).is_err());
+    let none: [f32; 0] = [];
+    scatter(&none, &[0i64; 0], -1, Some(0), Reduce::Sum).unwrap();
+    strew::set_memory_limit(None);
+    assert_eq!(strew::memory_limit().is_some(), default.is_some());
+    groups(1001).unwrap();
+}
+
+/// Nothing is written in place when there is no room for the table.
+fn tables_count_too() {
+    let mut input = vec![bf16::ONE; 2000];
+    let index = [5i64, 5, 7];
+    let src = [bf16::ONE; 3];
+    for (limit, message) in [
+        (
+            7000,
+            "a table of 2000 rows of 1 accumulators needs 8000 bytes, and 7000 are available",
+        ),
+        (
+            9000,
+            "a table of 2000 counts needs 16000 bytes, and 9000 are available",
+        ),
+    ] {
+        strew::set_memory_limit(Some(limit));
+        let sum = strew::torch::Reduce::Sum;
+        let error =
+            strew::torch::scatter_reduce_(&mut input, 0, &index, &src, sum, true).unwrap_err();
+        strew::set_memory_limit(None);
+        assert_eq!(error.class(), Class::Memory);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "torch.scatter_reduce_: {message}: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
+            )
+        );
+        assert_eq!(input, [bf16::ONE; 2000]);
+    }
+}
+
+/// An expanded index for an axis of size 0 is looked at where it is.
+#[cfg(target_os = "linux")]
+fn dropping_everything_copies_nothing() {
+    let peak = || -> usize {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let (one, zero) = ([5i64], [0i8]);
+    let shape = [1 << 14, 1 << 13];
+    let layout = Layout::new(DType::I64, &shape, &[0, 0]).unwrap();
+    // SAFETY: every element is the one word.
+    let index = unsafe { DynView::from_raw_parts(one.as_ptr().cast(), layout).unwrap() };
+    let zero = strew::TensorView::from(&zero).into_dyn();
+    let source = zero.insert_axis(0).broadcast_to(&shape).unwrap();
+    let before = peak();
+    for (out_of_range, fails) in [(OutOfRange::Drop, false), (OutOfRange::Error, true)] {
+        let bounds = Bounds {
+            negative: Negative::Drop,
+            out_of_range,
+        };
+        let place = Place::default();
+        let into = [0, shape[1]];
+        let destinations =
+            Destinations::elements(&into, "index", &index, 0, place, bounds).unwrap();
+        let target = Target::New {
+            dtype: DType::I8,
+            start: Start::Zero,
+        };
+        let reduction = Reduction::into_self(Combine::Sum);
+        let scatter = Scatter::new(destinations, reduction, "updates", source.clone(), target);
+        assert_eq!(scatter.unwrap().run().is_err(), fails);
+    }
+    let more = peak() - before;
+    assert!(more < 64 << 10, "{more} KiB more for an index of one value");
+}

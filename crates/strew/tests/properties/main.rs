@@ -1,0 +1,60 @@
+//! Properties: on random shapes, strides, element types, values and indices, every operator has
+//! the bits of its naive loop, with every strategy and any number of threads.
+
+#[path = "../naive/mod.rs"]
+mod naive;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod canonical;
+mod mindspore;
+mod mxnet;
+mod openvino;
+mod thresholds;
+mod torch;
+mod torch_scatter;
+
+use proptest::prelude::*;
+use strew::DType;
+use support::{Random, Spread, Style};
+
+/// What every property starts from: a type, a kind of values, a spread of indices, and a seed for
+/// everything that need not shrink.
+#[derive(Clone, Debug)]
+struct Basis {
+    dtype: DType,
+    style: Style,
+    spread: Spread,
+    seed: u64,
+}
+
+impl Basis {
+    fn random(&self) -> Random {
+        Random(self.seed)
+    }
+}
+
+prop_compose! {
+    fn basis()(
+        dtype in prop::sample::select(DType::ALL.to_vec()),
+        style in prop::sample::select(Style::ALL.to_vec()),
+        spread in prop::sample::select(Spread::ALL.to_vec()),
+        seed in any::<u64>(),
+    ) -> Basis {
+        Basis { dtype, style, spread, seed }
+    }
+}
+
+/// A shape of these ranks, sizes 0 (not often) to 7.
+fn shape(ranks: std::ops::Range<usize>) -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(prop_oneof![1 => Just(0usize), 15 => 1usize..8], ranks)
+}
+
+/// So many cases, and no files of seeds.
+fn cases(n: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases: n,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}

@@ -1,0 +1,282 @@
+//! Sizes just below, at and beyond every limit at which the engine changes what it does.
+
+use crate::naive::{self, Array, Outcome};
+use crate::support::ways::{Needs, Way, assert_matches, call, made, positions, run, ways};
+use crate::support::{Placement, Random, Spread, Strided, Style};
+use crate::torch::defined;
+use strew::{DType, Strategy, Value};
+
+const REDUCES: [&str; 5] = ["sum", "prod", "mean", "amax", "amin"];
+
+/// `torch.scatter_reduce_` into memory with guards, in every way; gives the strategy it chose.
+fn in_place(
+    input: &Array,
+    dim: usize,
+    index: &Array,
+    src: &Array,
+    reduce: &str,
+    include_self: bool,
+) -> Strategy {
+    let expected = naive::torch::scatter_reduce(input, dim, index, src, reduce, include_self);
+    let needs = Needs::of(reduce, input.dtype);
+    let inputs = [Strided::plain(index), Strided::plain(src)];
+    let mut memory = Random(7);
+    for way in few_ways() {
+        let mut changed = Strided::new(input, &Placement::random(&mut memory, input.shape.len()));
+        let call = call(
+            "torch.scatter_reduce_",
+            values(changed.target(), &inputs, dim, reduce, include_self),
+        )
+        .unwrap();
+        if run(call, way, needs).is_some() {
+            let what = || format!("{way:?} {} {:?} {reduce}", input.dtype, input.shape);
+            assert_matches(&changed.read(), &expected, false, &what);
+        }
+        changed.assert_guards();
+    }
+    let mut unused = Strided::plain(input);
+    let call = call(
+        "torch.scatter_reduce_",
+        values(unused.target(), &inputs, dim, reduce, include_self),
+    )
+    .unwrap();
+    call.plan().unwrap().strategy()
+}
+
+fn values<'v>(
+    input: Value<'v>,
+    [index, src]: &'v [Strided; 2],
+    dim: usize,
+    reduce: &str,
+    include_self: bool,
+) -> Vec<(&'static str, Value<'v>)> {
+    vec![
+        ("input", input),
+        ("dim", Value::Int(dim as i64)),
+        ("index", index.input()),
+        ("src", src.input()),
+        ("reduce", Value::Text(reduce.into())),
+        ("include_self", Value::Bool(include_self)),
+    ]
+}
+
+#[test]
+fn blocks_of_rows() {
+    let mut random = Random(1);
+    for dtype in DType::ALL {
+        for (count, spread) in [511, 512, 513, 1024, 1025, 2600]
+            .into_iter()
+            .zip(Spread::ALL.into_iter().cycle())
+        {
+            for reduce in REDUCES.into_iter().filter(|r| defined(dtype, r)) {
+                let input = random.array(dtype, &[37], Style::Tame);
+                let values = random.indices(count, 37, spread);
+                let index = Array::of_ints(DType::I64, &[count], &values);
+                let src = random.array(dtype, &[count], Style::Tame);
+                in_place(&input, 0, &index, &src, reduce, count % 2 == 0);
+            }
+        }
+    }
+}
+
+/// Rows of which the last block is full and which end within an inner axis.
+#[test]
+fn blocks_that_end_within_an_axis() {
+    let mut random = Random(2);
+    for dtype in [DType::F32, DType::BF16, DType::I16] {
+        for shape in [[5, 300, 3], [300, 5, 2], [2, 2, 700]] {
+            for dim in 0..3 {
+                let input = random.array(
+                    dtype,
+                    &[5, 300, 700].map(|n: usize| n.min(700)),
+                    Style::Tame,
+                );
+                let mut input_shape = shape;
+                input_shape[dim] = 11;
+                let input = Array {
+                    data: input.data[..input_shape.iter().product()].to_vec(),
+                    shape: input_shape.to_vec(),
+                    ..input
+                };
+                let count = shape.iter().product();
+                let values = random.indices(count, 11, Spread::Skewed);
+                let index = Array::of_ints(DType::I32, &shape, &values);
+                let src = random.array(dtype, &shape, Style::Tame);
+                in_place(&input, dim, &index, &src, "sum", true);
+                in_place(&input, dim, &index, &src, "mean", false);
+            }
+        }
+    }
+}
+
+/// A table is dense while it is small, or has at most four rows per row of updates.
+#[test]
+fn dense_and_compact_tables() {
+    let mut random = Random(3);
+    // Counts of f16 sums: 4 + 8 bytes a row, so 1 MiB holds 87381 rows.
+    for (cells, count, strategy) in [
+        (87_381, 3, Strategy::DenseTable),
+        (87_382, 3, Strategy::CompactTable),
+        (100_000, 24_999, Strategy::CompactTable),
+        (100_000, 25_000, Strategy::DenseTable),
+    ] {
+        for dtype in [DType::F16, DType::BF16] {
+            for (reduce, include_self) in [("sum", true), ("prod", false), ("mean", true)] {
+                let input = random.array(dtype, &[cells], Style::Tame);
+                let spread = random.pick(&Spread::ALL);
+                let values = random.indices(count, cells, spread);
+                let index = Array::of_ints(DType::I64, &[count], &values);
+                let src = random.array(dtype, &[count], Style::Tame);
+                let chosen = in_place(&input, 0, &index, &src, reduce, include_self);
+                assert_eq!(chosen, strategy, "{cells} {count} {dtype} {reduce}");
+            }
+        }
+    }
+    // Means of every type, with many touched rows in a much larger destination.
+    for dtype in DType::ALL.into_iter().filter(|&t| defined(t, "mean")) {
+        let input = random.array(dtype, &[2, 150_000], Style::Tame);
+        let values = random.indices(2 * 1500, 150_000, Spread::Uniform);
+        let index = Array::of_ints(DType::I64, &[2, 1500], &values);
+        let src = random.array(dtype, &[2, 1500], Style::Tame);
+        let chosen = in_place(&input, 1, &index, &src, "mean", true);
+        assert_eq!(chosen, Strategy::CompactTable);
+    }
+}
+
+/// Windows up to and beyond the widest, in one axis and in several.
+#[test]
+fn wide_windows() {
+    let mut random = Random(4);
+    for window in [
+        &[65_536][..],
+        &[65_537],
+        &[3, 40_000],
+        &[300, 219],
+        &[2, 3, 30_000],
+    ] {
+        let shape = [&[4], window].concat();
+        let updates = [&[5], window].concat();
+        for dtype in [DType::F32, DType::F16, DType::I8, DType::C128] {
+            let values = [3, 1, 3, 0, 3];
+            let indices = Array::of_ints(DType::I64, &[1, 5], &values);
+            let data = random.array(dtype, &updates, Style::Tame);
+            let expected = naive::mxnet::scatter_nd(&data, &indices, &shape);
+            let (data, indices) = (Strided::plain(&data), Strided::plain(&indices));
+            let sizes: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
+            for way in few_ways() {
+                let values = vec![
+                    ("data", data.input()),
+                    ("indices", indices.input()),
+                    ("shape", Value::Integers(sizes.clone())),
+                ];
+                let call = call("mxnet.scatter_nd", values).unwrap();
+                if let Some(output) = run(call, way, Needs::of("assign", dtype)) {
+                    assert_matches(&made(&output), &expected, true, &|| format!("{window:?}"));
+                }
+            }
+        }
+        for (dtype, from) in [
+            (DType::F16, DType::F16),
+            (DType::F32, DType::I16),
+            (DType::F16, DType::I64),
+        ] {
+            multiply(&mut random, dtype, from, &shape, &[3, 1, 3, 0, 3]);
+        }
+    }
+}
+
+/// Updates are converted in chunks of 8192 elements, and of at least one row.
+#[test]
+fn converted_chunks() {
+    let mut random = Random(5);
+    for width in [1, 7, 4095, 8191, 8192, 8193, 20_000] {
+        let rows = random.indices(20, 6, Spread::Skewed);
+        for (dtype, from) in [
+            (DType::F64, DType::F32),
+            (DType::F32, DType::BF16),
+            (DType::F16, DType::I32),
+            (DType::I64, DType::U8),
+            (DType::BF16, DType::Bool),
+        ] {
+            multiply(&mut random, dtype, from, &[6, width], &rows);
+        }
+    }
+    let many = random.indices(3000, 6, Spread::Uniform);
+    multiply(&mut random, DType::F16, DType::I64, &[6, 3], &many);
+    multiply(&mut random, DType::F64, DType::Bool, &[6], &many);
+}
+
+/// `mindspore.scatter_mul` of rows, in a few ways.
+fn multiply(random: &mut Random, dtype: DType, from: DType, shape: &[usize], rows: &[i64]) {
+    let input = random.array(dtype, shape, Style::Tame);
+    let indices = Array::of_ints(DType::I32, &[rows.len()], rows);
+    let updates_shape = [&[rows.len()], &shape[1..]].concat();
+    let updates = random.array(from, &updates_shape, Style::Tame);
+    let expected = naive::mindspore::scatter_mul(&input, &indices, &updates);
+    let (indices, updates) = (Strided::plain(&indices), Strided::plain(&updates));
+    for way in few_ways() {
+        let mut changed = Strided::new(&input, &Placement::random(random, shape.len()));
+        let values = vec![
+            ("input_x", changed.target()),
+            ("indices", indices.input()),
+            ("updates", updates.input()),
+        ];
+        let call = call("mindspore.scatter_mul", values).unwrap();
+        if run(call, way, Needs::of("prod", dtype)).is_some() {
+            let what = || format!("{way:?} {dtype} {from} {shape:?}");
+            assert_matches(&changed.read(), &expected, false, &what);
+        }
+        changed.assert_guards();
+    }
+}
+
+/// The largest index, which is the size of a new output, wherever in its index it stands.
+#[test]
+fn largest_of_a_long_index() {
+    let src = Random(6).array(DType::F32, &[3, 1500], Style::Tame);
+    for at in [0, 1023, 1024, 1499, 1500, 4499] {
+        let mut values = vec![2; 4500];
+        values[at] = 9;
+        for how in [vec![3, 1500], vec![3, 1500, 1]] {
+            let mut src = src.clone();
+            src.shape.clone_from(&how);
+            let index = Array::of_ints(DType::I64, &how, &values);
+            for flipped in [false, true] {
+                let plain = Placement::plain(how.len());
+                let memory = if flipped {
+                    Placement::random(&mut Random(3), how.len())
+                } else {
+                    plain
+                };
+                new_groups(&src, &index, &memory);
+            }
+        }
+    }
+}
+
+fn new_groups(src: &Array, index: &Array, memory: &Placement) {
+    for reduce in ["sum", "max", "min"] {
+        let expected: Outcome = naive::torch_scatter::scatter(src, index, 0, None, None, reduce);
+        let (src, index) = (Strided::plain(src), Strided::new(index, memory));
+        let values = vec![
+            ("src", src.input()),
+            ("index", index.input()),
+            ("dim", Value::Int(0)),
+        ];
+        let call = call(&format!("torch_scatter.scatter_{reduce}"), values).unwrap();
+        let way = Way {
+            threads: 2,
+            force: None,
+        };
+        let output = run(call, way, Needs::of(reduce, DType::F32)).unwrap();
+        assert_matches(&made(&output), &expected, false, &|| reduce.to_owned());
+        if reduce != "sum" {
+            assert_eq!(Some(positions(&output)), expected.arg);
+        }
+    }
+}
+
+/// Each strategy once, with 1 and 8 threads.
+fn few_ways() -> impl Iterator<Item = Way> {
+    ways().filter(|way| way.threads == 1 || way.threads == 8)
+}

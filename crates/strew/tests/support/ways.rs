@@ -1,0 +1,140 @@
+//! Every way to run an operator: each number of threads, each strategy.
+
+use super::memory::array_of;
+use crate::naive::number::same;
+use crate::naive::{Array, Outcome};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use strew::scatter::Output;
+use strew::{Arguments, Call, DType, Problem, Strategy, Value};
+
+/// What a run combines, as far as strategies care.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Needs {
+    /// A sum or a product.
+    pub(crate) folds: bool,
+    /// Counts.
+    pub(crate) mean: bool,
+    pub(crate) dtype: DType,
+}
+
+impl Needs {
+    pub(crate) fn of(reduce: &str, dtype: DType) -> Self {
+        Self {
+            folds: matches!(reduce, "sum" | "add" | "prod" | "mul" | "mean"),
+            mean: reduce == "mean",
+            dtype,
+        }
+    }
+
+    /// Whether a strategy can do it.
+    pub(crate) fn allow(self, strategy: Strategy) -> bool {
+        let wide = matches!(self.dtype, DType::F16 | DType::BF16);
+        match strategy {
+            Strategy::InOrder => !(self.mean || (self.folds && wide)),
+            _ => self.folds,
+        }
+    }
+}
+
+/// One way to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) threads: usize,
+    pub(crate) force: Option<Strategy>,
+}
+
+/// All ways.
+pub(crate) fn ways() -> impl Iterator<Item = Way> {
+    let forces = [None].into_iter().chain(Strategy::ALL.map(Some));
+    forces.flat_map(|force| {
+        [1, 2, 3, 8]
+            .into_iter()
+            .map(move |threads| Way { threads, force })
+    })
+}
+
+/// The number of threads is one for the whole process.
+static THREADS: Mutex<()> = Mutex::new(());
+
+/// Runs `work` while a run may use that many threads.
+pub(crate) fn with_threads<R>(threads: usize, work: impl FnOnce() -> R) -> R {
+    let _one_at_a_time = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    strew::set_num_threads(NonZeroUsize::new(threads));
+    assert_eq!(strew::num_threads().get(), threads);
+    let result = work();
+    strew::set_num_threads(None);
+    result
+}
+
+/// A call by name.
+pub(crate) fn call<'a>(name: &str, values: Vec<(&str, Value<'a>)>) -> strew::Result<Call<'a>> {
+    let operator = strew::find(name).expect(name);
+    let mut arguments = Arguments::new(operator);
+    for (name, value) in values {
+        arguments.set_named(name, value)?;
+    }
+    arguments.lower()
+}
+
+/// Runs a call one way. `None`: the strategy that was asked for cannot run it, and said so.
+pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
+    let call = call.with_strategy(way.force);
+    match way.force {
+        Some(strategy) if !needs.allow(strategy) => {
+            for error in [call.plan().unwrap_err(), call.run().unwrap_err()] {
+                let Problem::Strategy {
+                    strategy: named, ..
+                } = error.problem()
+                else {
+                    panic!("{error}");
+                };
+                assert_eq!(*named, strategy.name());
+            }
+            None
+        }
+        _ => {
+            let strategy = call.plan().unwrap().strategy();
+            match way.force {
+                Some(forced) => assert_eq!(strategy, forced),
+                None if needs.allow(Strategy::InOrder) => assert_eq!(strategy, Strategy::InOrder),
+                None => assert_ne!(strategy, Strategy::InOrder),
+            }
+            Some(with_threads(way.threads, || call.run()).unwrap())
+        }
+    }
+}
+
+/// Panics unless a result is what the naive loop made: untouched cells and copies keep their
+/// bits, and among results of arithmetic one NaN is as good as another.
+pub(crate) fn assert_matches(
+    found: &Array,
+    expected: &Outcome,
+    copies: bool,
+    what: &dyn Fn() -> String,
+) {
+    assert_eq!(found.dtype, expected.array.dtype);
+    assert_eq!(found.shape, expected.array.shape, "{}", what());
+    let pairs = found.data.iter().zip(&expected.array.data);
+    for (cell, (&found, &wanted)) in pairs.enumerate() {
+        let loose = expected.touched[cell] && !copies;
+        let fine = found == wanted || (loose && same(expected.array.dtype, found, wanted));
+        assert!(
+            fine,
+            "cell {cell} is {found:#x}, not {wanted:#x}: {}",
+            what()
+        );
+    }
+}
+
+/// The new tensor of a run.
+pub(crate) fn made(output: &Output) -> Array {
+    array_of(output.tensor.as_ref().expect("a new tensor"))
+}
+
+/// The positions of winners.
+pub(crate) fn positions(output: &Output) -> Vec<i64> {
+    let arg = array_of(output.arg.as_ref().expect("an arg output"));
+    assert_eq!(arg.dtype, DType::I64);
+    arg.data.iter().map(|&bits| bits as i64).collect()
+}

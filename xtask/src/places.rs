@@ -1,0 +1,52 @@
+//! Where things are in the checkout.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the checkout.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// A path in cargo's target folder, where everything that is made goes.
+pub(crate) fn target(path: &str) -> PathBuf {
+    let set = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let folder = set.unwrap_or_else(|| "target".into());
+    root().join(folder).join(path)
+}
+
+/// A command that runs in the root.
+pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that runs this chore.
+pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+/// The command-line tool, as `cargo build --release` leaves it.
+pub(crate) fn binary() -> PathBuf {
+    target("release").join(format!("strew{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// All files under a folder whose name ends in `.ext`, sorted.
+pub(crate) fn files(folder: &Path, ext: &str) -> Result<Vec<PathBuf>, String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            found.extend(files(&path, ext)?);
+        } else if path.extension().is_some_and(|e| e == ext) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

