@@ -1,0 +1,102 @@
+//! Python values as an operator's arguments, by the kind that the operator's table gives.
+
+use crate::array::{Array, kind_of};
+use crate::errors::{refuse, wrong_kind};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use strew::{Argument, Class, Kind, Operator, Problem, Value};
+
+/// A converted value; what it borrows from lives in it.
+pub(crate) enum Taken<'py> {
+    Tensor(Array<'py>),
+    Target(Array<'py>),
+    Integers(Vec<i64>),
+    Int(i64),
+    Bool(bool),
+    Text(String),
+}
+
+impl<'py> Taken<'py> {
+    /// Converts what was passed for `argument`.
+    pub(crate) fn new(
+        operator: &Operator,
+        argument: &Argument,
+        given: &Bound<'py, PyAny>,
+    ) -> PyResult<Self> {
+        let py = given.py();
+        let name = argument.name;
+        let wrong = |expected: &str| wrong_kind(py, operator, name, expected, kind_of(given));
+        match argument.kind {
+            Kind::Tensor => Array::read(operator, name, given).map(Self::Tensor),
+            Kind::Target => Array::write(operator, name, given).map(Self::Target),
+            Kind::Integers => match listed(operator, name, given)? {
+                Some(list) => Ok(Self::Integers(list)),
+                None => Array::read(operator, name, given).map(Self::Tensor),
+            },
+            Kind::Int => integer(given)?
+                .map(Self::Int)
+                .ok_or_else(|| wrong("an integer")),
+            Kind::Bool => given.extract().map(Self::Bool).map_err(|_| wrong("a bool")),
+            Kind::Text => given.extract().map(Self::Text).map_err(|_| wrong("a str")),
+            // `Kind` may grow with the core; this edge then has to learn the new one.
+            _ => {
+                let problem = Problem::Kind {
+                    argument: name.into(),
+                    expected: "of a kind that Python can pass".into(),
+                    found: format!("{:?}", argument.kind),
+                };
+                Err(refuse(py, operator, Class::NotImplemented, problem))
+            }
+        }
+    }
+
+    /// The value for the core.
+    pub(crate) fn value(&mut self) -> Result<Value<'_>, Problem> {
+        Ok(match self {
+            Self::Tensor(array) => Value::Tensor(array.view()?),
+            Self::Target(array) => Value::Target(array.view_mut()?),
+            Self::Integers(list) => Value::Integers(std::mem::take(list)),
+            Self::Int(value) => Value::Int(*value),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::Text(word) => Value::Text(std::mem::take(word)),
+        })
+    }
+}
+
+/// The integers of a list or tuple; `None` if it is something else.
+fn listed(
+    operator: &Operator,
+    argument: &str,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<Option<Vec<i64>>> {
+    let items: Vec<Bound<'_, PyAny>> = if let Ok(tuple) = given.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else if let Ok(list) = given.cast::<PyList>() {
+        list.iter().collect()
+    } else {
+        return Ok(None);
+    };
+    let mut list = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        let wrong = || {
+            let name = format!("{argument}[{at}]");
+            wrong_kind(given.py(), operator, name, "an integer", kind_of(item))
+        };
+        list.push(integer(item)?.ok_or_else(wrong)?);
+    }
+    Ok(Some(list))
+}
+
+/// The integer that an object is, by `__index__`; one that `i64` cannot hold becomes the extreme
+/// on its side, which no axis reaches either. `None` if the object is no integer.
+fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    match given.extract() {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Ok(Some(if given.lt(0)? { i64::MIN } else { i64::MAX }))
+        }
+        Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

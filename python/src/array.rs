@@ -1,0 +1,317 @@
+//! Arrays in: NumPy's own, whatever NumPy makes an array of, and other libraries' by DLPack.
+
+use crate::dlpack::{self, Access, Imported, Refusal};
+use crate::errors::{refuse, wrong_kind};
+use crate::library::Library;
+use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NPY_TYPES};
+use numpy::prelude::*;
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple, PyType};
+use strew::{Class, DType, DynView, DynViewMut, Layout, Operator, Problem};
+
+/// Memory of a Python object, and what keeps it alive.
+pub(crate) struct Array<'py> {
+    ptr: *mut u8,
+    layout: Layout,
+    access: Access,
+    library: Library<'py>,
+    _memory: Memory<'py>,
+}
+
+/// What must live as long as the memory is used.
+enum Memory<'py> {
+    Numpy { _array: Bound<'py, PyUntypedArray> },
+    Dlpack { _tensor: Imported },
+}
+
+impl<'py> Array<'py> {
+    /// The memory of anything that is an array or that NumPy makes one of.
+    pub(crate) fn read(
+        operator: &Operator,
+        argument: &str,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Self> {
+        if let Some(array) = Self::existing(operator, argument, object)? {
+            return Ok(array);
+        }
+        let py = object.py();
+        static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let asarray = ASARRAY.import(py, "numpy", "asarray")?;
+        let made = asarray.call1((object,)).map_err(|error| {
+            // A ragged list, say: NumPy knows why, but not which argument it is.
+            let why = error.value(py);
+            let said = format!("{}: {argument} is no array: {why}", operator.name);
+            let named = if error.is_instance_of::<PyTypeError>(py) {
+                PyTypeError::new_err(said)
+            } else if error.is_instance_of::<PyValueError>(py) {
+                PyValueError::new_err(said)
+            } else {
+                return error;
+            };
+            named.set_cause(py, Some(error));
+            named
+        })?;
+        let found = kind_of(object);
+        let mut array = Self::numpy(operator, argument, made.cast_into()?, Some(&found))?;
+        if is_literal(object) || array.layout.rank() == 0 {
+            array.library = Library::None;
+        }
+        Ok(array)
+    }
+
+    /// The memory of an array that exists already: nothing else can be written in place.
+    pub(crate) fn write(
+        operator: &Operator,
+        argument: &str,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Self> {
+        let py = object.py();
+        let expected = "an array that can be written to in place";
+        let Some(array) = Self::existing(operator, argument, object)? else {
+            return Err(wrong_kind(
+                py,
+                operator,
+                argument,
+                expected,
+                kind_of(object),
+            ));
+        };
+        if let Library::Jax(_) = array.library {
+            let found = "a JAX array, which is immutable";
+            return Err(wrong_kind(py, operator, argument, expected, found));
+        }
+        match array.access {
+            Access::Write => Ok(array),
+            Access::Read => {
+                let argument = argument.into();
+                let problem = Problem::ReadOnly { argument };
+                Err(refuse(py, operator, Class::Value, problem))
+            }
+            Access::Copy => Err(PyValueError::new_err(format!(
+                "{}: {argument} hands out a copy of its memory, so it cannot be written to in place",
+                operator.name
+            ))),
+        }
+    }
+
+    fn existing(
+        operator: &Operator,
+        argument: &str,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Self>> {
+        if let Ok(array) = object.cast::<PyUntypedArray>() {
+            if !array.is_exact_instance_of::<PyUntypedArray>() {
+                refuse_masked(operator, argument, array)?;
+            }
+            return Self::numpy(operator, argument, array.clone(), None).map(Some);
+        }
+        // Lists and numbers are asked for nothing: it would cost a short call too much.
+        if is_literal(object) || !dlpack::speaks(object)? {
+            return Ok(None);
+        }
+        let library = Library::of(object)?;
+        library.check(operator, argument)?;
+        let fast = match library {
+            Library::Torch(..) => dlpack::import_fast(object),
+            _ => Ok(None),
+        };
+        let tensor = match fast {
+            // The Python methods say much better what is wrong.
+            Ok(None) | Err(Refusal::Raised(_)) => dlpack::import(object),
+            Ok(Some(tensor)) => Ok(tensor),
+            Err(refusal) => Err(refusal),
+        };
+        let tensor = tensor.map_err(|refusal| match refusal {
+            Refusal::Raised(error) => error,
+            Refusal::Value(why) => {
+                PyValueError::new_err(format!("{}: {argument}: {why}", operator.name))
+            }
+            Refusal::Type(why) => {
+                PyTypeError::new_err(format!("{}: {argument}: {why}", operator.name))
+            }
+        })?;
+        let array = Self {
+            ptr: tensor.ptr,
+            layout: tensor.layout.clone(),
+            access: tensor.access,
+            library,
+            _memory: Memory::Dlpack { _tensor: tensor },
+        };
+        array.checked(object.py(), operator, argument).map(Some)
+    }
+
+    /// `made_of` is what the array was made of, where the caller passed something else.
+    fn numpy(
+        operator: &Operator,
+        argument: &str,
+        array: Bound<'py, PyUntypedArray>,
+        made_of: Option<&str>,
+    ) -> PyResult<Self> {
+        let py = array.py();
+        let descr = array.dtype();
+        let dtype = dtype_of(&descr).ok_or_else(|| {
+            let found = match made_of {
+                Some(object) => format!("{object} (as a NumPy array: dtype {descr})"),
+                None if descr.is_native_byteorder() == Some(false) => {
+                    format!("an array of dtype {descr} with swapped bytes (pass array.astype(array.dtype.newbyteorder('=')))")
+                }
+                None => format!("an array of dtype {descr}"),
+            };
+            let expected = "an array of bool, integers, floats or complex numbers";
+            wrong_kind(py, operator, argument, expected, found)
+        })?;
+        let raw = array.as_array_ptr();
+        // SAFETY: `array` is a NumPy array, so `raw` points at its header, and the interpreter is
+        // attached; the header is only read.
+        let (data, flags) = unsafe { ((*raw).fields.data, (*raw).fields.flags) };
+        let layout = Layout::new(dtype, array.shape(), array.strides());
+        let named = |problem| refuse(py, operator, Class::Value, rename(problem, argument));
+        let array = Self {
+            ptr: data.cast(),
+            layout: layout.map_err(named)?,
+            access: if flags & NPY_ARRAY_WRITEABLE == 0 {
+                Access::Read
+            } else {
+                Access::Write
+            },
+            library: Library::Numpy,
+            _memory: Memory::Numpy { _array: array },
+        };
+        array.checked(py, operator, argument)
+    }
+
+    /// Itself, if its pointer fits its layout.
+    fn checked(self, py: Python<'py>, operator: &Operator, argument: &str) -> PyResult<Self> {
+        match self.view() {
+            Ok(_) => Ok(self),
+            Err(problem) => {
+                let problem = rename(problem, argument);
+                Err(refuse(py, operator, Class::Value, problem))
+            }
+        }
+    }
+
+    pub(crate) fn library(&self) -> &Library<'py> {
+        &self.library
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// The memory, to read.
+    pub(crate) fn view(&self) -> Result<DynView<'_>, Problem> {
+        // SAFETY: the array's owner says that pointer and layout describe its memory, and
+        // `_memory` keeps the owner, and so that memory, alive while `self` is borrowed.
+        unsafe { DynView::from_raw_parts(self.ptr, self.layout.clone()) }
+    }
+
+    /// The memory, to write. [`Array::write`] has made the array, so its owner allows writing.
+    pub(crate) fn view_mut(&mut self) -> Result<DynViewMut<'_>, Problem> {
+        // SAFETY: as in `view`, and the owner does not call the memory read-only. Other arguments
+        // may be views of the same memory, which the engine checks before it writes.
+        unsafe { DynViewMut::from_raw_parts(self.ptr, self.layout.clone()) }
+    }
+}
+
+/// The problem with the argument's name in place of the core's stand-in.
+fn rename(problem: Problem, argument: &str) -> Problem {
+    match problem {
+        Problem::Layout { why, .. } => Problem::Layout {
+            argument: argument.into(),
+            why,
+        },
+        other => other,
+    }
+}
+
+/// Numbers, and lists of what may be numbers.
+fn is_literal(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyBool>()
+        || object.is_instance_of::<PyComplex>()
+}
+
+/// A mask would be lost without a word.
+fn refuse_masked(
+    operator: &Operator,
+    argument: &str,
+    array: &Bound<'_, PyUntypedArray>,
+) -> PyResult<()> {
+    static MASKED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = array.py();
+    if array.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)? {
+        let expected = "an array without a mask (pass array.filled(..) or array.data)";
+        return Err(wrong_kind(
+            py,
+            operator,
+            argument,
+            expected,
+            "a masked array",
+        ));
+    }
+    Ok(())
+}
+
+/// The object's class, as a message says it.
+pub(crate) fn kind_of(object: &Bound<'_, PyAny>) -> String {
+    let class = object.get_type();
+    class
+        .name()
+        .map_or_else(|_| "an object".into(), |name| name.to_string())
+}
+
+/// The element type, if it is one of strew's in this machine's byte order.
+fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
+    if descr.is_native_byteorder() == Some(false) {
+        return None;
+    }
+    let number = descr.num();
+    let is = |t: NPY_TYPES| number == t as i32;
+    if is(NPY_TYPES::NPY_BOOL) {
+        return Some(DType::Bool);
+    }
+    if (NPY_TYPES::NPY_BYTE as i32..=NPY_TYPES::NPY_ULONGLONG as i32).contains(&number) {
+        // C's integers differ in size from machine to machine; their kind and size do not.
+        return match (descr.kind(), descr.itemsize()) {
+            (b'i', 1) => Some(DType::I8),
+            (b'i', 2) => Some(DType::I16),
+            (b'i', 4) => Some(DType::I32),
+            (b'i', 8) => Some(DType::I64),
+            (b'u', 1) => Some(DType::U8),
+            (b'u', 2) => Some(DType::U16),
+            (b'u', 4) => Some(DType::U32),
+            (b'u', 8) => Some(DType::U64),
+            _ => None,
+        };
+    }
+    if is(NPY_TYPES::NPY_HALF) {
+        Some(DType::F16)
+    } else if is(NPY_TYPES::NPY_FLOAT) {
+        Some(DType::F32)
+    } else if is(NPY_TYPES::NPY_DOUBLE) {
+        Some(DType::F64)
+    } else if is(NPY_TYPES::NPY_CFLOAT) {
+        Some(DType::C64)
+    } else if is(NPY_TYPES::NPY_CDOUBLE) {
+        Some(DType::C128)
+    } else {
+        is_bfloat16(descr).then_some(DType::BF16)
+    }
+}
+
+/// NumPy has no bfloat16 of its own: packages add one, `ml_dtypes` for most.
+fn is_bfloat16(descr: &Bound<'_, PyArrayDescr>) -> bool {
+    // Numbers from 256 on are those of added types.
+    let name = || descr.typeobj().getattr(intern!(descr.py(), "__name__"));
+    descr.num() >= 256
+        && descr.itemsize() == 2
+        && name().is_ok_and(|n| n.extract::<&str>().is_ok_and(|n| n == "bfloat16"))
+}

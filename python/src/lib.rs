@@ -1,0 +1,36 @@
+//! The Python face of strew: one class, `operator::Operator`, that calls any operator of the
+//! table [`strew::OPERATORS`].
+//!
+//! An operator's arguments are converted by their [`strew::Kind`] alone, so a new dialect needs no
+//! line here: only a Python module that makes its operators by name.
+//!
+//! - `operator`: the call itself;
+//! - `argument`: from Python values to the operator's arguments;
+//! - `array`, `dlpack`: memory that Python objects describe;
+//! - `library`, `output`: which library made an array, and results as its arrays;
+//! - `interrupt`: Ctrl-C during a run; `errors`: exceptions; `settings`: threads and memory.
+
+mod argument;
+mod array;
+mod dlpack;
+mod errors;
+mod interrupt;
+mod library;
+mod operator;
+mod output;
+mod settings;
+
+/// The compiled part of the package `strew`.
+#[pyo3::pymodule]
+mod _strew {
+    #[pymodule_export]
+    use crate::operator::{Operator, operators};
+    #[pymodule_export]
+    use crate::output::Buffer;
+    #[pymodule_export]
+    use crate::settings::{get_memory_limit, get_num_threads, set_memory_limit, set_num_threads};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

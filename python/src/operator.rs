@@ -1,0 +1,157 @@
+//! The one entry: an operator of the table as a Python callable.
+
+use crate::argument::Taken;
+use crate::array::Array;
+use crate::errors::{raise, refuse, wrong_kind};
+use crate::interrupt::interruptible;
+use crate::library::Library;
+use crate::output::give;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use strew::{Arguments, Class};
+
+/// Runs of fewer elements are over before a person could interrupt them.
+const WATCHED_FROM: usize = 1_000_000;
+
+/// An operator, to be called with its arguments by position, in the framework's order; None
+/// stands for one that is not passed.
+#[pyclass(frozen, module = "strew._strew")]
+pub(crate) struct Operator {
+    operator: &'static strew::Operator,
+}
+
+#[pymethods]
+impl Operator {
+    #[new]
+    #[pyo3(signature = (name, /))]
+    fn new(name: &str) -> PyResult<Self> {
+        match strew::find(name) {
+            Some(operator) => Ok(Self { operator }),
+            None => Err(PyValueError::new_err(format!("no operator {name:?}"))),
+        }
+    }
+
+    /// `framework.operator`.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.operator.name
+    }
+
+    /// Name, kind and default of each argument; the default is None if it must be passed.
+    #[getter]
+    fn arguments(&self) -> Vec<(&'static str, String, Option<&'static str>)> {
+        let arguments = self.operator.arguments.iter();
+        arguments
+            .map(|a| (a.name, format!("{:?}", a.kind), a.default))
+            .collect()
+    }
+
+    /// The names of what it returns.
+    #[getter]
+    fn returns(&self) -> Vec<&'static str> {
+        self.operator.returns.to_vec()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<strew operator {}>", self.operator.name)
+    }
+
+    #[pyo3(signature = (*values))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let operator = self.operator;
+        if values.len() > operator.arguments.len() {
+            let found = format!("{} of them", values.len());
+            let expected = format!("at most {}", operator.arguments.len());
+            return Err(wrong_kind(py, operator, "arguments", &expected, found));
+        }
+        let mut taken = Vec::with_capacity(operator.arguments.len());
+        let mut target = None;
+        for (place, (given, argument)) in values.iter().zip(operator.arguments).enumerate() {
+            if given.is_none() {
+                continue;
+            }
+            let value = Taken::new(operator, argument, &given)?;
+            if let Taken::Target(_) = value {
+                target = Some(given);
+            }
+            taken.push((place, value));
+        }
+        let library = library_of(&taken);
+        let elements: usize = taken.iter().map(|(_, value)| elements(value)).sum();
+
+        let mut arguments = Arguments::new(operator);
+        for (place, value) in &mut taken {
+            let value = value
+                .value()
+                .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+            arguments
+                .set(*place, value)
+                .map_err(|error| raise(py, &error))?;
+        }
+        let run = || arguments.lower()?.run();
+        let (result, interrupt) = if elements < WATCHED_FROM {
+            (py.detach(run), None)
+        } else {
+            py.detach(|| interruptible(run))
+        };
+        if target.is_some() && result.is_ok() {
+            library.was_written()?;
+        }
+        if let Some(raised) = interrupt {
+            return Err(raised);
+        }
+        let output = result.map_err(|error| raise(py, &error))?;
+        let out = match (target, output.tensor) {
+            (Some(target), _) => target,
+            (None, Some(tensor)) => give(py, tensor, &library)?,
+            (None, None) => {
+                let message = format!("{}: no result (a defect in strew)", operator.name);
+                return Err(PyRuntimeError::new_err(message));
+            }
+        };
+        match output.arg {
+            Some(arg) => {
+                let arg = give(py, arg, &library)?;
+                Ok(PyTuple::new(py, [out, arg])?.into_any())
+            }
+            None => Ok(out),
+        }
+    }
+}
+
+/// The names of all operators.
+#[pyfunction]
+pub(crate) fn operators() -> Vec<&'static str> {
+    let all = strew::OPERATORS.iter().flat_map(|of| of.iter());
+    all.map(|operator| operator.name).collect()
+}
+
+/// The library that results go to: the target's, or that of the first array.
+fn library_of<'py>(taken: &[(usize, Taken<'py>)]) -> Library<'py> {
+    let arrays = || taken.iter().filter_map(|(_, value)| array_of(value));
+    let target = taken.iter().find_map(|(_, value)| match value {
+        Taken::Target(array) => Some(array),
+        _ => None,
+    });
+    let mut libraries = target.into_iter().chain(arrays()).map(Array::library);
+    libraries
+        .find(|library| !matches!(library, Library::None))
+        .cloned()
+        .unwrap_or(Library::Numpy)
+}
+
+fn array_of<'a, 'py>(value: &'a Taken<'py>) -> Option<&'a Array<'py>> {
+    match value {
+        Taken::Tensor(array) | Taken::Target(array) => Some(array),
+        _ => None,
+    }
+}
+
+fn elements(value: &Taken<'_>) -> usize {
+    array_of(value).map_or(0, Array::len)
+}

@@ -1,0 +1,45 @@
+"""The scatter family of tensor operators: exact, deterministic, in every framework's spelling.
+
+Each framework's operators are in the module of its name, with its own argument names, order,
+defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
+`strew.torch_scatter`. None of the frameworks has to be installed.
+
+>>> import numpy as np
+>>> import strew
+>>> strew.torch_scatter.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]))
+array([2., 5.])
+
+Arrays
+    NumPy arrays of any stride are taken as they are; so are CPU tensors of every library that
+    speaks DLPack (PyTorch, JAX, ...). Lists, tuples and numbers become NumPy arrays. Nothing
+    that is an array already is copied. Results are arrays of the library of the first array
+    argument: NumPy's for lists, and for libraries that cannot take DLPack. (JAX makes 32-bit arrays
+    of 64-bit results unless ``jax_enable_x64`` is set.)
+
+    Operators that work in place, and ``out=``, write into the array that is passed and return
+    that very object. NumPy arrays that are read-only, JAX arrays and lists cannot be written to.
+
+    Element types are bool, the integers of 8 to 64 bits, float16, bfloat16 (`ml_dtypes` in
+    NumPy), float32, float64, complex64 and complex128.
+
+Errors
+    have the class that the framework raises. On an error, whatever was to be written to in place
+    is as it was.
+
+Threads and Ctrl-C
+    Results do not depend on the number of threads. Other Python threads go on during a run.
+    Ctrl-C stops a long run that makes a new array; one that writes in place is stopped before
+    its first write or not at all: then it ends first, and ``KeyboardInterrupt`` follows.
+"""
+
+from . import mindspore as mindspore
+from . import mxnet as mxnet
+from . import openvino as openvino
+from . import torch as torch
+from . import torch_scatter as torch_scatter
+from ._errors import ConversionError as ConversionError
+from ._strew import __version__ as __version__
+from ._strew import get_memory_limit as get_memory_limit
+from ._strew import get_num_threads as get_num_threads
+from ._strew import set_memory_limit as set_memory_limit
+from ._strew import set_num_threads as set_num_threads

@@ -1,0 +1,91 @@
+"""JAX arrays in and out. Needs jax: without it this fails, as it should."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import strew
+
+DTYPES = "bool int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype(dtype):
+    src = jnp.array([1, 0, 1, 1]).astype(dtype)
+    out = strew.torch_scatter.scatter(src, jnp.array([1, 1, 0, 2]))
+    assert isinstance(out, jax.Array) and out.dtype == dtype
+    assert out.tolist() == jnp.array([1, 1, 1]).astype(dtype).tolist()
+    out = strew.mxnet.scatter_nd(src, jnp.array([[3, 0, 4, 3]]), (5,))
+    assert out.dtype == dtype and out.tolist() == jnp.array([0, 0, 0, 1, 1]).astype(dtype).tolist()
+
+
+def test_64_bits():
+    # Without x64, JAX itself narrows the positions.
+    assert strew.torch_scatter.scatter_max(jnp.array([1.0]), jnp.array([0]))[1].dtype == jnp.int32
+    with jax.enable_x64(True):
+        out, arg = strew.torch_scatter.scatter_max(jnp.array([1.0, 5.0, 2.0]), jnp.array([0, 0, 1]))
+        assert out.dtype == jnp.float64 and out.tolist() == [5, 2]
+        assert arg.dtype == jnp.int64 and arg.tolist() == [1, 2]
+
+
+def test_inputs_and_outputs_are_not_copied():
+    seen = {}
+    true = jnp.from_dlpack
+
+    def spy(source):
+        seen["at"] = np.from_dlpack(source).ctypes.data
+        return true(source)
+
+    jnp.from_dlpack = spy
+    try:
+        out = strew.torch_scatter.scatter(jnp.ones(10_000), jnp.arange(10_000))
+    finally:
+        jnp.from_dlpack = true
+    assert out.unsafe_buffer_pointer() == seen["at"]
+    assert seen["at"] % 64 == 0 and out.sum() == 10_000
+
+
+def test_the_same_sums_as_jax():
+    rng = np.random.default_rng(1)
+    src, ids = rng.integers(-9, 9, (500, 7)), rng.integers(0, 20, 500)
+    expected = jax.ops.segment_sum(jnp.array(src), jnp.array(ids), 20)
+    found = strew.torch_scatter.scatter(jnp.array(src), jnp.array(ids), 0, None, 20)
+    assert (found == expected).all()
+
+
+def test_results_go_on_in_jax():
+    out = strew.torch_scatter.scatter(jnp.arange(8.0), jnp.array([0, 1] * 4))
+    assert jax.jit(lambda x: (x * 2).sum())(out) == 56
+
+
+def test_zero_dimensions_and_no_elements():
+    out = strew.torch.scatter_reduce(jnp.array(2.0), 0, jnp.array(0), jnp.array(3.0), "sum")
+    assert out.shape == () and out == 5
+    out = strew.torch_scatter.scatter(jnp.zeros((0, 3)), jnp.zeros(0, int), 0)
+    assert isinstance(out, jax.Array) and out.shape == (0, 3)
+
+
+def test_a_jax_array_is_no_target():
+    x = jnp.zeros(3)
+    for call in [
+        lambda: strew.torch.scatter_reduce_(x, 0, [0], [1.0], "sum"),
+        lambda: strew.mindspore.scatter_mul(x, [0], [1.0]),
+        lambda: strew.torch_scatter.scatter([1.0], [0], out=x),
+    ]:
+        with pytest.raises(TypeError, match="a JAX array, which is immutable"):
+            call()
+    assert x.tolist() == [0, 0, 0]
+
+
+def test_a_traced_array_is_refused():
+    for transform in [jax.jit, jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())]:
+        with pytest.raises(TypeError, match="src must be an array that has its values .* being traced"):
+            transform(lambda x: strew.torch_scatter.scatter(x, [0, 0, 1]))(jnp.ones((3, 3)))
+
+
+def test_mixed_with_numpy():
+    assert isinstance(strew.torch_scatter.scatter(jnp.ones(3), np.array([0, 0, 1])), jax.Array)
+    out = np.zeros(2, np.float32)
+    assert strew.torch_scatter.scatter(jnp.ones(3), jnp.array([0, 0, 1]), out=out) is out
+    assert out.tolist() == [2, 1]

@@ -1,0 +1,130 @@
+"""The examples of the frameworks' own documents."""
+
+import numpy as np
+import pytest
+
+import strew
+
+DTYPES = ["float32", "float64", "int32", "int64", "float16"]
+
+
+def same(found, expected, dtype=None):
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == (dtype or np.asarray(expected).dtype)
+    np.testing.assert_array_equal(found, np.asarray(expected, found.dtype))
+    assert found.shape == np.asarray(expected).shape
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_mxnet_scatter_nd(dtype):
+    data = np.array([2, 3, 0], dtype)
+    same(strew.mxnet.scatter_nd(data, [[1, 1, 0], [0, 1, 0]], (2, 2)), [[0, 0], [2, 3]], dtype)
+    data = np.arange(1, 9).reshape(2, 2, 2).astype(dtype)
+    expected = [
+        [[[0, 0], [0, 0]], [[1, 2], [3, 4]]],
+        [[[0, 0], [0, 0]], [[5, 6], [7, 8]]],
+    ]
+    same(strew.mxnet.scatter_nd(data, [[0, 1], [1, 1]], [2, 2, 2, 2]), expected, dtype)
+
+
+def test_openvino_slice_scatter():
+    data = np.arange(10, dtype=np.float32).reshape(2, 5)
+    updates = np.array([[10, 20, 30, 40, 50]], np.float32)
+    same(
+        strew.openvino.slice_scatter(data, updates, [0], [1], [1], axes=[0]),
+        [[10, 20, 30, 40, 50], [5, 6, 7, 8, 9]],
+        "float32",
+    )
+    updates = np.array([[10, 20, 30], [40, 50, 60]], np.float32)
+    same(
+        strew.openvino.slice_scatter(data, updates, [-25], [25], [2], axes=[1]),
+        [[10, 1, 20, 3, 30], [40, 6, 50, 8, 60]],
+        "float32",
+    )
+    data = np.arange(15, dtype=np.float32).reshape(3, 5)
+    updates = np.array([[50, 60], [70, 80]], np.float32)
+    same(
+        strew.openvino.slice_scatter(data, updates, [0, 1], [3, 5], [2, 2]),
+        [[0, 50, 2, 60, 4], [5, 6, 7, 8, 9], [10, 70, 12, 80, 14]],
+        "float32",
+    )
+
+
+def test_torch_scatter_reduce():
+    src = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], np.float32)
+    index = np.array([0, 1, 0, 1, 2, 1])
+    input = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+
+    def run(input, reduce, **options):
+        return strew.torch.scatter_reduce(input, 0, index, src, reduce, **options)
+
+    same(run(input, "sum"), [5, 14, 8, 4], "float32")
+    same(run(input, "sum", include_self=False), [4, 12, 5, 4], "float32")
+    input2 = np.array([5.0, 4.0, 3.0, 2.0], np.float32)
+    same(run(input2, "amax"), [5, 6, 5, 2], "float32")
+    same(run(input2, "amax", include_self=False), [3, 6, 5, 2], "float32")
+
+
+def test_mindspore_scatter_mul():
+    def run(indices, updates):
+        x = np.array([[1, 1, 1], [2, 2, 2]], np.float32)
+        out = strew.mindspore.scatter_mul(x, np.array(indices, np.int32), np.array(updates, np.float32))
+        assert out is x
+        return x
+
+    same(run([0, 1], [[2, 2, 2], [2, 2, 2]]), [[2, 2, 2], [4, 4, 4]], "float32")
+    ones, threes, sevens, nines = ([n] * 3 for n in (1, 3, 7, 9))
+    same(
+        run([[0, 1], [1, 1]], [[ones, threes], [sevens, nines]]),
+        [[1, 1, 1], [378, 378, 378]],
+        "float32",
+    )
+    same(
+        run([[1, 0], [1, 1]], [[ones, threes], [sevens, nines]]),
+        [[3, 3, 3], [126, 126, 126]],
+        "float32",
+    )
+    same(
+        run([[0, 1], [0, 1]], [[ones, threes], [sevens, nines]]),
+        [[7, 7, 7], [54, 54, 54]],
+        "float32",
+    )
+
+
+def test_torch_scatter_scatter():
+    src = np.array([[2, 0, 1, 4, 3], [0, 2, 1, 3, 4]])
+    index = np.array([[4, 5, 4, 2, 3], [0, 0, 2, 2, 1]])
+    out, arg = strew.torch_scatter.scatter_max(src, index, dim=-1)
+    same(out, [[0, 0, 4, 3, 2, 0], [2, 4, 3, 0, 0, 0]])
+    same(arg, [[5, 5, 3, 4, 0, 1], [1, 4, 3, 5, 5, 5]])
+    same(strew.torch_scatter.scatter(src, index), [[0, 0, 4, 3, 3, 0], [2, 4, 4, 0, 0, 0]])
+
+    src = np.ones((10, 6, 64), np.float32)
+    index = np.array([0, 1, 0, 1, 2, 1])
+    out = strew.torch_scatter.scatter(src, index, dim=1, reduce="sum")
+    same(out, np.broadcast_to(np.array([[2], [3], [1]]), (10, 3, 64)), "float32")
+
+
+@pytest.mark.parametrize("name", ["sum", "add", "mul", "mean"])
+def test_every_function_of_torch_scatter_is_its_reduction(name):
+    src = np.array([[5, 2, 7], [3, 11, 4]])
+    index = [1, 0, 1]
+    whole = strew.torch_scatter.scatter(src, index, 1, None, 3, name)
+    single = getattr(strew.torch_scatter, f"scatter_{name}")(src, index, 1, None, 3)
+    expected = {
+        "sum": [[2, 12, 0], [11, 7, 0]],
+        "add": [[2, 12, 0], [11, 7, 0]],
+        "mul": [[2, 35, 1], [11, 12, 1]],
+        "mean": [[2, 6, 0], [11, 3, 0]],
+    }[name]
+    same(whole, expected)
+    same(single, expected)
+
+
+def test_minimum_and_maximum_give_values_as_scatter_does():
+    src, index = np.array([4.0, -1.0, 9.0, -1.0]), [0, 2, 0, 2]
+    for name, values, where in [("min", [4, 0, -1], [0, 4, 1]), ("max", [9, 0, -1], [2, 4, 1])]:
+        out, arg = getattr(strew.torch_scatter, f"scatter_{name}")(src, index)
+        same(out, values, "float64")
+        same(arg, where, "int64")
+        same(strew.torch_scatter.scatter(src, index, reduce=name), values, "float64")

@@ -1,0 +1,135 @@
+"""The package as a whole: examples in docstrings, stubs, the operator table."""
+
+import ast
+import doctest
+import importlib.metadata
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import strew
+from strew import _strew
+
+DIALECTS = [getattr(strew, name) for name in sorted({name.partition(".")[0] for name in _strew.operators()})]
+FUNCTIONS = [
+    pytest.param(module, name, id=f"{module.__name__}.{name}") for module in DIALECTS for name in module.__all__
+]
+PACKAGE = pathlib.Path(strew.__file__).parent
+
+
+@pytest.mark.parametrize("module", [strew, *DIALECTS], ids=lambda m: m.__name__)
+def test_the_examples_in_docstrings(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize(("module", "name"), FUNCTIONS)
+def test_every_function_has_an_example(module, name):
+    function = getattr(module, name)
+    assert doctest.DocTestFinder().find(function, globs={})[0].examples
+
+
+@pytest.mark.parametrize(("module", "name"), FUNCTIONS)
+def test_a_function_passes_what_the_operator_takes(module, name):
+    operator = _strew.Operator(f"{module.__name__.removeprefix('strew.')}.{name}")
+    parameters = inspect.signature(getattr(module, name)).parameters.values()
+    assert [p.name for p in parameters] == [argument for argument, _, _ in operator.arguments]
+    for parameter, (_, kind, default) in zip(parameters, operator.arguments):
+        if default is None:
+            assert parameter.default is inspect.Parameter.empty
+        elif kind == "Text" and default != "None":
+            assert parameter.default == default
+        else:
+            assert repr(parameter.default) == default
+
+
+def test_every_operator_has_a_function():
+    functions = {f"{m.__name__.removeprefix('strew.')}.{name}" for m in DIALECTS for name in m.__all__}
+    assert functions == set(_strew.operators())
+
+
+def stub(module):
+    path = PACKAGE / f"{module.__name__.partition('.')[2]}.pyi"
+    return ast.parse(path.read_text())
+
+
+def shape(arguments: ast.arguments):
+    """Names, kinds and defaults."""
+
+    def values(nodes):
+        return [None if node is None else ast.literal_eval(node) for node in nodes]
+
+    positional = [a.arg for a in arguments.posonlyargs + arguments.args]
+    keyword = [a.arg for a in arguments.kwonlyargs]
+    return positional, values(arguments.defaults), keyword, values(arguments.kw_defaults)
+
+
+@pytest.mark.parametrize(("module", "name"), FUNCTIONS)
+def test_a_stub_says_what_the_function_is(module, name):
+    (stubbed,) = [n for n in stub(module).body if isinstance(n, ast.FunctionDef) and n.name == name]
+    (real,) = ast.parse(inspect.getsource(getattr(module, name))).body
+    assert shape(stubbed.args) == shape(real.args)
+    everything = stubbed.args.posonlyargs + stubbed.args.args + stubbed.args.kwonlyargs
+    assert stubbed.returns and all(a.annotation for a in everything)
+
+
+@pytest.mark.parametrize("module", DIALECTS, ids=lambda m: m.__name__)
+def test_a_stub_lists_what_the_module_lists(module):
+    (listed,) = [n for n in stub(module).body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
+    assert ast.literal_eval(listed.value) == module.__all__
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_stubs_ship_and_are_marked():
+    assert (PACKAGE / "py.typed").exists()
+    for name in ["_strew", *(module.__name__.partition(".")[2] for module in DIALECTS)]:
+        assert (PACKAGE / f"{name}.pyi").exists()
+
+
+def test_stubs_are_what_mypy_finds_at_run_time(tmp_path):
+    allowed = tmp_path / "allowed"
+    allowed.write_text(r"strew\._types")  # Types for checkers: there is nothing at run time.
+    check = [sys.executable, "-m", "mypy.stubtest", "strew", "--allowlist", str(allowed)]
+    result = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_types_are_what_a_checker_says(tmp_path):
+    script = tmp_path / "uses.py"
+    script.write_text(
+        """
+from typing_extensions import assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+import strew
+
+F = npt.NDArray[np.float32]
+x: F = np.zeros(3, np.float32)
+i = np.zeros(3, np.int64)
+assert_type(strew.torch_scatter.scatter(x, i), F)
+assert_type(strew.torch_scatter.scatter(x, [0, 1, 2], reduce="max", dim_size=4), F)
+assert_type(strew.torch_scatter.scatter_min(x, i)[0], F)
+assert_type(strew.mxnet.scatter_nd(x, [[0, 1, 2]], (3,), name="here"), F)
+assert_type(strew.openvino.slice_scatter(x, x, [0], [3], np.ones(1, int)), F)
+assert_type(strew.torch.scatter_reduce(x, 0, i, x, "amax", include_self=False), F)
+assert_type(strew.torch.scatter_reduce_(x, 0, i, x, "sum"), F)
+assert_type(strew.mindspore.scatter_mul(x, i, x), F)
+out: np.ndarray = strew.torch_scatter.scatter([1.0, 2.0], [0, 0])
+strew.torch.scatter_reduce(x, 0, i, x, "median")  # type: ignore[arg-type]
+strew.mindspore.scatter_mul([1.0], i, x)  # type: ignore[type-var]
+strew.torch.scatter_reduce_(x, 0, i, x, "sum", False)  # type: ignore[call-arg]
+strew.set_num_threads("2")  # type: ignore[arg-type]
+"""
+    )
+    check = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)]
+    result = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_version_is_the_package_s():
+    assert strew.__version__ == importlib.metadata.version("strew")

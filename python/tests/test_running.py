@@ -1,0 +1,268 @@
+"""Threads, the interpreter's lock, Ctrl-C, leaks."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import strew
+
+
+@pytest.fixture
+def threads():
+    yield strew.set_num_threads
+    strew.set_num_threads(None)
+
+
+def test_the_number_of_threads_is_kept(threads):
+    threads(3)
+    assert strew.get_num_threads() == 3
+    threads(None)
+    assert strew.get_num_threads() >= 1
+
+
+def test_the_environment_sets_the_number_of_threads():
+    code = "import strew; print(strew.get_num_threads())"
+    env = {**os.environ, "STREW_NUM_THREADS": "5"}
+    out = subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True)
+    assert out.stdout.strip() == b"5"
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mul", "mean", "min", "max"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
+def test_bits_do_not_depend_on_threads(threads, dtype, reduce):
+    rng = np.random.default_rng(4)
+    src = rng.normal(1, 0.1, (3000, 33)).astype(dtype) if dtype != "int64" else rng.integers(-9, 9, (3000, 33))
+    index = rng.integers(0, 40, 3000)
+    found = set()
+    for n in [1, 2, 4]:
+        threads(n)
+        found.add(strew.torch_scatter.scatter(src, index, 0, None, 40, reduce).tobytes())
+    assert len(found) == 1
+    assert found.pop() != bytes(40 * 33 * src.itemsize)
+
+
+def many_updates():
+    ones = np.broadcast_to(np.float64(1), (200_000_000,))
+    index = np.broadcast_to(np.int64(0), ones.shape)
+    assert strew.torch_scatter.scatter(ones, index) == 200_000_000
+
+
+def few_updates_and_a_large_result():
+    out = strew.torch_scatter.scatter_mul(np.uint8([7]), [3], dim_size=600_000_000)
+    assert out[2:5].tolist() == [1, 7, 1]
+
+
+@pytest.mark.parametrize("work", [many_updates, few_updates_and_a_large_result])
+def test_other_threads_run_during_a_run(work):
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.005):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    try:
+        work()
+        end = time.monotonic()
+    finally:
+        stop.set()
+        thread.join()
+    assert end - begin > 0.05, "too short a run to tell"
+    # A thread that waited for the run would have ticked only at its ends.
+    inside = [t for t in ticks if begin + 0.01 < t < end - 0.01]
+    assert len(inside) >= (end - begin - 0.02) / 0.005 / 10
+
+
+def test_calls_from_many_threads_at_once():
+    rng = np.random.default_rng(5)
+    src, index = rng.integers(0, 99, 5000), rng.integers(0, 50, 5000)
+    expected = np.bincount(index, src, 50)
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            if (strew.torch_scatter.scatter(src, index, dim_size=50) != expected).any():
+                wrong.append(1)
+
+    pool = [threading.Thread(target=work) for _ in range(4)]
+    for t in pool:
+        t.start()
+    for t in pool:
+        t.join()
+    assert not wrong
+
+
+def interrupted(code, after=0.7):
+    """Runs `code` in a new interpreter and sends it Ctrl-C some time after it printed "go"."""
+    head = """
+    import signal, sys, time
+    import numpy as np, strew
+    # A parent that ignores Ctrl-C would pass that on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    ones = np.broadcast_to(np.float32(1), (N,)) if (N := 4_000_000_000) else None
+    zeros = np.broadcast_to(np.int64(0), (N,))
+    def go(): print("go", flush=True)
+    """
+    code = textwrap.dedent(head) + textwrap.dedent(code)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "go\n"
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said, _ = process.communicate(timeout=60)
+        return said.split(), time.monotonic() - sent
+    finally:
+        process.kill()
+        process.wait()
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+
+
+@posix
+def test_ctrl_c_stops_a_run_with_a_new_output():
+    said, seconds = interrupted("""
+    go()
+    begin = time.monotonic()
+    try:
+        strew.torch_scatter.scatter(ones, zeros, dim_size=1)
+        print("ended")
+    except KeyboardInterrupt:
+        print("stopped", time.monotonic() - begin)
+    """)
+    assert said[0] == "stopped"
+    assert float(said[1]) > 0.5, "it was not running yet"
+    assert seconds < 1.0
+
+
+@posix
+def test_ctrl_c_before_the_first_write_leaves_the_target_alone():
+    # All four billion indices are checked before anything is written: that is when it comes.
+    said, seconds = interrupted(
+        """
+    x = np.array([5.0, 6.0], np.float32)
+    go()
+    try:
+        strew.torch.scatter_reduce_(x, 0, zeros, ones, "sum")
+        print("ended")
+    except KeyboardInterrupt:
+        print("stopped", *x)
+    """,
+        after=0.3,
+    )
+    assert said == ["stopped", "5.0", "6.0"]
+    assert seconds < 1.0
+
+
+@posix
+def test_ctrl_c_after_the_first_write_waits_for_the_end():
+    # A second thread watches the target, and says "go" when it sees the first sums in it.
+    said, _ = interrupted(
+        """
+    n = 400_000_000
+    x = np.array([0.0], np.float64)
+    one = np.broadcast_to(np.float64(1), (n,))
+    def when_written():
+        while x[0] == 0:
+            time.sleep(0.001)
+        go()
+    import threading
+    threading.Thread(target=when_written, daemon=True).start()
+    try:
+        strew.torch.scatter_reduce_(x, 0, zeros[:n], one, "sum")
+        print("ended")
+    except KeyboardInterrupt:
+        print("interrupted", int(x[0]))
+    """,
+        after=0.02,
+    )
+    assert said == ["interrupted", "400000000"]
+
+
+@posix
+def test_a_signal_handler_of_the_program_runs_during_a_run():
+    said, seconds = interrupted("""
+    class Enough(Exception): pass
+    def handler(*_): raise Enough
+    signal.signal(signal.SIGINT, handler)
+    go()
+    try:
+        strew.torch_scatter.scatter(ones, zeros, dim_size=1)
+    except Enough:
+        print("enough")
+    """)
+    assert said == ["enough"]
+    assert seconds < 1.0
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def calls():
+    src, index = np.ones(100_000), np.zeros(100_000, int)
+    target = np.zeros(3)
+
+    def fails():
+        with pytest.raises(RuntimeError):
+            strew.torch_scatter.scatter(src, index - 1)
+
+    return {
+        "new": lambda: strew.torch_scatter.scatter(src, index, dim_size=100_000),
+        "two": lambda: strew.torch_scatter.scatter_max(src, index, dim_size=100_000),
+        "in place": lambda: strew.torch.scatter_reduce_(target, 0, index, src, "sum"),
+        "error": fails,
+        "lists": lambda: strew.openvino.slice_scatter(src, [1.0, 2.0], [0], [2], [1]),
+        "exported": lambda: np.from_dlpack(strew.torch_scatter.scatter(src, index, dim_size=100_000).base),
+    }
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="asks Linux for the memory")
+@pytest.mark.parametrize("name", calls())
+def test_memory_stays_flat(name):
+    call = calls()[name]
+    for _ in range(20):
+        call()
+    gc.collect()
+    before = resident()
+    for _ in range(300):
+        call()
+    gc.collect()
+    # Each call makes, or reads, 800 kB: a leak of one in ten would be 24 MB.
+    assert resident() - before < 16 << 20
+
+
+def test_reference_counts_stay_flat():
+    src, index, out = np.ones(10), np.zeros(10, int), np.zeros(1)
+    dtypes = [np.dtype(float), np.dtype(np.int64)]
+    name = "a label that nobody else has"
+    things = [src, index, out, name, *dtypes]
+
+    def call():
+        strew.torch_scatter.scatter(src, index)
+        strew.torch_scatter.scatter_min(src, index, -1, out)
+        strew.mxnet.scatter_nd(src, index[None], (3,), name)
+        for wrong in [dict(index=index - 1), dict(index=src), dict(reduce="median"), dict(dim=7)]:
+            with pytest.raises((RuntimeError, ValueError, IndexError)):
+                strew.torch_scatter.scatter(**{"src": src, "index": index, "out": out, **wrong})
+
+    call()
+    gc.collect()
+    before = [sys.getrefcount(thing) for thing in things]
+    for _ in range(1000):
+        call()
+    gc.collect()
+    after = [sys.getrefcount(thing) for thing in things]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before)), (before, after)
