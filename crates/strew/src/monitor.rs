@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Sees how far a run has come, and may stop it.
 pub trait Monitor {
@@ -50,16 +51,19 @@ pub fn watch<R>(monitor: Rc<dyn Monitor>, work: impl FnOnce() -> R) -> R {
 }
 
 /// Tells the monitor, if there is one. False: stop.
-pub(crate) struct Progress {
+pub(crate) struct Progress<'s> {
+    /// Set when another part of the run has failed.
+    stop: &'s AtomicBool,
     monitor: Option<Rc<dyn Monitor>>,
     done: u64,
     total: u64,
     visible: bool,
 }
 
-impl Progress {
-    pub(crate) fn new(total: u64) -> Self {
+impl<'s> Progress<'s> {
+    pub(crate) fn new(total: u64, stop: &'s AtomicBool) -> Self {
         Self {
+            stop,
             monitor: CURRENT.with_borrow(Clone::clone),
             done: 0,
             total,
@@ -75,9 +79,10 @@ impl Progress {
     /// `more` updates have been handled; true if the run goes on.
     pub(crate) fn step(&mut self, more: usize) -> bool {
         self.done += more as u64;
-        match &self.monitor {
-            Some(monitor) => monitor.progress(self.done, self.total) || self.visible,
+        let wanted = match &self.monitor {
+            Some(monitor) => monitor.progress(self.done, self.total),
             None => true,
-        }
+        };
+        self.visible || (wanted && !self.stop.load(Ordering::Relaxed))
     }
 }

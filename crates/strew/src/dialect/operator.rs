@@ -2,7 +2,7 @@
 
 use super::OPERATORS;
 use crate::error::{Class, Error, Problem, Result};
-use crate::plan::{Plan, Strategy};
+use crate::plan::{Plan, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
 use std::borrow::Cow;
@@ -367,6 +367,13 @@ impl Call<'_> {
     #[must_use]
     pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
         self.scatter = self.scatter.with_strategy(strategy);
+        self
+    }
+
+    /// Forces how the run is shared out, and among how many threads; results do not depend on it.
+    #[must_use]
+    pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.scatter = self.scatter.with_split(split);
         self
     }
 }

@@ -5,7 +5,7 @@ use super::number::Ordered;
 use super::walk::{Block, Walk};
 use super::{Combine, Nan};
 use crate::error::Problem;
-use crate::tensor::{DType, DynTensor};
+use crate::tensor::{DType, DynViewMut};
 use smallvec::SmallVec;
 
 /// Rows of values, their winners' positions, and updates.
@@ -31,7 +31,11 @@ pub(crate) struct Arg {
 
 impl Arg {
     /// `arg` holds one `i64` per cell of the destination; the walk's `aux` is its byte offset.
-    pub(crate) fn new(walk: &Walk<'_>, combine: Combine, arg: &DynTensor) -> Result<Self, Problem> {
+    pub(crate) fn new(
+        walk: &Walk<'_>,
+        combine: Combine,
+        arg: &DynViewMut<'_>,
+    ) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let unsupported = || Problem::Unsupported {
             what: format!("the position of {combine:?}"),
@@ -46,8 +50,7 @@ impl Arg {
             }
             _ => return Err(unsupported()),
         };
-        let fits = walk.aux_end() + size_of::<i64>() - 1 <= arg.as_bytes().len();
-        if arg.dtype() != DType::I64 || !fits || walk.src_layout().dtype() != dtype {
+        if arg.dtype() != DType::I64 || !fits(walk, arg) || walk.src_layout().dtype() != dtype {
             return Err(unsupported());
         }
         let window = walk
@@ -68,12 +71,12 @@ impl Arg {
     }
 
     /// Joins a block of updates into their cells and notes the positions of winners.
-    pub(crate) fn run(&self, walk: &Walk<'_>, block: &Block, arg: &mut DynTensor) {
-        assert!(walk.aux_end() + size_of::<i64>() - 1 <= arg.as_bytes().len());
+    pub(crate) fn run(&self, walk: &Walk<'_>, block: &Block, arg: &mut DynViewMut<'_>) {
+        assert!(fits(walk, arg));
         let rows = ArgRows {
             dst: walk.dst(),
             src: walk.src(),
-            arg: arg.view_mut().as_mut_ptr(),
+            arg: arg.as_mut_ptr(),
             block,
             window: &self.window,
             elements: self.elements,
@@ -85,10 +88,17 @@ impl Arg {
     }
 }
 
+/// Whether all that the walk can reach of the arg output is there.
+fn fits(walk: &Walk<'_>, arg: &DynViewMut<'_>) -> bool {
+    let (low, high) = arg.layout().extent();
+    low == 0 && walk.aux_end() + size_of::<i64>() - 1 <= high.cast_unsigned()
+}
+
 unsafe fn win<T: Ordered, const MAX: bool>(rows: &ArgRows<'_>) {
     let block = rows.block;
     let width: usize = rows.window.iter().map(|w| w.0).product();
-    for (row, (&dst, &src)) in block.dst().iter().zip(block.src()).enumerate() {
+    for (row, &dst) in block.dst().iter().enumerate() {
+        let src = block.src().get(row);
         let (aux, position) = (block.aux()[row], block.position()[row] as i64);
         for n in 0..width {
             let (mut rest, mut at) = (n, [dst, src, aux]);

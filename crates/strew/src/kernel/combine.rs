@@ -2,7 +2,7 @@
 
 use super::convert::Converter;
 use super::loops::{Bits, clear_equal_loop, combine_loop, copy_loop};
-use super::rows::{Dim, Dims, Loop, Rows};
+use super::rows::{At, Dim, Dims, Loop, Rows};
 use super::walk::{Block, Walk};
 use super::{Combine, copy::whole};
 use crate::error::Problem;
@@ -73,7 +73,7 @@ impl Direct {
                 rows.left_at = &block.dst()[part];
                 combine(&Rows {
                     right: scratch,
-                    right_at: at,
+                    right_at: At::Each(at),
                     ..rows
                 });
             });
@@ -83,12 +83,11 @@ impl Direct {
     /// Sets the cells of a block's rows to one value.
     pub(crate) fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
         let aligned = Aligned(*value);
-        let zeros = [0isize; super::walk::ROWS];
         let rows = Rows {
             left: walk.dst(),
             left_at: block.dst(),
             right: aligned.0.as_ptr(),
-            right_at: &zeros[..block.dst().len()],
+            right_at: At::Steps(0, 0),
             window: &self.reset_window,
         };
         // SAFETY: the left side as in `run`; the right side is one element of the destination's
@@ -124,7 +123,7 @@ pub(crate) fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), 
         left: dst.as_mut_ptr(),
         left_at: &[0],
         right: aligned.0.as_ptr(),
-        right_at: &[0],
+        right_at: At::Steps(0, 0),
         window: &window,
     };
     // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.

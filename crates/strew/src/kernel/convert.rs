@@ -2,7 +2,7 @@
 
 use super::number::{Bool, Into2};
 use super::rows::{Dims, Loop, Rows, each};
-use super::walk::Block;
+use super::walk::{Block, ROWS};
 use crate::error::Problem;
 use crate::tensor::{Buffer, DType, Layout};
 use half::{bf16, f16};
@@ -36,7 +36,13 @@ pub(super) fn loop_for(from: DType, to: DType) -> Option<Loop> {
 
 unsafe fn convert<S: Into2<D>, D: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe { each::<D, S>(rows, |_, to, from| *to = from.convert()) }
+    unsafe {
+        each::<D, S>(
+            rows,
+            #[inline(always)]
+            |_, to, from| *to = from.convert(),
+        )
+    }
 }
 
 /// A scratch of converted rows, or nothing where source and destination agree.
@@ -91,24 +97,26 @@ impl Converter {
         block: &Block,
         mut next: impl FnMut(std::ops::Range<usize>, *const u8, &[isize]),
     ) {
-        let offsets: Vec<isize> = (0..self.rows.min(block.src().len()))
-            .map(|i| (i * self.row_bytes).cast_signed())
-            .collect();
+        let mut to_at = [0isize; ROWS];
+        for (i, to) in to_at.iter_mut().enumerate().take(self.rows) {
+            *to = (i * self.row_bytes).cast_signed();
+        }
         let mut from = 0;
-        for src_at in block.src().chunks(self.rows) {
-            let to_at = &offsets[..src_at.len()];
+        while from < block.len() {
+            let part = from..block.len().min(from + self.rows);
+            let to_at = &to_at[..part.len()];
             let rows = Rows {
                 left: self.scratch.as_mut_ptr(),
                 left_at: to_at,
                 right: src,
-                right_at: src_at,
+                right_at: block.src().part(part.clone()),
                 window: &self.window,
             };
             // SAFETY: `to_at` are the first rows of the scratch, which has `self.rows` of them;
             // the right side is the caller's promise; the scratch overlaps nothing.
             unsafe { (self.convert)(&rows) };
-            next(from..from + src_at.len(), self.scratch.as_ptr(), to_at);
-            from += src_at.len();
+            from = part.end;
+            next(part, self.scratch.as_ptr(), to_at);
         }
     }
 }

@@ -69,59 +69,87 @@ pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
 
 unsafe fn sum<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = T::add(*cell, value)) }
+    unsafe {
+        each::<T::Acc, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| *cell = T::add(*cell, value),
+        )
+    }
 }
 
 unsafe fn prod<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = T::mul(*cell, value)) }
+    unsafe {
+        each::<T::Acc, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| *cell = T::mul(*cell, value),
+        )
+    }
 }
 
 unsafe fn min<T: Ordered>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(rows, |_, cell, value| {
-            let value = value.canonical();
-            if value.below(cell.canonical()) || value.nan() {
-                *cell = value;
-            }
-        });
+        each::<T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| {
+                let value = value.canonical();
+                *cell = if value.below(cell.canonical()) | value.nan() {
+                    value
+                } else {
+                    *cell
+                };
+            },
+        );
     }
 }
 
 unsafe fn max<T: Ordered>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(rows, |_, cell, value| {
-            let value = value.canonical();
-            if cell.canonical().below(value) || value.nan() {
-                *cell = value;
-            }
-        });
+        each::<T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| {
+                let value = value.canonical();
+                *cell = if cell.canonical().below(value) | value.nan() {
+                    value
+                } else {
+                    *cell
+                };
+            },
+        );
     }
 }
 
 unsafe fn strict_min<T: Ordered>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(rows, |_, cell, value| {
-            let value = value.canonical();
-            if value.below(*cell) {
-                *cell = value;
-            }
-        });
+        each::<T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| {
+                let value = value.canonical();
+                *cell = if value.below(*cell) { value } else { *cell };
+            },
+        );
     }
 }
 
 unsafe fn strict_max<T: Ordered>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(rows, |_, cell, value| {
-            let value = value.canonical();
-            if cell.below(value) {
-                *cell = value;
-            }
-        });
+        each::<T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| {
+                let value = value.canonical();
+                *cell = if cell.below(value) { value } else { *cell };
+            },
+        );
     }
 }
 
@@ -139,7 +167,13 @@ pub(super) fn copy_loop(dtype: DType) -> Loop {
 
 unsafe fn copy<B: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations; plain bits have no invalid value.
-    unsafe { each::<B, B>(rows, |_, cell, value| *cell = value) }
+    unsafe {
+        each::<B, B>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| *cell = value,
+        )
+    }
 }
 
 /// The loop that turns elements (right) into accumulators (left).
@@ -153,7 +187,13 @@ pub(super) fn widen_loop(dtype: DType) -> Loop {
 
 unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe { each::<T::Acc, T>(rows, |_, cell, value| *cell = value.widen()) }
+    unsafe {
+        each::<T::Acc, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| *cell = value.widen(),
+        )
+    }
 }
 
 /// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
@@ -168,10 +208,18 @@ unsafe fn finish<T: Number>(rows: &Rows<'_>, counts: Option<&[u64]>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
         match counts {
-            Some(counts) => each::<T, T::Acc>(rows, |row, cell, sum| {
-                *cell = T::narrow(T::mean(sum, counts[row]));
-            }),
-            None => each::<T, T::Acc>(rows, |_, cell, sum| *cell = T::narrow(sum)),
+            Some(counts) => each::<T, T::Acc>(
+                rows,
+                #[inline(always)]
+                |row, cell, sum| {
+                    *cell = T::narrow(T::mean(sum, counts[row]));
+                },
+            ),
+            None => each::<T, T::Acc>(
+                rows,
+                #[inline(always)]
+                |_, cell, sum| *cell = T::narrow(sum),
+            ),
         }
     }
 }
@@ -184,11 +232,15 @@ pub(super) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
 unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(rows, |_, cell, start| {
-            if *cell == start {
-                *cell = T::narrow(T::ZERO);
-            }
-        });
+        each::<T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, start| {
+                if *cell == start {
+                    *cell = T::narrow(T::ZERO);
+                }
+            },
+        );
     }
 }
 

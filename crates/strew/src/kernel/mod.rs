@@ -4,11 +4,15 @@
 //! blocks of checked byte offsets ([`Walk`], [`Block`]). Element type and reduction are looked up
 //! once per run ([`loops`]); strategies call what was found once per block.
 
+#[macro_use]
+mod simd;
+
 mod arg;
 mod combine;
 mod convert;
 mod copy;
 mod floats;
+mod half;
 mod loops;
 mod number;
 mod rows;
@@ -22,7 +26,7 @@ pub(crate) use floats::DefaultFloats;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use number::converts;
 pub(crate) use table::Table;
-pub(crate) use walk::{Axis, Block, Cursor, OutOfBounds, ROWS, Step, Term, Walk};
+pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, ROWS, Step, Term, Walk};
 
 /// How an update joins what is in its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! Arithmetic of each element type, as the operators define it.
 
+use super::half::{bf16_to_f32, f16_to_f32};
 use crate::tensor::DType;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -10,6 +11,7 @@ use num_complex::{Complex32, Complex64};
 pub(super) struct Bool(pub(super) u8);
 
 impl Bool {
+    #[inline(always)]
     fn get(self) -> bool {
         self.0 != 0
     }
@@ -42,6 +44,7 @@ pub(super) trait Ordered: Copy + 'static {
     fn below(self, other: Self) -> bool;
     fn nan(self) -> bool;
     /// The value as it is compared: all true bools are alike.
+    #[inline(always)]
     fn canonical(self) -> Self {
         self
     }
@@ -53,11 +56,16 @@ macro_rules! integers {
             type Acc = $t;
             const ZERO: $t = 0;
             const ONE: $t = 1;
+            #[inline(always)]
             fn widen(self) -> $t { self }
+            #[inline(always)]
             fn narrow(acc: $t) -> $t { acc }
+            #[inline(always)]
             fn add(acc: $t, value: $t) -> $t { acc.wrapping_add(value) }
+            #[inline(always)]
             fn mul(acc: $t, value: $t) -> $t { acc.wrapping_mul(value) }
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            #[inline(always)]
             fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
         }
         impl Ordered for $t {
@@ -65,7 +73,9 @@ macro_rules! integers {
             const HIGHEST: $t = <$t>::MAX;
             const FINITE_HIGHEST: $t = <$t>::MAX;
             const FINITE_LOWEST: $t = <$t>::MIN;
+            #[inline(always)]
             fn below(self, other: $t) -> bool { self < other }
+            #[inline(always)]
             fn nan(self) -> bool { false }
         }
     )*};
@@ -90,11 +100,16 @@ macro_rules! floats {
             type Acc = $acc;
             const ZERO: $acc = $zero;
             const ONE: $acc = $one;
+            #[inline(always)]
             fn widen(self) -> $acc { $widen(self) }
+            #[inline(always)]
             fn narrow(acc: $acc) -> $t { $narrow(acc) }
+            #[inline(always)]
             fn add(acc: $acc, value: $t) -> $acc { acc + $widen(value) }
+            #[inline(always)]
             fn mul(acc: $acc, value: $t) -> $acc { acc * $widen(value) }
             #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
             fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
         }
         impl Ordered for $t {
@@ -102,17 +117,19 @@ macro_rules! floats {
             const HIGHEST: $t = <$t>::INFINITY;
             const FINITE_HIGHEST: $t = <$t>::MAX;
             const FINITE_LOWEST: $t = <$t>::MIN;
-            fn below(self, other: $t) -> bool { self < other }
-            fn nan(self) -> bool { self.is_nan() }
+            #[inline(always)]
+            fn below(self, other: $t) -> bool { $widen(self) < $widen(other) }
+            #[inline(always)]
+            fn nan(self) -> bool { $widen(self).is_nan() }
         }
     )*};
 }
 
 floats! {
-    f32 as f32, 0.0, 1.0, |v| v, |v| v;
-    f64 as f64, 0.0, 1.0, |v| v, |v| v;
-    f16 as f32, 0.0, 1.0, f16::to_f32, f16::from_f32;
-    bf16 as f32, 0.0, 1.0, bf16::to_f32, bf16::from_f32;
+    f32 as f32, 0.0, 1.0, f32::from, f32::from;
+    f64 as f64, 0.0, 1.0, f64::from, f64::from;
+    f16 as f32, 0.0, 1.0, f16_to_f32, f16::from_f32;
+    bf16 as f32, 0.0, 1.0, bf16_to_f32, bf16::from_f32;
 }
 
 macro_rules! complexes {
@@ -121,11 +138,16 @@ macro_rules! complexes {
             type Acc = $t;
             const ZERO: $t = <$t>::new(0.0, 0.0);
             const ONE: $t = <$t>::new(1.0, 0.0);
+            #[inline(always)]
             fn widen(self) -> $t { self }
+            #[inline(always)]
             fn narrow(acc: $t) -> $t { acc }
+            #[inline(always)]
             fn add(acc: $t, value: $t) -> $t { acc + value }
+            #[inline(always)]
             fn mul(acc: $t, value: $t) -> $t { acc * value }
             #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
             fn mean(sum: $t, count: u64) -> $t {
                 <$t>::new(sum.re / count as $part, sum.im / count as $part)
             }
@@ -139,18 +161,23 @@ impl Number for Bool {
     type Acc = Self;
     const ZERO: Self = Self(0);
     const ONE: Self = Self(1);
+    #[inline(always)]
     fn widen(self) -> Self {
         self
     }
+    #[inline(always)]
     fn narrow(acc: Self) -> Self {
         acc
     }
+    #[inline(always)]
     fn add(acc: Self, value: Self) -> Self {
         Self(u8::from(acc.get() | value.get()))
     }
+    #[inline(always)]
     fn mul(acc: Self, value: Self) -> Self {
         Self(u8::from(acc.get() & value.get()))
     }
+    #[inline(always)]
     fn mean(sum: Self, _: u64) -> Self {
         sum
     }
@@ -162,12 +189,15 @@ impl Ordered for Bool {
     // Beyond both bools, so that a strict comparison tells "untouched" from either.
     const FINITE_HIGHEST: Self = Self(2);
     const FINITE_LOWEST: Self = Self(u8::MAX);
+    #[inline(always)]
     fn below(self, other: Self) -> bool {
         self.0.cast_signed() < other.0.cast_signed()
     }
+    #[inline(always)]
     fn nan(self) -> bool {
         false
     }
+    #[inline(always)]
     fn canonical(self) -> Self {
         Self(u8::from(self.get()))
     }
@@ -181,6 +211,7 @@ pub(super) trait Into2<D>: Copy + 'static {
 macro_rules! conversions {
     ($($s:ty => $($d:ty: $how:expr),*;)*) => {$($(
         impl Into2<$d> for $s {
+            #[inline(always)]
             fn convert(self) -> $d {
                 let how: fn($s) -> $d = $how;
                 how(self)
@@ -207,8 +238,8 @@ conversions! {
         f16: |v| f16::from_f64(v.into()), f32: |v| v as f32, f64: f64::from;
     // What f16 can hold is exact in f64; the rest is infinite either way.
     i64 => f16: |v| f16::from_f64(v as f64), f32: |v| v as f32, f64: |v| v as f64;
-    f16 => f32: f16::to_f32, f64: f16::to_f64;
-    bf16 => f32: bf16::to_f32, f64: bf16::to_f64;
+    f16 => f32: f16_to_f32, f64: |v| f16_to_f32(v).into();
+    bf16 => f32: bf16_to_f32, f64: |v| bf16_to_f32(v).into();
     f32 => f64: f64::from;
 }
 

@@ -13,13 +13,46 @@ pub(super) struct Dim {
 /// The axes of a window, the innermost last.
 pub(super) type Dims = SmallVec<[Dim; 3]>;
 
+/// Byte offsets of rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At<'a> {
+    /// One by one.
+    Each(&'a [isize]),
+    /// The first, and from one to the next.
+    Steps(isize, isize),
+}
+
+impl At<'_> {
+    /// The offsets of some of the rows.
+    pub(super) fn part(self, rows: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::Each(offsets) => Self::Each(&offsets[rows]),
+            Self::Steps(..) => Self::Steps(self.get(rows.start), self.step()),
+        }
+    }
+
+    fn step(self) -> isize {
+        match self {
+            Self::Each(_) => 0,
+            Self::Steps(_, step) => step,
+        }
+    }
+
+    pub(super) fn get(self, row: usize) -> isize {
+        match self {
+            Self::Each(offsets) => offsets[row],
+            Self::Steps(first, step) => first + row.cast_signed() * step,
+        }
+    }
+}
+
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
 /// at `right + right_at[i]` (bytes), and both go on along the window.
 pub(super) struct Rows<'a> {
     pub(super) left: *mut u8,
     pub(super) left_at: &'a [isize],
     pub(super) right: *const u8,
-    pub(super) right_at: &'a [isize],
+    pub(super) right_at: At<'a>,
     pub(super) window: &'a [Dim],
 }
 
@@ -37,20 +70,55 @@ pub(super) type Loop = unsafe fn(&Rows<'_>);
 /// As for [`Loop`], with element types `L` and `R`.
 #[inline(always)]
 pub(super) unsafe fn each<L: Copy, R: Copy>(rows: &Rows<'_>, each: impl Fn(usize, &mut L, R)) {
-    let pairs = rows.left_at.iter().zip(rows.right_at).enumerate();
+    // SAFETY: the caller's promise is the one that is asked for.
+    vectorized!(unsafe { nest::<L, R>(rows, &each) });
+}
+
+/// [`each`], to be compiled for one instruction set.
+#[inline(always)]
+unsafe fn nest<L: Copy, R: Copy>(rows: &Rows<'_>, each: &impl Fn(usize, &mut L, R)) {
     let Some((inner, outer)) = rows.window.split_last() else {
-        for (i, (&l, &r)) in pairs {
-            // SAFETY: the caller's promise for windows of one element.
-            unsafe {
-                let value = rows.right.offset(r).cast::<R>().read();
-                each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+        match rows.right_at {
+            At::Each(right_at) => {
+                for (i, (&l, &r)) in rows.left_at.iter().zip(right_at).enumerate() {
+                    // SAFETY: the caller's promise for windows of one element.
+                    unsafe {
+                        let value = rows.right.offset(r).cast::<R>().read();
+                        each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                    }
+                }
+            }
+            At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
+                // SAFETY: as above.
+                let right = unsafe { rows.right.offset(first).cast::<R>() };
+                for (i, &l) in rows.left_at.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe {
+                        each(
+                            i,
+                            &mut *rows.left.offset(l).cast::<L>(),
+                            right.add(i).read(),
+                        )
+                    };
+                }
+            }
+            At::Steps(first, step) => {
+                for (i, &l) in rows.left_at.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe {
+                        let r = first + i.cast_signed() * step;
+                        let value = rows.right.offset(r).cast::<R>().read();
+                        each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                    }
+                }
             }
         }
         return;
     };
     let dense =
         inner.left == size_of::<L>().cast_signed() && inner.right == size_of::<R>().cast_signed();
-    for (i, (&l, &r)) in pairs {
+    for (i, &l) in rows.left_at.iter().enumerate() {
+        let r = rows.right_at.get(i);
         // SAFETY: `outer_offsets` visits coordinates of the window only, and each stretch covers
         // the innermost axis: both are within what the caller promises. The slices do not
         // overlap, by the same promise.

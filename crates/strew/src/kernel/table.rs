@@ -6,7 +6,7 @@
 use super::Combine;
 use super::convert::Converter;
 use super::loops::{Bits, FinishLoop, combine_loop, copy_loop, finish_loop, identity, widen_loop};
-use super::rows::{Dims, Loop, Rows};
+use super::rows::{At, Dims, Loop, Rows};
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
 use crate::tensor::Buffer;
@@ -141,7 +141,7 @@ impl Table {
                 rows.left_at = &at[part];
                 combine(&Rows {
                     right: scratch,
-                    right_at: scratch_at,
+                    right_at: At::Each(scratch_at),
                     ..rows
                 });
             });
@@ -152,7 +152,6 @@ impl Table {
     fn start(&mut self, walk: &Walk<'_>, at: &[isize], dst: &[isize]) {
         #[repr(align(16))]
         struct Aligned(Bits);
-        let zeros = [0isize; ROWS];
         let value = Aligned(self.identity.unwrap_or_default());
         let left = self.cells.as_mut_ptr();
         // SAFETY: `at` are rows of the table (see `add`), `dst` offsets of the walk; a single
@@ -163,7 +162,7 @@ impl Table {
                     left,
                     left_at: at,
                     right: value.0.as_ptr(),
-                    right_at: &zeros[..at.len()],
+                    right_at: At::Steps(0, 0),
                     window: &self.fill_window,
                 });
             } else {
@@ -171,7 +170,7 @@ impl Table {
                     left,
                     left_at: at,
                     right: walk.dst(),
-                    right_at: dst,
+                    right_at: At::Each(dst),
                     window: &self.load_window,
                 });
             }
@@ -205,7 +204,7 @@ impl Table {
                     left: walk.dst(),
                     left_at: &dst[..filled],
                     right: self.cells.as_ptr(),
-                    right_at: &at[..filled],
+                    right_at: At::Each(&at[..filled]),
                     window: &self.finish_window,
                 };
                 let counts = mean.map(|_| &counts[..filled]);

@@ -5,7 +5,7 @@
 //! reading index values into private memory, checking each against its limit, and adding it up:
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
-use super::rows::{Dim, Dims};
+use super::rows::{At, Dim, Dims};
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -38,6 +38,10 @@ pub(crate) struct Axis {
 pub(crate) struct Term {
     /// The value must be below this.
     pub(crate) limit: usize,
+    /// The destination begins at this value: what is below belongs to somebody else.
+    pub(crate) from: usize,
+    /// The destination ends after so many values: what is beyond belongs to somebody else.
+    pub(crate) len: usize,
     /// Bytes in the destination.
     pub(crate) dst: isize,
     /// As in [`Step::aux`].
@@ -50,18 +54,34 @@ pub(crate) struct Term {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfBounds;
 
+/// What a run goes over.
+pub(crate) struct Geometry<'g> {
+    /// Axes of the rows, outermost first.
+    pub(crate) rows: &'g [Axis],
+    /// What the index values of a row add.
+    pub(crate) terms: &'g [Term],
+    /// Axes of the window, innermost last.
+    pub(crate) window: &'g [Axis],
+    /// The axes that number the destination's rows, outermost first.
+    pub(crate) cells: &'g [Axis],
+    /// Whether somebody will ask for the rows' numbers and positions.
+    pub(crate) numbers: bool,
+    /// Where the first row is.
+    pub(crate) start: Step,
+    /// Byte offset in the destination of the window of row 0.
+    pub(crate) cell_start: isize,
+}
+
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
 pub(crate) struct Walk<'a> {
-    /// Axes of the rows, outermost first.
     rows: SmallVec<[Axis; 4]>,
     terms: SmallVec<[Term; 2]>,
-    /// Axes of the window, innermost last.
     window: SmallVec<[Axis; 4]>,
-    /// The destination's rows: the axes that number them.
     cells: SmallVec<[Axis; 4]>,
-    /// Where the walk starts.
+    numbers: bool,
+    /// Whether a term may leave rows out.
+    drops: bool,
     start: Step,
-    /// Byte offset in the destination of the window of row 0.
     cell_start: isize,
     /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
     aux_end: usize,
@@ -76,17 +96,22 @@ impl<'a> Walk<'a> {
     /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, or
     /// if the destination overlaps itself or the source.
     pub(crate) fn new(
-        rows: &[Axis],
-        terms: &[Term],
-        window: &[Axis],
-        cells: &[Axis],
-        (start, cell_start): (Step, isize),
+        geometry: &Geometry<'_>,
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
+        let &Geometry {
+            rows,
+            terms,
+            window,
+            cells,
+            numbers,
+            start,
+            cell_start,
+        } = geometry;
         let of = |a: &Axis| (a.len, [a.step.dst, a.step.src, a.step.aux]);
         let updates = rows.iter().chain(window).map(of);
-        let terms_too = terms.iter().map(|t| (t.limit, [t.dst, 0, t.aux]));
+        let terms_too = terms.iter().map(|t| (t.len, [t.dst, 0, t.aux]));
         let [dst_ends, src_ends, aux_ends] = ends(start, updates.chain(terms_too))?;
         let of_row_0 = Step {
             dst: cell_start,
@@ -120,6 +145,8 @@ impl<'a> Walk<'a> {
             window: window.into(),
             cells: cells.into(),
             start,
+            numbers,
+            drops: terms.iter().any(|t| t.drop || t.len != t.limit),
             cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: dst.as_mut_ptr(),
@@ -245,6 +272,8 @@ pub(crate) struct Block {
     len: usize,
     dst: [isize; ROWS],
     src: [isize; ROWS],
+    /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
+    even: Option<(isize, isize)>,
     aux: [isize; ROWS],
     position: [isize; ROWS],
 }
@@ -255,17 +284,25 @@ impl Block {
             len: 0,
             dst: [0; ROWS],
             src: [0; ROWS],
+            even: None,
             aux: [0; ROWS],
             position: [0; ROWS],
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     pub(super) fn dst(&self) -> &[isize] {
         &self.dst[..self.len]
     }
 
-    pub(super) fn src(&self) -> &[isize] {
-        &self.src[..self.len]
+    pub(super) fn src(&self) -> At<'_> {
+        match self.even {
+            Some((first, step)) => At::Steps(first, step),
+            None => At::Each(&self.src[..self.len]),
+        }
     }
 
     /// Row numbers of the destination, or byte offsets in an arg output.
@@ -335,32 +372,57 @@ impl<'w, 'a> Cursor<'w, 'a> {
                 base.position += n * axis.step.position;
             }
             let rows = filled..filled + run;
-            ramp(&mut block.dst[rows.clone()], base.dst, inner.step.dst);
-            ramp(&mut block.src[rows.clone()], base.src, inner.step.src);
-            ramp(&mut block.aux[rows.clone()], base.aux, inner.step.aux);
-            ramp(
-                &mut block.position[rows.clone()],
-                base.position,
-                inner.step.position,
-            );
+            // A block that is one run needs no list of source offsets.
+            let alone = filled == 0 && (run == ROWS || run == self.left) && !walk.drops;
+            block.even = alone.then_some((base.src, inner.step.src));
+            if !alone {
+                ramp(&mut block.src[rows.clone()], base.src, inner.step.src);
+            }
+            // The first term writes the destination's offsets, the others add to them.
+            let mut ramped = inner.step.dst == 0 && !walk.terms.is_empty();
+            if !ramped {
+                ramp(&mut block.dst[rows.clone()], base.dst, inner.step.dst);
+            }
+            if walk.numbers {
+                ramp(&mut block.aux[rows.clone()], base.aux, inner.step.aux);
+                ramp(
+                    &mut block.position[rows.clone()],
+                    base.position,
+                    inner.step.position,
+                );
+            }
             for (number, term) in walk.terms.iter().enumerate() {
                 let values = &mut values[..run];
                 read(number, &self.at, values)?;
-                let limit = term.limit as u64;
+                let limit = term.limit as i64;
                 if term.drop {
                     for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
-                        if value.cast_unsigned() >= limit {
+                        if !(0..limit).contains(value) {
                             (*value, *keep, dropped) = (0, false, true);
                         }
                     }
                 }
-                let worst = values.iter().fold(0, |m, v| v.cast_unsigned().max(m));
-                if worst >= limit {
+                if !vectorized!(inside(values, limit)) {
                     return Err(OutOfBounds);
                 }
-                add(&mut block.dst[rows.clone()], values, term.dst);
-                if term.aux != 0 {
-                    add(&mut block.aux[rows.clone()], values, term.aux);
+                if term.len != term.limit {
+                    let (from, len) = (term.from as i64, term.len as i64);
+                    for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
+                        let here = *value - from;
+                        let mine = (0..len).contains(&here);
+                        *value = if mine { here } else { 0 };
+                        *keep &= mine;
+                    }
+                    dropped = true;
+                }
+                let dst = &mut block.dst[rows.clone()];
+                if std::mem::take(&mut ramped) {
+                    vectorized!(place(dst, base.dst, values, term.dst));
+                } else {
+                    vectorized!(add(dst, values, term.dst));
+                }
+                if walk.numbers {
+                    vectorized!(add(&mut block.aux[rows.clone()], values, term.aux));
                 }
             }
             filled += run;
@@ -368,7 +430,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
         block.len = filled;
         if dropped {
-            compact(block, &keep);
+            compact(block, &keep, walk.numbers);
         }
         Ok(filled)
     }
@@ -396,26 +458,56 @@ fn ramp(to: &mut [isize], base: isize, step: isize) {
     }
 }
 
+/// Whether every value is an index below `limit`, which is at most `i64::MAX`.
+#[inline(always)]
+fn inside(values: &[i64], limit: i64) -> bool {
+    // Both comparisons at once, without a branch, so that they vectorise.
+    let outside = values
+        .iter()
+        .fold(0, |any, &v| any | v | (limit - 1 - v.max(0)));
+    outside >= 0
+}
+
+/// Sets offsets to `base` plus values times `factor`.
+#[inline(always)]
+fn place(to: &mut [isize], base: isize, values: &[i64], factor: isize) {
+    scaled(to, values, factor, |slot, add| *slot = base + add);
+}
+
+/// Adds values times `factor` to offsets.
+#[inline(always)]
 fn add(to: &mut [isize], values: &[i64], factor: isize) {
-    for (slot, &value) in to.iter_mut().zip(values) {
-        // Values are below their limit here, and the walk proved that limit times factor fits.
-        #[allow(clippy::cast_possible_truncation)]
-        let value = value as isize;
-        *slot += value * factor;
+    scaled(to, values, factor, |slot, add| *slot += add);
+}
+
+// Values are below their limit here, and the walk proved that limit times factor fits.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation)]
+fn scaled(to: &mut [isize], values: &[i64], factor: isize, each: impl Fn(&mut isize, isize)) {
+    if factor.cast_unsigned().is_power_of_two() {
+        // Shifts vectorise on every instruction set, products of 64 bits do not.
+        let shift = factor.trailing_zeros();
+        for (slot, &value) in to.iter_mut().zip(values) {
+            each(slot, (value << shift) as isize);
+        }
+    } else {
+        for (slot, &value) in to.iter_mut().zip(values) {
+            each(slot, value as isize * factor);
+        }
     }
 }
 
-/// Takes the dropped rows out.
-fn compact(block: &mut Block, keep: &[bool; ROWS]) {
+/// Takes the dropped rows out, without a branch that depends on the data.
+fn compact(block: &mut Block, keep: &[bool; ROWS], numbers: bool) {
     let mut to = 0;
     for (from, &keep) in keep.iter().enumerate().take(block.len) {
-        if keep {
-            block.dst[to] = block.dst[from];
-            block.src[to] = block.src[from];
+        block.dst[to] = block.dst[from];
+        block.src[to] = block.src[from];
+        if numbers {
             block.aux[to] = block.aux[from];
             block.position[to] = block.position[from];
-            to += 1;
         }
+        to += usize::from(keep);
     }
     block.len = to;
 }

@@ -1,10 +1,12 @@
 //! The cost model: which strategy a run takes.
 
 use super::Request;
-use super::space::Cut;
+use super::space::{Cut, Space};
+use super::split::{self, Split};
 use crate::error::Problem;
 use crate::kernel::Combine;
 use crate::tensor::DType;
+use crate::threads::available;
 use std::fmt;
 use std::str::FromStr;
 
@@ -110,4 +112,37 @@ pub(super) fn choose(
             "updates are counted, and few rows are touched",
         ),
     })
+}
+
+/// Fewer bytes of updates than this are done before another thread has woken up.
+const SHARED_FROM: usize = 1 << 20;
+
+/// How to share the run out, and among how many threads.
+pub(super) fn split(
+    space: &Space<'_>,
+    request: &Request,
+    strategy: Strategy,
+    cut: &Cut,
+    (dst, src): (DType, DType),
+) -> Result<Option<(Split, usize)>, Problem> {
+    // In place, once one part has written, no other may fail: not even for want of memory.
+    let may_fail = strategy != Strategy::InOrder || src != dst;
+    let in_place = (request.visible && may_fail).then_some(
+        "a part in place that needs working memory could fail after another has written",
+    );
+    if let Some((split, threads)) = request.split {
+        return match split::obstacle(space, split).or(in_place) {
+            None => Ok(Some((split, threads))),
+            Some(why) => Err(Problem::Strategy {
+                strategy: split.name(),
+                why,
+            }),
+        };
+    }
+    let updates = cut.count().saturating_mul(cut.width());
+    if in_place.is_some() || updates.saturating_mul(dst.size()) < SHARED_FROM {
+        return Ok(None);
+    }
+    let threads = available();
+    Ok(split::choose(space, dst.size(), threads).map(|split| (split, threads)))
 }

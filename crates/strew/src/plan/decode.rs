@@ -47,6 +47,16 @@ impl Bounds {
         self.negative == Negative::Drop || self.out_of_range == OutOfRange::Drop
     }
 
+    /// Whether none of the values is an error on an axis of this size.
+    pub(super) fn all_inside(self, values: &[i64], size: usize) -> bool {
+        if self == Self::STRICT {
+            // No axis is longer than isize::MAX, so a negative value is beyond it as unsigned.
+            let outside = |any, v: &i64| any | (v.cast_unsigned() >= size as u64);
+            return !values.iter().fold(false, outside);
+        }
+        values.iter().all(|&v| self.resolve(v, size).is_ok())
+    }
+
     /// The cell that an index value means: `Ok(None)` for an update that is left out.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! What a plan tells about itself.
 
-use super::Request;
 use super::cost::{self, Strategy};
 use super::space::{Cut, Space};
+use super::{Request, Split};
 use crate::error::Problem;
 use crate::kernel::Combine;
 use crate::tensor::DType;
@@ -18,6 +18,7 @@ pub struct Plan {
     dst: DType,
     src: DType,
     lookups: usize,
+    split: Option<(Split, usize)>,
 }
 
 impl Plan {
@@ -36,6 +37,7 @@ impl Plan {
             dst,
             src,
             lookups: space.lookups.len(),
+            split: cost::split(space, &request, strategy, &cut, (dst, src))?,
             cut,
         })
     }
@@ -44,6 +46,24 @@ impl Plan {
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         self.strategy
+    }
+
+    /// How the run is shared out, and among how many threads; `None`: it is not.
+    #[must_use]
+    pub fn split(&self) -> Option<(Split, usize)> {
+        self.split
+    }
+
+    fn sharing(&self) -> String {
+        match self.split {
+            None => "no, one thread".into(),
+            Some((Split::Axis(axis), threads)) => {
+                format!("along axis {axis} of the updates, {threads} threads")
+            }
+            Some((Split::Owner, threads)) => {
+                format!("by destination, {threads} threads that each read the whole index")
+            }
+        }
     }
 
     /// Why this strategy.
@@ -141,6 +161,7 @@ impl Plan {
             ("rows of updates", self.rows().to_string()),
             ("elements in a row", self.width().to_string()),
             ("rows of the destination", self.cut.cell_count.to_string()),
+            ("shared out", self.sharing()),
             (
                 "passes over the updates or their index",
                 self.passes().to_string(),

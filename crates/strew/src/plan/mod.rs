@@ -5,12 +5,14 @@ mod decode;
 mod explain;
 mod run;
 mod space;
+mod split;
 
 pub use cost::Strategy;
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Plan;
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
+pub use split::Split;
 
 use crate::kernel::Combine;
 
@@ -26,4 +28,6 @@ pub(crate) struct Request {
     pub(crate) visible: bool,
     /// A strategy to use whatever the cost model says.
     pub(crate) force: Option<Strategy>,
+    /// How to share the run out, and among how many threads, whatever the cost model says.
+    pub(crate) split: Option<(Split, usize)>,
 }

@@ -4,13 +4,17 @@ use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Plan;
 use super::space::Space;
+use super::split::Part;
 use crate::error::Problem;
 use crate::kernel::{
-    Arg, Block, Cursor, DefaultFloats, Direct, OutOfBounds, ROWS, Table, Term, Walk, identity,
+    Arg, Block, Cursor, DefaultFloats, Direct, Geometry, OutOfBounds, ROWS, Table, Term, Walk,
+    identity,
 };
 use crate::monitor::Progress;
-use crate::tensor::{DynTensor, DynView, DynViewMut, try_vec};
+use crate::tensor::{DynView, DynViewMut, try_vec};
+use crate::threads::scope;
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a run stopped.
 #[derive(Debug)]
@@ -33,10 +37,10 @@ impl From<Problem> for Fault {
 }
 
 /// Where a run writes.
-pub(crate) struct Outputs<'o, 'a> {
-    pub(crate) dst: &'o mut DynViewMut<'a>,
-    /// Positions of winners: contiguous, one per cell.
-    pub(crate) arg: Option<&'o mut DynTensor>,
+pub(crate) struct Outputs<'o> {
+    pub(crate) dst: DynViewMut<'o>,
+    /// Positions of winners: one per cell, of the destination's shape.
+    pub(crate) arg: Option<DynViewMut<'o>>,
 }
 
 impl Plan {
@@ -48,30 +52,106 @@ impl Plan {
         &self,
         space: &Space<'_>,
         src: &DynView<'_>,
-        outputs: Outputs<'_, '_>,
+        outputs: Outputs<'_>,
     ) -> Result<(), Fault> {
         if space.is_empty() {
             return Ok(());
         }
-        let rules = space.rules();
-        if rules.iter().any(|r| r.size == 0) {
+        if space.rules().iter().any(|r| r.size == 0) {
             // Not a single index can be right.
             return match space.bounds.drops() {
                 true => self.drop_all(space),
                 false => Err(Fault::OutOfBounds),
             };
         }
+        let stop = AtomicBool::new(false);
+        let whole = Part::whole(space, src, outputs);
+        let Some((split, threads)) = self.split() else {
+            return self.run_part(whole, self.checks_first(), &stop);
+        };
+        if self.checks_first() {
+            self.check(space, threads)?;
+        }
+        let parts = whole.split(split, threads);
+        let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
+        scope(threads, |scope| {
+            let mut each = parts.into_iter().zip(&mut faults);
+            let mine = each.next();
+            for (part, fault) in each {
+                let stop = &stop;
+                scope.spawn(move |_| *fault = self.run_part(part, false, stop));
+            }
+            if let Some((part, fault)) = mine {
+                *fault = self.run_part(part, false, &stop);
+            }
+        });
+        let interrupted = |f: &Fault| matches!(f, Fault::Problem(Problem::Interrupted));
+        let faults: Vec<Fault> = faults.into_iter().filter_map(Result::err).collect();
+        // The other parts were stopped by the one that failed.
+        let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);
+        faults.into_iter().nth(cause).map_or(Ok(()), Err)
+    }
+
+    /// Checks every index value before the first write, on several threads.
+    fn check(&self, space: &Space<'_>, threads: usize) -> Result<(), Fault> {
+        let wrong = AtomicBool::new(false);
+        for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
+            let bounds = space.bounds;
+            let fits = move |values: &[i64]| bounds.all_inside(values, rule.size);
+            let index = lookup.index.without_repeats();
+            scope(threads, |scope| {
+                let mut stretches = index.stretches(threads).into_iter();
+                let mine = stretches.next();
+                for stretch in stretches {
+                    let wrong = &wrong;
+                    scope.spawn(move |_| {
+                        if !stretch.all_integers(fits) {
+                            wrong.store(true, Ordering::Relaxed);
+                        }
+                    });
+                }
+                if !mine.is_none_or(|stretch| stretch.all_integers(fits)) {
+                    wrong.store(true, Ordering::Relaxed);
+                }
+            });
+        }
+        if wrong.into_inner() {
+            return Err(Fault::OutOfBounds);
+        }
+        Ok(())
+    }
+
+    /// Runs one part, on this thread.
+    fn run_part(&self, part: Part<'_, '_>, check: bool, stop: &AtomicBool) -> Result<(), Fault> {
+        let done = self.run_serial(part, check, stop);
+        if done.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    fn run_serial(&self, part: Part<'_, '_>, check: bool, stop: &AtomicBool) -> Result<(), Fault> {
+        let Part {
+            space,
+            src,
+            mut dst,
+            arg,
+        } = part;
+        let cut = space.cut();
+        let rules = space.rules();
         let reader = Reader {
             lookups: &space.lookups,
             rules: &rules,
-            cut: &self.cut,
+            cut: &cut,
         };
         let terms: SmallVec<[Term; 2]> = space
             .lookups
             .iter()
-            .zip(&self.cut.lookup_aux)
+            .zip(&cut.lookup_aux)
             .map(|(lookup, &aux)| Term {
-                limit: space.dst[lookup.axis].0,
+                limit: lookup.limit,
+                from: lookup.from,
+                len: space.dst[lookup.axis].0,
                 dst: space.dst[lookup.axis].1,
                 aux,
                 drop: space.bounds.drops(),
@@ -83,31 +163,30 @@ impl Plan {
                 why: "its updates would leave it, or it overlaps itself or them".into(),
             })
         };
-        let Outputs { dst, arg } = outputs;
         let cells = match self.strategy() {
             Strategy::InOrder => &[][..],
-            Strategy::DenseTable | Strategy::CompactTable => &self.cut.cells,
+            Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
-        let walk = Walk::new(
-            &self.cut.rows,
-            &terms,
-            &self.cut.window,
+        let geometry = Geometry {
+            rows: &cut.rows,
+            terms: &terms,
+            window: &cut.window,
             cells,
-            (self.cut.start, self.cut.cell_start),
-            dst,
-            src,
-        )
-        .ok_or_else(unfit)?;
+            numbers: arg.is_some() || self.strategy() != Strategy::InOrder,
+            start: cut.start,
+            cell_start: cut.cell_start,
+        };
+        let walk = Walk::new(&geometry, &mut dst, &src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
         let updates = (walk.count() as u64).saturating_mul(walk.width() as u64);
         let mut pass = Pass {
             reader,
             walk: &walk,
-            progress: Progress::new(updates.saturating_mul(self.passes() as u64)),
+            progress: Progress::new(updates.saturating_mul(self.passes() as u64), stop),
         };
         match self.strategy() {
-            Strategy::InOrder => self.in_order(&mut pass, arg),
-            Strategy::DenseTable => self.dense_table(&mut pass),
+            Strategy::InOrder => self.in_order(&mut pass, arg, check),
+            Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
         }
     }
@@ -128,19 +207,24 @@ impl Plan {
         Ok(())
     }
 
-    fn in_order(&self, pass: &mut Pass<'_, '_>, arg: Option<&mut DynTensor>) -> Result<(), Fault> {
+    fn in_order(
+        &self,
+        pass: &mut Pass<'_, '_>,
+        arg: Option<DynViewMut<'_>>,
+        check: bool,
+    ) -> Result<(), Fault> {
         let walk = pass.walk;
         let combine = self.request.combine;
-        if let Some(arg) = arg {
-            let loops = Arg::new(walk, combine, arg)?;
-            if self.checks_first() {
+        if let Some(mut arg) = arg {
+            let loops = Arg::new(walk, combine, &arg)?;
+            if check {
                 pass.each(|_| ())?;
             }
             self.begin_writing(pass);
-            return pass.each(|block| loops.run(walk, block, arg));
+            return pass.each(|block| loops.run(walk, block, &mut arg));
         }
         let mut direct = Direct::new(walk, combine)?;
-        if self.checks_first() {
+        if check {
             pass.each(|_| ())?;
         }
         self.begin_writing(pass);
@@ -152,10 +236,9 @@ impl Plan {
         pass.each(|block| direct.run(walk, block))
     }
 
-    fn dense_table(&self, pass: &mut Pass<'_, '_>) -> Result<(), Fault> {
+    fn dense_table(&self, pass: &mut Pass<'_, '_>, rows: usize) -> Result<(), Fault> {
         let walk = pass.walk;
         let request = &self.request;
-        let rows = self.cut.cell_count;
         let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
         let mut slots = [0usize; ROWS];
         pass.each(|block| {
@@ -210,7 +293,7 @@ impl Plan {
 struct Pass<'p, 'a> {
     reader: Reader<'p, 'p>,
     walk: &'p Walk<'a>,
-    progress: Progress,
+    progress: Progress<'p>,
 }
 
 impl Pass<'_, '_> {

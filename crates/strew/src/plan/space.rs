@@ -30,6 +30,10 @@ pub(crate) struct Lookup<'a> {
     pub(crate) index: DynView<'a>,
     /// The destination's axis that it points into.
     pub(crate) axis: usize,
+    /// That axis's size, which the values must be below.
+    pub(crate) limit: usize,
+    /// Where the destination begins on that axis: not 0 in a part of a split.
+    pub(crate) from: usize,
 }
 
 /// Updates, destination and indices as strides over one iteration space.
@@ -82,8 +86,21 @@ impl Space<'_> {
         self.axes.iter().any(|a| a.len == 0)
     }
 
+    /// The destination's coordinates that one step along axis `k` passes.
+    pub(super) fn steps(&self, k: usize) -> isize {
+        self.steps_of(&self.axes[k])
+    }
+
+    /// An axis that walks the destination takes its stride times a whole number of steps.
+    fn steps_of(&self, axis: &SpaceAxis) -> isize {
+        match axis.onto.map(|axis| self.dst[axis].1) {
+            Some(stride) if stride != 0 => axis.dst / stride,
+            _ => 0,
+        }
+    }
+
     pub(super) fn rules(&self) -> SmallVec<[Rule; 2]> {
-        let rule = |l: &Lookup<'_>| Rule::new(self.bounds, self.dst[l.axis].0);
+        let rule = |l: &Lookup<'_>| Rule::new(self.bounds, l.limit);
         self.lookups.iter().map(rule).collect()
     }
 
@@ -148,11 +165,7 @@ impl Space<'_> {
                 cell_start = cell_start.wrapping_add(offset);
             }
         }
-        // An axis that walks the destination takes its stride times a whole number of steps.
-        let steps = |a: &SpaceAxis| match a.onto.map(|axis| self.dst[axis].1) {
-            Some(stride) if stride != 0 => a.dst / stride,
-            _ => 0,
-        };
+        let steps = |a: &SpaceAxis| self.steps_of(a);
         let axis = |a: &SpaceAxis, in_window| Axis {
             len: a.len,
             step: Step {

@@ -276,6 +276,8 @@ impl<'a> Destinations<'a> {
                 .map(|c| Lookup {
                     index: c.index.clone(),
                     axis: c.axis,
+                    limit: self.shape[c.axis],
+                    from: 0,
                 })
                 .collect(),
             bounds: self.bounds,

@@ -8,7 +8,7 @@ pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Nan, clear_equal, converts, duplicate, finite_start, identity};
-use crate::plan::{Fault, Outputs, Plan, Request, Strategy};
+use crate::plan::{Fault, Outputs, Plan, Request, Split, Strategy};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
 };
@@ -59,6 +59,7 @@ pub struct Scatter<'a> {
     arg: Option<i64>,
     shape: Option<Dims>,
     strategy: Option<Strategy>,
+    split: Option<(Split, usize)>,
 }
 
 /// What a scatter made.
@@ -153,6 +154,7 @@ impl<'a> Scatter<'a> {
             arg: None,
             shape: None,
             strategy: None,
+            split: None,
         })
     }
 
@@ -178,6 +180,14 @@ impl<'a> Scatter<'a> {
         self
     }
 
+    /// Share the run out in this way, among so many threads, whatever the cost model says; an
+    /// error if that cannot be.
+    #[must_use]
+    pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.split = split;
+        self
+    }
+
     fn dtype(&self) -> DType {
         match &self.target {
             Target::InPlace { view, .. } => view.dtype(),
@@ -195,6 +205,7 @@ impl<'a> Scatter<'a> {
             },
             visible: matches!(self.target, Target::InPlace { .. }),
             force: self.strategy,
+            split: self.split,
         }
     }
 
@@ -241,17 +252,16 @@ impl<'a> Scatter<'a> {
                     visible: true,
                     ..self.request()
                 };
-                self.execute(request, &mut view, output.arg.as_mut())?;
+                self.execute(request, view, output.arg.as_mut())?;
             }
             Target::New { dtype, start } => {
                 let mut tensor = self.start(dtype, &start)?;
                 let request = self.request();
-                let mut view = tensor.view_mut();
-                self.execute(request, &mut view, output.arg.as_mut())?;
+                self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
                 if self.reduction.finish == Finish::ZeroIfStart
                     && let Some(value) = finite_start(dtype, self.reduction.combine)
                 {
-                    clear_equal(&mut view, &value)?;
+                    clear_equal(&mut tensor.view_mut(), &value)?;
                 }
                 output.tensor = Some(tensor);
             }
@@ -268,14 +278,17 @@ impl<'a> Scatter<'a> {
     fn execute(
         &self,
         request: Request,
-        view: &mut DynViewMut<'_>,
+        view: DynViewMut<'_>,
         arg: Option<&mut DynTensor>,
     ) -> Result<(), Problem> {
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
         let plan = Plan::new(&space, request, view.dtype(), self.source.dtype())?;
-        let outputs = Outputs { dst: view, arg };
+        let outputs = Outputs {
+            dst: view,
+            arg: arg.map(DynTensor::view_mut),
+        };
         plan.run(&space, &self.source, outputs)
             .map_err(|fault| match fault {
                 Fault::Problem(problem) => problem,
@@ -296,7 +309,10 @@ impl<'a> Scatter<'a> {
         };
         match value {
             Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
-            None => DynTensor::zeros(dtype, shape),
+            None => {
+                let touched = self.source.len();
+                DynTensor::zeros_for(dtype, shape, touched)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
 
 use crate::error::Problem;
+use memmap2::MmapMut;
 use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
 use std::fs;
 use std::ptr::NonNull;
@@ -86,11 +87,20 @@ pub(crate) fn try_vec<T>(what: &str, count: usize) -> Result<Vec<T>, Problem> {
     Ok(vec)
 }
 
+/// From this size on, memory is mapped on its own and asks for huge pages: the first touch of a
+/// page costs more than what most strategies then do with it.
+const MAPPED_FROM: usize = 4 << 20;
+
+/// The size of a huge page, to which mapped memory is aligned.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Owned bytes, aligned to 64 and initialised.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     ptr: NonNull<u8>,
     bytes: usize,
+    /// The mapping that the bytes are part of; none: they are from the allocator.
+    mapped: Option<MmapMut>,
 }
 
 // SAFETY: the buffer owns its bytes; nothing else points at them.
@@ -101,7 +111,12 @@ unsafe impl Sync for Buffer {}
 impl Buffer {
     /// `bytes` zero bytes. `what` names them in the error.
     pub(crate) fn zeroed(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
-        Self::allocate(what, bytes, true)
+        Self::allocate(what, bytes, true, true)
+    }
+
+    /// Likewise, of which little will be touched: small pages, so that little is ever there.
+    pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
+        Self::allocate(what, bytes, true, false)
     }
 
     /// `bytes` bytes that `init` must write, all of them, through the pointer it is given.
@@ -113,19 +128,31 @@ impl Buffer {
         bytes: usize,
         init: impl FnOnce(*mut u8),
     ) -> Result<Self, Problem> {
-        let buffer = Self::allocate(what, bytes, false)?;
+        let buffer = Self::allocate(what, bytes, false, true)?;
         init(buffer.ptr.as_ptr());
         Ok(buffer)
     }
 
-    fn allocate(what: &dyn Fn() -> String, bytes: usize, zero: bool) -> Result<Self, Problem> {
+    fn allocate(
+        what: &dyn Fn() -> String,
+        bytes: usize,
+        zero: bool,
+        huge: bool,
+    ) -> Result<Self, Problem> {
         check(what, bytes)?;
-        let layout = AllocLayout::from_size_align(bytes, ALIGN)
-            .map_err(|_| out_of_memory(what, bytes as u128))?;
         if bytes == 0 {
             let ptr = NonNull::without_provenance(const { std::num::NonZero::new(ALIGN).unwrap() });
-            return Ok(Self { ptr, bytes });
+            return Ok(Self {
+                ptr,
+                bytes,
+                mapped: None,
+            });
         }
+        if huge && bytes >= MAPPED_FROM {
+            return Self::map(bytes).ok_or_else(|| out_of_memory(what, bytes as u128));
+        }
+        let layout = AllocLayout::from_size_align(bytes, ALIGN)
+            .map_err(|_| out_of_memory(what, bytes as u128))?;
         // SAFETY: the size is not zero.
         let ptr = unsafe {
             if zero {
@@ -135,7 +162,26 @@ impl Buffer {
             }
         };
         let ptr = NonNull::new(ptr).ok_or_else(|| out_of_memory(what, bytes as u128))?;
-        Ok(Self { ptr, bytes })
+        Ok(Self {
+            ptr,
+            bytes,
+            mapped: None,
+        })
+    }
+
+    /// Fresh zero pages, huge ones if the system has them.
+    fn map(bytes: usize) -> Option<Self> {
+        let mut mapping = MmapMut::map_anon(bytes.checked_add(HUGE_PAGE)?).ok()?;
+        #[cfg(target_os = "linux")]
+        // Without huge pages it is only slower.
+        let _ = mapping.advise(memmap2::Advice::HugePage);
+        let skip = mapping.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
+        let ptr = NonNull::new(mapping.as_mut_ptr().wrapping_add(skip))?;
+        Some(Self {
+            ptr,
+            bytes,
+            mapped: Some(mapping),
+        })
     }
 
     pub(crate) fn as_ptr(&self) -> *const u8 {
@@ -153,7 +199,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.bytes > 0 {
+        if self.bytes > 0 && self.mapped.is_none() {
             let layout = AllocLayout::from_size_align(self.bytes, ALIGN)
                 .expect("the layout it was allocated with");
             // SAFETY: allocated in `allocate` with this layout, and not freed since.

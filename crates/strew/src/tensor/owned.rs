@@ -5,6 +5,9 @@ use crate::error::Problem;
 use std::fmt;
 use std::marker::PhantomData;
 
+/// Bytes that are copied at a time when a tensor is filled; they stay in the nearest cache.
+const FILL: usize = 1 << 14;
+
 /// An owned tensor whose element type is known at run time: what the erased operators return.
 pub struct DynTensor {
     buffer: Buffer,
@@ -17,9 +20,25 @@ impl DynTensor {
     /// # Errors
     /// [`Problem::Memory`] if it does not fit.
     pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        Self::zeros_for(dtype, shape, usize::MAX)
+    }
+
+    /// A tensor of zeros of which at most `touched` elements will be written.
+    pub(crate) fn zeros_for(
+        dtype: DType,
+        shape: &[usize],
+        touched: usize,
+    ) -> Result<Self, Problem> {
+        const PAGE: usize = 4096;
         let layout = Layout::contiguous(dtype, shape)?;
         let bytes = layout.len() * dtype.size();
-        let buffer = Buffer::zeroed(&|| describe(&layout), bytes)?;
+        let what = || describe(&layout);
+        // A huge page is 512 small ones: it pays unless most of those would never be touched.
+        let buffer = if touched < bytes / PAGE / 4 {
+            Buffer::zeroed_sparse(&what, bytes)?
+        } else {
+            Buffer::zeroed(&what, bytes)?
+        };
         Ok(Self { buffer, layout })
     }
 
@@ -50,8 +69,13 @@ impl DynTensor {
             let bytes = unsafe {
                 std::slice::from_raw_parts_mut(tensor.buffer.as_mut_ptr(), tensor.buffer.len())
             };
-            for chunk in bytes.chunks_exact_mut(element.len()) {
-                chunk.copy_from_slice(element);
+            // Doubling what is filled copies ever longer stretches, whatever the element's size.
+            let mut filled = element.len().min(bytes.len());
+            bytes[..filled].copy_from_slice(&element[..filled]);
+            while filled < bytes.len() {
+                let more = filled.min(bytes.len() - filled).min(FILL);
+                bytes.copy_within(..more, filled);
+                filled += more;
             }
         }
         Ok(tensor)

@@ -29,15 +29,25 @@ impl DynView<'_> {
             return false;
         }
         let first = self.as_ptr().wrapping_offset(at);
+        prefetch_ahead(first, stride, out.len());
         macro_rules! read {
             ($t:ty, $to:expr) => {{
                 let to = $to;
-                for (i, slot) in out.iter_mut().enumerate() {
-                    let at = first.wrapping_offset(i.cast_signed() * stride);
-                    // SAFETY: first and last element lie inside the view's extent, those between
-                    // them too, and `at` and `stride` keep the view's alignment.
-                    let value = unsafe { at.cast::<$t>().read() };
-                    *slot = to(value);
+                let first = first.cast::<$t>();
+                // SAFETY: first and last element lie inside the view's extent, those between
+                // them too, and `at` and `stride` keep the view's alignment.
+                let value = |i: usize, stride: isize| unsafe {
+                    first.wrapping_byte_offset(i.cast_signed() * stride).read()
+                };
+                // The constant stride lets the loop vectorise.
+                if stride == size {
+                    for (i, slot) in out.iter_mut().enumerate() {
+                        *slot = to(value(i, size_of::<$t>().cast_signed()));
+                    }
+                } else {
+                    for (i, slot) in out.iter_mut().enumerate() {
+                        *slot = to(value(i, stride));
+                    }
                 }
             }};
         }
@@ -98,12 +108,62 @@ impl DynView<'_> {
             .then_some(all)
     }
 
+    /// Up to `count` elements, evenly spread.
+    #[must_use]
+    pub(crate) fn sample(&self, count: usize) -> Vec<i64> {
+        let step = self.len().div_ceil(count.max(1)).max(1);
+        let mut found = Vec::new();
+        for n in (0..self.len()).step_by(step) {
+            let (mut rest, mut offset, mut one) = (n, 0, [0]);
+            for (&len, &stride) in self.shape().iter().zip(self.layout().strides()).rev() {
+                offset += (rest % len).cast_signed() * stride;
+                rest /= len;
+            }
+            if self.read_integers(offset, 0, &mut one) {
+                found.push(one[0]);
+            }
+        }
+        found
+    }
+
     /// The largest element of an integer or float view; `None` if there is none.
     #[must_use]
     pub(crate) fn max_integer(&self) -> Option<i64> {
         let mut max = None;
         self.for_each_integers(|block| max = max.max(block.iter().copied().max()));
         max
+    }
+
+    /// Whether `fits` holds for all elements, which must be numbers, block by block.
+    #[must_use]
+    pub(crate) fn all_integers(&self, fits: impl Fn(&[i64]) -> bool) -> bool {
+        let mut all = true;
+        self.for_each_integers(|block| all = all && fits(block)) && all
+    }
+
+    /// The view cut into up to `count` stretches along its longest axis.
+    #[must_use]
+    pub(crate) fn stretches(&self, count: usize) -> Vec<Self> {
+        let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
+        let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
+            return vec![self.clone()];
+        };
+        let len = self.shape()[axis];
+        let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));
+        ends.filter_map(|(from, to)| self.narrow(axis, from, to - from))
+            .collect()
+    }
+
+    /// The same elements with each axis along which they repeat (stride 0) cut to one.
+    #[must_use]
+    pub(crate) fn without_repeats(&self) -> Self {
+        let mut view = self.clone();
+        for axis in 0..self.rank() {
+            if self.layout().strides()[axis] == 0 && self.shape()[axis] > 1 {
+                view = view.narrow(axis, 0, 1).unwrap_or(view);
+            }
+        }
+        view
     }
 
     /// Calls `each` with all elements as `i64`, block by block in row-major order. False if they
@@ -158,6 +218,29 @@ impl DynView<'_> {
         });
         only
     }
+}
+
+/// How far ahead of the reading a stream is fetched.
+const AHEAD: isize = 4096;
+
+/// Asks for the lines that the next reads along a stream will touch: the hardware's own
+/// prefetching stops at the end of a page.
+fn prefetch_ahead(first: *const u8, stride: isize, count: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let span = stride.saturating_mul(count.cast_signed());
+        // Rows that are further apart than a few lines are no stream.
+        if !(0..=(count.cast_signed() * 64)).contains(&span) {
+            return;
+        }
+        for line in (0..span).step_by(64) {
+            // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_offset(AHEAD + line).cast()) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (first, stride, count);
 }
 
 /// C's cast, made total: toward zero, and out of range stays out of range.

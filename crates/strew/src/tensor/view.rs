@@ -250,6 +250,20 @@ impl<'a> DynViewMut<'a> {
         DynViewMut::from_borrowed(self.ptr, self.layout.clone())
     }
 
+    /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
+    ///
+    /// The two have no element in common, as long as the view does not overlap itself.
+    #[must_use]
+    pub fn split_at(self, axis: usize, at: usize) -> Option<(Self, Self)> {
+        let size = *self.shape().get(axis)?;
+        let (left, _) = self.layout.narrow(axis, 0, at)?;
+        let (right, moved) = self.layout.narrow(axis, at, size.checked_sub(at)?)?;
+        Some((
+            Self::from_borrowed(self.ptr, left),
+            Self::from_borrowed(self.ptr.wrapping_offset(moved), right),
+        ))
+    }
+
     /// The same memory, to read.
     #[must_use]
     pub fn as_view(&self) -> DynView<'_> {

@@ -128,7 +128,13 @@ fn compare(
             updates.view(),
             target,
         );
-        let scatter = scatter.unwrap().with_strategy(way.force);
+        let scatter = scatter
+            .unwrap()
+            .with_strategy(way.force)
+            .with_split(way.split.map(|split| (split, way.threads)));
+        if way.split.is_some() && scatter.plan().is_err() {
+            continue;
+        }
         if let Some(forced) = way.force {
             assert_eq!(scatter.plan().unwrap().strategy(), forced);
         }

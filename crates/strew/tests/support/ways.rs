@@ -6,7 +6,7 @@ use crate::naive::{Array, Outcome};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::Output;
-use strew::{Arguments, Call, DType, Problem, Strategy, Value};
+use strew::{Arguments, Call, DType, Problem, Split, Strategy, Value};
 
 /// What a run combines, as far as strategies care.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,15 +42,29 @@ impl Needs {
 pub(crate) struct Way {
     pub(crate) threads: usize,
     pub(crate) force: Option<Strategy>,
+    /// How to share the run out among the threads; `None`: as the cost model says.
+    pub(crate) split: Option<Split>,
 }
 
 /// All ways.
 pub(crate) fn ways() -> impl Iterator<Item = Way> {
     let forces = [None].into_iter().chain(Strategy::ALL.map(Some));
-    forces.flat_map(|force| {
-        [1, 2, 3, 8]
-            .into_iter()
-            .map(move |threads| Way { threads, force })
+    let splits = [
+        (1, None),
+        (2, None),
+        (2, Some(Split::Owner)),
+        (2, Some(Split::Axis(0))),
+        (3, Some(Split::Owner)),
+        (3, Some(Split::Axis(1))),
+        (8, Some(Split::Owner)),
+        (8, Some(Split::Axis(2))),
+    ];
+    forces.flat_map(move |force| {
+        splits.map(|(threads, split)| Way {
+            threads,
+            force,
+            split,
+        })
     })
 }
 
@@ -79,22 +93,30 @@ pub(crate) fn call<'a>(name: &str, values: Vec<(&str, Value<'a>)>) -> strew::Res
 
 /// Runs a call one way. `None`: the strategy that was asked for cannot run it, and said so.
 pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
-    let call = call.with_strategy(way.force);
+    let call = call
+        .with_strategy(way.force)
+        .with_split(way.split.map(|split| (split, way.threads)));
     match way.force {
         Some(strategy) if !needs.allow(strategy) => {
             for error in [call.plan().unwrap_err(), call.run().unwrap_err()] {
-                let Problem::Strategy {
-                    strategy: named, ..
-                } = error.problem()
-                else {
-                    panic!("{error}");
-                };
-                assert_eq!(*named, strategy.name());
+                assert_cannot(&error, strategy.name());
             }
             None
         }
         _ => {
-            let strategy = call.plan().unwrap().strategy();
+            let plan = match (call.plan(), way.split) {
+                (Ok(plan), _) => plan,
+                (Err(error), Some(split)) => {
+                    assert_cannot(&error, split.name());
+                    assert_cannot(&call.run().unwrap_err(), split.name());
+                    return None;
+                }
+                (Err(error), None) => panic!("{error}"),
+            };
+            if let Some(split) = way.split {
+                assert_eq!(plan.split(), Some((split, way.threads)));
+            }
+            let strategy = plan.strategy();
             match way.force {
                 Some(forced) => assert_eq!(strategy, forced),
                 None if needs.allow(Strategy::InOrder) => assert_eq!(strategy, Strategy::InOrder),
@@ -102,6 +124,14 @@ pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
             }
             Some(with_threads(way.threads, || call.run()).unwrap())
         }
+    }
+}
+
+/// Panics unless the error says that what was forced cannot be.
+fn assert_cannot(error: &strew::Error, name: &str) {
+    match error.problem() {
+        Problem::Strategy { strategy, .. } => assert_eq!(*strategy, name),
+        other => panic!("{other}"),
     }
 }
 
