@@ -359,6 +359,15 @@ fn results_that_do_not_fit_are_refused() {
         complaint.contains("needs 8008 bytes, and 1024 are available"),
         "{complaint}"
     );
+    let by_environment = folder
+        .command()
+        .env("STREW_MEMORY_LIMIT", "1024")
+        .args("run torch_scatter.scatter --src [1] --index [1000]".split(' '))
+        .output()
+        .unwrap();
+    assert_eq!(by_environment.status.code(), Some(2));
+    let complaint = String::from_utf8(by_environment.stderr).unwrap();
+    assert!(complaint.contains("1024 are available"), "{complaint}");
     folder
         .strew("--memory-limit 8K run torch_scatter.scatter --src [1] --index [1000]")
         .ok();

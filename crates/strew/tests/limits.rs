@@ -25,12 +25,12 @@ fn the_limit_that_was_set() {
     assert_eq!(error.class(), Class::Memory);
     assert_eq!(
         error.to_string(),
-        "torch_scatter.scatter: a float32 tensor of shape [1001] needs 4004 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
+        "torch_scatter.scatter: a tensor of shape [1001] and dtype float32 needs 4004 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
     );
     let error = scatter_max(&[1.0f32], &[0i64], -1, Some(501)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "torch_scatter.scatter_max: a int64 tensor of shape [501] needs 4008 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
+        "torch_scatter.scatter_max: a tensor of shape [501] and dtype int64 needs 4008 bytes, and 4000 are available: make it smaller, or raise the limit (STREW_MEMORY_LIMIT, in bytes)"
     );
     strew::set_memory_limit(Some(0));
     assert!(groups(1).is_err());

@@ -193,7 +193,7 @@ impl<'a> Part<'a> {
         let there = self.len.saturating_sub(at);
         if bytes > there {
             return Err(Failure::new(format!(
-                "it is truncated: a {} tensor of shape {:?} takes {bytes} bytes, and {there} are there",
+                "it is truncated: a tensor of dtype {} and shape {:?} takes {bytes} bytes, and {there} are there",
                 layout.dtype(),
                 layout.shape(),
             )));

@@ -359,7 +359,11 @@ fn class(problem: &Problem) -> Class {
         Problem::Unsupported { .. } => Class::NotImplemented,
         Problem::Kind { .. } => Class::Type,
         Problem::Value { argument, .. } if argument == "reduce" => Class::Value,
-        Problem::Shape { found, .. } if found.is_empty() => Class::Index,
+        Problem::Shape {
+            argument: "src",
+            found,
+            ..
+        } if found.is_empty() => Class::Index,
         _ => Class::Runtime,
     }
 }
@@ -445,7 +449,13 @@ fn describe<'a>(
     }
 
     let combine = reduce.combine();
-    let extreme = matches!(reduce, Reduce::Min | Reduce::Max);
+    if with_arg && !matches!(reduce, Reduce::Min | Reduce::Max) {
+        return Err(Problem::Value {
+            argument: "reduce".into(),
+            value: format!("{reduce:?}"),
+            expected: "only min and max have positions".into(),
+        });
+    }
     let finish = match reduce {
         Reduce::Mean => Finish::Mean { count_self: false },
         Reduce::Min | Reduce::Max if out.is_none() => Finish::ZeroIfStart,
@@ -476,7 +486,7 @@ fn describe<'a>(
         finish,
     };
     let scatter = Scatter::new(destinations, reduction, "src", src, target)?;
-    Ok(if with_arg && extreme {
+    Ok(if with_arg {
         scatter.with_arg(none)
     } else {
         scatter

@@ -13,6 +13,10 @@ use std::marker::PhantomData;
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub(crate) const ROWS: usize = 512;
 
+/// Elements per block, at most, unless a single row has more: what runs between two looks at
+/// whether somebody wants to stop.
+const BLOCK_ELEMENTS: usize = 1 << 22;
+
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Step {
@@ -81,6 +85,8 @@ pub(crate) struct Walk<'a> {
     numbers: bool,
     /// Whether a term may leave rows out.
     drops: bool,
+    /// Rows that a block may have.
+    block_rows: usize,
     start: Step,
     cell_start: isize,
     /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
@@ -139,6 +145,7 @@ impl<'a> Walk<'a> {
         if aux_ends.0 < 0 || !apart {
             return None;
         }
+        let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
         Some(Self {
             rows: rows.into(),
             terms: terms.into(),
@@ -147,6 +154,7 @@ impl<'a> Walk<'a> {
             start,
             numbers,
             drops: terms.iter().any(|t| t.drop || t.len != t.limit),
+            block_rows: (BLOCK_ELEMENTS / width.max(1)).clamp(1, ROWS),
             cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: dst.as_mut_ptr(),
@@ -351,7 +359,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let mut keep = [true; ROWS];
         let mut dropped = false;
         let mut filled = 0;
-        while filled < ROWS && self.left > 0 {
+        while filled < walk.block_rows && self.left > 0 {
             let (inner, along) = match walk.rows.last() {
                 Some(axis) => (*axis, self.at[walk.rows.len() - 1]),
                 None => (
@@ -362,7 +370,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
                     0,
                 ),
             };
-            let run = (inner.len - along).min(ROWS - filled);
+            let run = (inner.len - along).min(walk.block_rows - filled);
             let mut base = walk.start;
             for (axis, &at) in walk.rows.iter().zip(&self.at) {
                 let n = at.cast_signed();
@@ -373,7 +381,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             }
             let rows = filled..filled + run;
             // A block that is one run needs no list of source offsets.
-            let alone = filled == 0 && (run == ROWS || run == self.left) && !walk.drops;
+            let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
             if !alone {
                 ramp(&mut block.src[rows.clone()], base.src, inner.step.src);

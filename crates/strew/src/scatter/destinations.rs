@@ -121,7 +121,7 @@ impl<'a> Destinations<'a> {
     /// in ONNX, `None` where a single component is not a tuple.
     ///
     /// # Errors
-    /// [`Problem::Shape`] if the components differ in shape, [`Problem::Layout`] if there is not one
+    /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape, [`Problem::Layout`] if there is not one
     /// for each of `axes`, or if these are not different axes of the destination.
     pub fn rows(
         shape: &[usize],
@@ -144,6 +144,9 @@ impl<'a> Destinations<'a> {
                     components.len()
                 ),
             });
+        }
+        for component in components {
+            numeric(argument, component)?;
         }
         let batch = components.first().map(DynView::dims).unwrap_or_default();
         let window: Dims = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
@@ -191,7 +194,7 @@ impl<'a> Destinations<'a> {
     /// `place` says which of its axes the argument really has.
     ///
     /// # Errors
-    /// [`Problem::Shape`] if the index is of another rank, or larger than the destination on an
+    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if it is of another rank, or larger than the destination on an
     /// axis other than `axis`.
     pub fn elements(
         shape: &[usize],
@@ -201,6 +204,7 @@ impl<'a> Destinations<'a> {
         place: Place,
         bounds: Bounds,
     ) -> Result<Self, Problem> {
+        numeric(argument, index)?;
         let updates = index.dims();
         let fits = updates.len() == shape.len()
             && updates
@@ -340,6 +344,19 @@ impl<'a> Destinations<'a> {
             argument: "index".into(),
             why: "it was changed by somebody else while it was in use".into(),
         }
+    }
+}
+
+/// Only numbers name cells; a mask or a complex number does not.
+fn numeric(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+    match index.dtype() {
+        _ if index.is_empty() => Ok(()),
+        found @ (DType::Bool | DType::C64 | DType::C128) => Err(Problem::DType {
+            argument,
+            found,
+            expected: "it must be an integer or floating-point type".into(),
+        }),
+        _ => Ok(()),
     }
 }
 

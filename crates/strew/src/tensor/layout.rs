@@ -68,7 +68,7 @@ impl Layout {
     /// [`Problem::Memory`] if its size in bytes does not fit the address space.
     pub fn contiguous(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
         let too_large = || Problem::Memory {
-            what: format!("a {dtype} tensor of shape {shape:?}"),
+            what: format!("a tensor of shape {shape:?} and dtype {dtype}"),
             needed: shape
                 .iter()
                 .fold(dtype.size() as u128, |n, &d| n.saturating_mul(d as u128)),

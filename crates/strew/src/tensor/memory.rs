@@ -29,14 +29,17 @@ pub fn set_memory_limit(bytes: Option<u64>) {
 /// How many bytes a single result or working table may take at this moment, if that is known.
 #[must_use]
 pub fn memory_limit() -> Option<u64> {
+    set_limit().or_else(available)
+}
+
+/// The limit that was set, by a call or by the environment.
+fn set_limit() -> Option<u64> {
     static ENVIRONMENT: OnceLock<Option<u64>> = OnceLock::new();
     match LIMIT.load(Ordering::Relaxed) {
-        u64::MAX => (*ENVIRONMENT.get_or_init(|| {
-            std::env::var("STREW_MEMORY_LIMIT")
-                .ok()
-                .and_then(|v| v.trim().parse().ok())
-        }))
-        .or_else(available),
+        u64::MAX => *ENVIRONMENT.get_or_init(|| {
+            let set = std::env::var("STREW_MEMORY_LIMIT").ok();
+            set.and_then(|v| v.trim().parse().ok())
+        }),
         set => Some(set),
     }
 }
@@ -59,10 +62,12 @@ fn available() -> Option<u64> {
 
 /// Refuses `bytes` if they are more than there are.
 fn check(what: &dyn Fn() -> String, bytes: usize) -> Result<(), Problem> {
-    if bytes < CHECKED_FROM && LIMIT.load(Ordering::Relaxed) == u64::MAX {
-        return Ok(());
-    }
-    match memory_limit() {
+    let limit = match set_limit() {
+        None if bytes < CHECKED_FROM => return Ok(()),
+        None => available(),
+        set => set,
+    };
+    match limit {
         Some(limit) if bytes as u64 > limit => Err(out_of_memory(what, bytes as u128)),
         _ => Ok(()),
     }

@@ -163,7 +163,11 @@ impl fmt::Debug for DynTensor {
 }
 
 fn describe(layout: &Layout) -> String {
-    format!("a {} tensor of shape {:?}", layout.dtype(), layout.shape())
+    format!(
+        "a tensor of shape {:?} and dtype {}",
+        layout.shape(),
+        layout.dtype()
+    )
 }
 
 /// An owned tensor of elements of type `T`: what the typed operators return.

@@ -34,12 +34,12 @@ fn mxnet_shape() {
             ("shape", Value::Integers(shape.to_vec())),
         ];
         let call = call("mxnet.scatter_nd", values).unwrap();
-        let what = format!("a float64 tensor of shape {shape:?}");
+        let what = format!("a tensor of shape {shape:?} and dtype float64");
         too_large(&call.run().unwrap_err(), "mxnet.scatter_nd", &what, bytes);
     }
     let huge = [usize::MAX];
     let error = strew::mxnet::scatter_nd(&[1.0f32], &ndarray::array![[0i64]], &huge, None);
-    let what = format!("a float32 tensor of shape [{}]", i64::MAX);
+    let what = format!("a tensor of shape [{}] and dtype float32", i64::MAX);
     let bytes = 4 * i64::MAX as u128;
     too_large(&error.unwrap_err(), "mxnet.scatter_nd", &what, bytes);
 }
@@ -63,7 +63,7 @@ fn torch_scatter_size_from_the_index() {
             ];
             let call = call("torch_scatter.scatter", values).unwrap();
             let size = (largest as u128 + 1).min(i64::MAX as u128);
-            let what = format!("a {dtype} tensor of shape [{size}]");
+            let what = format!("a tensor of shape [{size}] and dtype {dtype}");
             let bytes = size * dtype.size() as u128;
             too_large(
                 &call.run().unwrap_err(),
@@ -81,7 +81,7 @@ fn torch_scatter_size_from_the_index() {
     ];
     // The positions of winners are larger than the winners.
     let call = call("torch_scatter.scatter_min", values).unwrap();
-    let what = format!("a int64 tensor of shape [1, {}]", 1u64 << 50);
+    let what = format!("a tensor of shape [1, {}] and dtype int64", 1u64 << 50);
     too_large(
         &call.run().unwrap_err(),
         "torch_scatter.scatter_min",
@@ -109,7 +109,7 @@ fn copies_of_expanded_inputs() {
         ("reduce", text("sum")),
     ];
     let call_ = call("torch.scatter_reduce", values).unwrap();
-    let what = "a float32 tensor of shape [1073741824, 1048576]";
+    let what = "a tensor of shape [1073741824, 1048576] and dtype float32";
     too_large(
         &call_.run().unwrap_err(),
         "torch.scatter_reduce",

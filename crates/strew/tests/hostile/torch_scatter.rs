@@ -157,3 +157,18 @@ fn words_and_sizes() {
         refuses(NAME, values, Class::Runtime, &message);
     }
 }
+
+#[test]
+fn only_minima_and_maxima_have_positions() {
+    let (src, index) = (counted(DType::F32, &[2]), ints(DType::I64, &[2], &[0, 0]));
+    let positions = |reduce| {
+        strew::torch_scatter::scatter_dyn(src.view(), index.view(), 0, None, None, reduce, true)
+    };
+    let error = positions("sum").unwrap_err();
+    assert_eq!(error.class(), Class::Value);
+    assert_eq!(
+        error.to_string(),
+        format!("{NAME}: reduce = Sum: only min and max have positions")
+    );
+    assert!(positions("max").unwrap().arg.is_some());
+}
