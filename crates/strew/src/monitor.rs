@@ -61,11 +61,11 @@ pub(crate) struct Progress<'s> {
 }
 
 impl<'s> Progress<'s> {
-    pub(crate) fn new(total: u64, stop: &'s AtomicBool) -> Self {
+    pub(crate) fn new(done: u64, total: u64, stop: &'s AtomicBool) -> Self {
         Self {
             stop,
             monitor: CURRENT.with_borrow(Clone::clone),
-            done: 0,
+            done,
             total,
             visible: false,
         }

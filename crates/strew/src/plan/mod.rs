@@ -1,5 +1,6 @@
 //! How to do it: facts about the updates, the strategy that they lead to, and its run.
 
+mod check;
 mod cost;
 mod decode;
 mod explain;

@@ -1,5 +1,6 @@
 //! The strategies, each a short walk over blocks.
 
+use super::check::check;
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Plan;
@@ -22,6 +23,16 @@ pub(crate) enum Fault {
     /// Some index value names no cell.
     OutOfBounds,
     Problem(Problem),
+}
+
+impl Fault {
+    /// The fault that made the others stop, if there is one.
+    pub(super) fn first(faults: Vec<Result<(), Self>>) -> Result<(), Self> {
+        let interrupted = |f: &Self| matches!(f, Self::Problem(Problem::Interrupted));
+        let faults: Vec<Self> = faults.into_iter().filter_map(Result::err).collect();
+        let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);
+        faults.into_iter().nth(cause).map_or(Ok(()), Err)
+    }
 }
 
 impl From<OutOfBounds> for Fault {
@@ -64,14 +75,15 @@ impl Plan {
                 false => Err(Fault::OutOfBounds),
             };
         }
+        let threads = self.split().map_or(1, |(_, threads)| threads);
+        if self.checks_first() {
+            check(space, threads, self.passes())?;
+        }
         let stop = AtomicBool::new(false);
         let whole = Part::whole(space, src, outputs);
-        let Some((split, threads)) = self.split() else {
-            return self.run_part(whole, self.checks_first(), &stop);
+        let Some((split, _)) = self.split() else {
+            return self.run_part(whole, &stop);
         };
-        if self.checks_first() {
-            self.check(space, threads)?;
-        }
         let parts = whole.split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         scope(threads, |scope| {
@@ -79,58 +91,25 @@ impl Plan {
             let mine = each.next();
             for (part, fault) in each {
                 let stop = &stop;
-                scope.spawn(move |_| *fault = self.run_part(part, false, stop));
+                scope.spawn(move |_| *fault = self.run_part(part, stop));
             }
             if let Some((part, fault)) = mine {
-                *fault = self.run_part(part, false, &stop);
+                *fault = self.run_part(part, &stop);
             }
         });
-        let interrupted = |f: &Fault| matches!(f, Fault::Problem(Problem::Interrupted));
-        let faults: Vec<Fault> = faults.into_iter().filter_map(Result::err).collect();
-        // The other parts were stopped by the one that failed.
-        let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);
-        faults.into_iter().nth(cause).map_or(Ok(()), Err)
-    }
-
-    /// Checks every index value before the first write, on several threads.
-    fn check(&self, space: &Space<'_>, threads: usize) -> Result<(), Fault> {
-        let wrong = AtomicBool::new(false);
-        for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
-            let bounds = space.bounds;
-            let fits = move |values: &[i64]| bounds.all_inside(values, rule.size);
-            let index = lookup.index.without_repeats();
-            scope(threads, |scope| {
-                let mut stretches = index.stretches(threads).into_iter();
-                let mine = stretches.next();
-                for stretch in stretches {
-                    let wrong = &wrong;
-                    scope.spawn(move |_| {
-                        if !stretch.all_integers(fits) {
-                            wrong.store(true, Ordering::Relaxed);
-                        }
-                    });
-                }
-                if !mine.is_none_or(|stretch| stretch.all_integers(fits)) {
-                    wrong.store(true, Ordering::Relaxed);
-                }
-            });
-        }
-        if wrong.into_inner() {
-            return Err(Fault::OutOfBounds);
-        }
-        Ok(())
+        Fault::first(faults)
     }
 
     /// Runs one part, on this thread.
-    fn run_part(&self, part: Part<'_, '_>, check: bool, stop: &AtomicBool) -> Result<(), Fault> {
-        let done = self.run_serial(part, check, stop);
+    fn run_part(&self, part: Part<'_, '_>, stop: &AtomicBool) -> Result<(), Fault> {
+        let done = self.run_serial(part, stop);
         if done.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
         done
     }
 
-    fn run_serial(&self, part: Part<'_, '_>, check: bool, stop: &AtomicBool) -> Result<(), Fault> {
+    fn run_serial(&self, part: Part<'_, '_>, stop: &AtomicBool) -> Result<(), Fault> {
         let Part {
             space,
             src,
@@ -182,10 +161,14 @@ impl Plan {
         let mut pass = Pass {
             reader,
             walk: &walk,
-            progress: Progress::new(updates.saturating_mul(self.passes() as u64), stop),
+            progress: Progress::new(
+                if self.checks_first() { updates } else { 0 },
+                updates.saturating_mul(self.passes() as u64),
+                stop,
+            ),
         };
         match self.strategy() {
-            Strategy::InOrder => self.in_order(&mut pass, arg, check),
+            Strategy::InOrder => self.in_order(&mut pass, arg),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
         }
@@ -195,38 +178,23 @@ impl Plan {
     fn drop_all(&self, space: &Space<'_>) -> Result<(), Fault> {
         let rules = space.rules();
         for (lookup, rule) in space.lookups.iter().zip(rules) {
-            let mut wrong = false;
-            lookup.index.for_each_integers(|values| {
-                let bad = |&v: &i64| space.bounds.resolve(v, rule.size).is_err();
-                wrong = wrong || values.iter().any(bad);
-            });
-            if wrong {
+            let fits = |values: &[i64]| space.bounds.all_inside(values, rule.size);
+            if !lookup.index.without_repeats().all_integers(fits) {
                 return Err(Fault::OutOfBounds);
             }
         }
         Ok(())
     }
 
-    fn in_order(
-        &self,
-        pass: &mut Pass<'_, '_>,
-        arg: Option<DynViewMut<'_>>,
-        check: bool,
-    ) -> Result<(), Fault> {
+    fn in_order(&self, pass: &mut Pass<'_, '_>, arg: Option<DynViewMut<'_>>) -> Result<(), Fault> {
         let walk = pass.walk;
         let combine = self.request.combine;
         if let Some(mut arg) = arg {
             let loops = Arg::new(walk, combine, &arg)?;
-            if check {
-                pass.each(|_| ())?;
-            }
             self.begin_writing(pass);
             return pass.each(|block| loops.run(walk, block, &mut arg));
         }
         let mut direct = Direct::new(walk, combine)?;
-        if check {
-            pass.each(|_| ())?;
-        }
         self.begin_writing(pass);
         if self.request.from_identity
             && let Some(value) = identity(walk.dst_layout().dtype(), combine)

@@ -104,8 +104,11 @@ impl DynView<'_> {
     #[must_use]
     pub(crate) fn to_integers(&self) -> Option<Vec<i64>> {
         let mut all = Vec::new();
-        self.for_each_integers(|block| all.extend_from_slice(block))
-            .then_some(all)
+        let numbers = self.all_integers(|block| {
+            all.extend_from_slice(block);
+            true
+        });
+        numbers.then_some(all)
     }
 
     /// Up to `count` elements, evenly spread.
@@ -130,15 +133,11 @@ impl DynView<'_> {
     #[must_use]
     pub(crate) fn max_integer(&self) -> Option<i64> {
         let mut max = None;
-        self.for_each_integers(|block| max = max.max(block.iter().copied().max()));
+        self.all_integers(|block| {
+            max = max.max(block.iter().copied().max());
+            true
+        });
         max
-    }
-
-    /// Whether `fits` holds for all elements, which must be numbers, block by block.
-    #[must_use]
-    pub(crate) fn all_integers(&self, fits: impl Fn(&[i64]) -> bool) -> bool {
-        let mut all = true;
-        self.for_each_integers(|block| all = all && fits(block)) && all
     }
 
     /// The view cut into up to `count` stretches along its longest axis.
@@ -166,47 +165,41 @@ impl DynView<'_> {
         view
     }
 
-    /// Calls `each` with all elements as `i64`, block by block in row-major order. False if they
-    /// are no numbers.
-    pub(crate) fn for_each_integers(&self, mut each: impl FnMut(&[i64])) -> bool {
-        const BLOCK: usize = 1024;
+    /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
+    /// false. True if it never did; false also if the elements are no numbers.
+    pub(crate) fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
+        const BLOCK: usize = 512;
+        if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
+            return false;
+        }
         let mut values = [0; BLOCK];
+        let (shape, strides) = (self.shape(), self.layout().strides());
         let contiguous = self.layout().is_contiguous();
-        let (run, stride) = match (self.shape().last(), self.layout().strides().last()) {
+        let (run, stride) = match (shape.last(), strides.last()) {
             (Some(_), _) if contiguous => (self.len(), self.dtype().size().cast_signed()),
             (Some(&len), Some(&stride)) => (len, stride),
             _ => (1, 0),
         };
         let outer = self.rank().saturating_sub(1);
-        let mut numbers = !matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128);
         let mut each_run = |offset: isize| {
-            let mut from = 0;
-            while from < run && numbers {
+            (0..run).step_by(BLOCK).all(|from| {
                 let block = &mut values[..(run - from).min(BLOCK)];
                 let at = offset + from.cast_signed() * stride;
-                numbers = self.read_integers(at, stride, block);
-                each(block);
-                from += block.len();
-            }
+                self.read_integers(at, stride, block) && each(block)
+            })
         };
-        if self.is_empty() {
-            return numbers;
+        if self.is_empty() || contiguous {
+            return self.is_empty() || each_run(0);
         }
-        if contiguous {
-            each_run(0);
-        } else {
-            offsets(
-                &self.shape()[..outer],
-                &self.layout().strides()[..outer],
-                each_run,
-            );
-        }
-        numbers
+        all_offsets(&shape[..outer], &strides[..outer], each_run)
     }
 
     /// Calls `each` with the byte offset of every element, in row-major order.
-    pub(super) fn for_each_offset(&self, each: impl FnMut(isize)) {
-        offsets(self.shape(), self.layout().strides(), each);
+    pub(super) fn for_each_offset(&self, mut each: impl FnMut(isize)) {
+        all_offsets(self.shape(), self.layout().strides(), |offset| {
+            each(offset);
+            true
+        });
     }
 
     /// True if every byte is 0 or 1, so that the elements may be seen as Rust's `bool`.
@@ -253,19 +246,19 @@ fn truncate(value: f64) -> i64 {
     }
 }
 
-/// Calls `each` with the byte offset of every coordinate, in row-major order.
-fn offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize)) {
+/// Calls `each` with the byte offset of every coordinate, in row-major order, until it returns
+/// false. True if it never did.
+fn all_offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize) -> bool) -> bool {
     if shape.contains(&0) {
-        return;
+        return true;
     }
     let mut at = Dims::from_elem(0, shape.len());
     let mut offset = 0isize;
-    loop {
-        each(offset);
+    while each(offset) {
         let mut axis = shape.len();
         loop {
             if axis == 0 {
-                return;
+                return true;
             }
             axis -= 1;
             at[axis] += 1;
@@ -277,4 +270,5 @@ fn offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize)) {
             at[axis] = 0;
         }
     }
+    false
 }
