@@ -173,7 +173,7 @@ impl FromStr for Reduce {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::parse(name).map_err(|p| context("scatter_reduce").error(p))
+        Self::parse(name).map_err(|p| context("torch.scatter_reduce").error(p))
     }
 }
 
@@ -315,7 +315,7 @@ fn class(problem: &Problem) -> Class {
 
 fn context(operator: &'static str) -> Context {
     Context {
-        operator: format!("torch.{operator}").into(),
+        operator: operator.into(),
         class,
     }
 }
@@ -329,8 +329,8 @@ fn lower<'a>(
     include_self: bool,
 ) -> Result<Call<'a>> {
     let context = context(match input {
-        Input::New(_) => "scatter_reduce",
-        Input::InPlace(_) => "scatter_reduce_",
+        Input::New(_) => "torch.scatter_reduce",
+        Input::InPlace(_) => "torch.scatter_reduce_",
     });
     match describe(input, dim, index, src, reduce, include_self) {
         Ok(scatter) => Ok(Call { context, scatter }),

@@ -74,11 +74,11 @@ pub const OPERATORS: &[Operator] = &[
         returns: &["out"],
         lower: |args| {
             let reduce = args.optional_text("reduce");
-            let context = context("scatter", class);
+            let context = context("torch_scatter.scatter", class);
             let reduce = Reduce::parse(reduce.as_deref().unwrap_or("sum"));
             lower_from(
                 args,
-                "scatter",
+                "torch_scatter.scatter",
                 reduce.map_err(|p| context.error(p))?,
                 false,
             )
@@ -89,42 +89,42 @@ pub const OPERATORS: &[Operator] = &[
         summary: "Sums the elements of src that share an index along dim",
         arguments: ARGUMENTS,
         returns: &["out"],
-        lower: |args| lower_from(args, "scatter_sum", Reduce::Sum, false),
+        lower: |args| lower_from(args, "torch_scatter.scatter_sum", Reduce::Sum, false),
     },
     Operator {
         name: "torch_scatter.scatter_add",
         summary: "Sums the elements of src that share an index along dim",
         arguments: ARGUMENTS,
         returns: &["out"],
-        lower: |args| lower_from(args, "scatter_add", Reduce::Sum, false),
+        lower: |args| lower_from(args, "torch_scatter.scatter_add", Reduce::Sum, false),
     },
     Operator {
         name: "torch_scatter.scatter_mul",
         summary: "Multiplies the elements of src that share an index along dim",
         arguments: ARGUMENTS,
         returns: &["out"],
-        lower: |args| lower_from(args, "scatter_mul", Reduce::Mul, false),
+        lower: |args| lower_from(args, "torch_scatter.scatter_mul", Reduce::Mul, false),
     },
     Operator {
         name: "torch_scatter.scatter_mean",
         summary: "Averages the elements of src that share an index along dim",
         arguments: ARGUMENTS,
         returns: &["out"],
-        lower: |args| lower_from(args, "scatter_mean", Reduce::Mean, false),
+        lower: |args| lower_from(args, "torch_scatter.scatter_mean", Reduce::Mean, false),
     },
     Operator {
         name: "torch_scatter.scatter_min",
         summary: "The smallest of the elements of src that share an index along dim, and where each came from",
         arguments: ARGUMENTS,
         returns: &["out", "arg"],
-        lower: |args| lower_from(args, "scatter_min", Reduce::Min, true),
+        lower: |args| lower_from(args, "torch_scatter.scatter_min", Reduce::Min, true),
     },
     Operator {
         name: "torch_scatter.scatter_max",
         summary: "The largest of the elements of src that share an index along dim, and where each came from",
         arguments: ARGUMENTS,
         returns: &["out", "arg"],
-        lower: |args| lower_from(args, "scatter_max", Reduce::Max, true),
+        lower: |args| lower_from(args, "torch_scatter.scatter_max", Reduce::Max, true),
     },
 ];
 
@@ -187,7 +187,7 @@ impl FromStr for Reduce {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::parse(name).map_err(|p| context("scatter", class).error(p))
+        Self::parse(name).map_err(|p| context("torch_scatter.scatter", class).error(p))
     }
 }
 
@@ -224,7 +224,7 @@ pub fn scatter<'a, T: Element, I: Element>(
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let output = new(
-        "scatter",
+        "torch_scatter.scatter",
         src.into(),
         index.into(),
         dim,
@@ -260,7 +260,17 @@ pub fn scatter_out<'a, T: Element, I: Element>(
 ) -> Result<()> {
     let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
     let out = Some(out.into().into_dyn());
-    lower("scatter", src, index, dim, out, None, reduce, false)?.run()?;
+    lower(
+        "torch_scatter.scatter",
+        src,
+        index,
+        dim,
+        out,
+        None,
+        reduce,
+        false,
+    )?
+    .run()?;
     Ok(())
 }
 
@@ -285,7 +295,7 @@ pub fn scatter_min<'a, T: Element, I: Element>(
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let output = new(
-        "scatter_min",
+        "torch_scatter.scatter_min",
         src.into(),
         index.into(),
         dim,
@@ -307,7 +317,7 @@ pub fn scatter_max<'a, T: Element, I: Element>(
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let output = new(
-        "scatter_max",
+        "torch_scatter.scatter_max",
         src.into(),
         index.into(),
         dim,
@@ -334,9 +344,19 @@ pub fn scatter_dyn<'a>(
     reduce: &str,
     with_arg: bool,
 ) -> Result<Output> {
-    let context = context("scatter", class);
+    let context = context("torch_scatter.scatter", class);
     let reduce = Reduce::parse(reduce).map_err(|p| context.error(p))?;
-    lower("scatter", src, index, dim, out, dim_size, reduce, with_arg)?.run()
+    lower(
+        "torch_scatter.scatter",
+        src,
+        index,
+        dim,
+        out,
+        dim_size,
+        reduce,
+        with_arg,
+    )?
+    .run()
 }
 
 fn new<'a, T: Element, I: Element>(
@@ -370,7 +390,7 @@ fn class(problem: &Problem) -> Class {
 
 fn context(name: &'static str, class: fn(&Problem) -> Class) -> Context {
     Context {
-        operator: format!("torch_scatter.{name}").into(),
+        operator: name.into(),
         class,
     }
 }

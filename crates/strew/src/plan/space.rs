@@ -41,7 +41,7 @@ pub(crate) struct Lookup<'a> {
 pub(crate) struct Space<'a> {
     /// The axes of the updates, row-major.
     pub(crate) axes: SmallVec<[SpaceAxis; 6]>,
-    pub(crate) lookups: SmallVec<[Lookup<'a>; 2]>,
+    pub(crate) lookups: Vec<Lookup<'a>>,
     pub(crate) bounds: Bounds,
     /// The destination's sizes and byte strides.
     pub(crate) dst: SmallVec<[(usize, isize); 6]>,

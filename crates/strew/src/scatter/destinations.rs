@@ -22,7 +22,7 @@ pub struct Destinations<'a> {
     onto: SmallVec<[Option<(usize, isize)>; 6]>,
     /// Where the walk starts on each of the destination's axes.
     start: Dims,
-    components: SmallVec<[Component<'a>; 2]>,
+    components: Vec<Component<'a>>,
     bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
@@ -94,7 +94,7 @@ impl<'a> Destinations<'a> {
                 .map(|(a, &s)| Some((a, s)))
                 .collect(),
             start: first,
-            components: SmallVec::new(),
+            components: Vec::new(),
             bounds: Bounds::STRICT,
             along: None,
         })
@@ -108,7 +108,7 @@ impl<'a> Destinations<'a> {
             updates: Dims::from_slice(&[0]),
             onto: SmallVec::from_elem(None, 1),
             start: Dims::from_elem(0, shape.len()),
-            components: SmallVec::new(),
+            components: Vec::new(),
             bounds: Bounds::STRICT,
             along: None,
         }
@@ -154,7 +154,7 @@ impl<'a> Destinations<'a> {
         updates.extend(window.iter().map(|&a| shape[a]));
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
-        let mut found = SmallVec::new();
+        let mut found = Vec::with_capacity(components.len());
         for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
             let mut index = component.clone();
             for _ in &window {
@@ -226,15 +226,12 @@ impl<'a> Destinations<'a> {
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: SmallVec::from_elem(
-                Component {
-                    argument,
-                    index: index.clone(),
-                    axis,
-                    place,
-                },
-                1,
-            ),
+            components: vec![Component {
+                argument,
+                index: index.clone(),
+                axis,
+                place,
+            }],
             bounds,
             along: Some(axis),
         })
