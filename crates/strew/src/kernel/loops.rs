@@ -56,13 +56,17 @@ pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
         Combine::Assign => copy_loop(dtype),
         Combine::Sum => for_dtype!(dtype, T => sum::<T>, complex C => sum::<C>),
         Combine::Prod => for_dtype!(dtype, T => prod::<T>, complex C => prod::<C>),
-        Combine::Min(Nan::Propagate) => for_dtype!(dtype, T => min::<T>, complex C => return None),
-        Combine::Max(Nan::Propagate) => for_dtype!(dtype, T => max::<T>, complex C => return None),
+        Combine::Min(Nan::Propagate) => {
+            for_dtype!(dtype, T => extreme::<T, false, false>, complex C => return None)
+        }
+        Combine::Max(Nan::Propagate) => {
+            for_dtype!(dtype, T => extreme::<T, true, false>, complex C => return None)
+        }
         Combine::Min(Nan::Ignore) => {
-            for_dtype!(dtype, T => strict_min::<T>, complex C => return None)
+            for_dtype!(dtype, T => extreme::<T, false, true>, complex C => return None)
         }
         Combine::Max(Nan::Ignore) => {
-            for_dtype!(dtype, T => strict_max::<T>, complex C => return None)
+            for_dtype!(dtype, T => extreme::<T, true, true>, complex C => return None)
         }
     })
 }
@@ -89,7 +93,9 @@ unsafe fn prod<T: Number>(rows: &Rows<'_>) {
     }
 }
 
-unsafe fn min<T: Ordered>(rows: &Rows<'_>) {
+/// A minimum or maximum. A strict one reads its cells as they are: they may hold a start value that
+/// is no element.
+unsafe fn extreme<T: Ordered, const MAX: bool, const STRICT: bool>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
         each::<T, T>(
@@ -97,57 +103,15 @@ unsafe fn min<T: Ordered>(rows: &Rows<'_>) {
             #[inline(always)]
             |_, cell, value| {
                 let value = value.canonical();
-                *cell = if value.below(cell.canonical()) | value.nan() {
-                    value
+                let current = if STRICT { *cell } else { cell.canonical() };
+                let wins = if MAX {
+                    current.below(value)
                 } else {
-                    *cell
+                    value.below(current)
                 };
-            },
-        );
-    }
-}
-
-unsafe fn max<T: Ordered>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe {
-        each::<T, T>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| {
-                let value = value.canonical();
-                *cell = if cell.canonical().below(value) | value.nan() {
-                    value
-                } else {
-                    *cell
-                };
-            },
-        );
-    }
-}
-
-unsafe fn strict_min<T: Ordered>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe {
-        each::<T, T>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| {
-                let value = value.canonical();
-                *cell = if value.below(*cell) { value } else { *cell };
-            },
-        );
-    }
-}
-
-unsafe fn strict_max<T: Ordered>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe {
-        each::<T, T>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| {
-                let value = value.canonical();
-                *cell = if cell.below(value) { value } else { *cell };
+                let wins = wins | (!STRICT && value.nan());
+                // A choice instead of a branch: it vectorises.
+                *cell = if wins { value } else { *cell };
             },
         );
     }
