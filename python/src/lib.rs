@@ -23,12 +23,21 @@ mod settings;
 /// The compiled part of the package `strew`.
 #[pyo3::pymodule]
 mod _strew {
+    use pyo3::exceptions::PyValueError;
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::operator::{Operator, operators};
     #[pymodule_export]
     use crate::output::Buffer;
     #[pymodule_export]
     use crate::settings::{get_memory_limit, get_num_threads, set_memory_limit, set_num_threads};
+
+    /// A slip in the environment's settings is said at once.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        strew::check_environment().map_err(|problem| PyValueError::new_err(problem.to_string()))
+    }
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

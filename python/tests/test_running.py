@@ -209,6 +209,53 @@ def test_a_signal_handler_of_the_program_runs_during_a_run():
     assert seconds < 1.0
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="asks Linux for the memory")
+def test_a_run_does_without_threads_that_cannot_be_had():
+    code = """
+    import resource
+    import numpy as np, strew
+    strew.set_num_threads(8)
+    x, src = np.zeros((10, 4096), np.float32), np.ones((1000, 4096), np.float32)
+    index = np.broadcast_to(np.arange(1000)[:, None] % 10, src.shape)
+    with open("/proc/self/status") as f:
+        size = next(int(line.split()[1]) << 10 for line in f if line.startswith("VmSize"))
+    # A thread needs a stack, and there is no room for one.
+    resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20),) * 2)
+    for n in (1, 2):
+        strew.torch.scatter_reduce_(x, 0, index, src, "sum")
+        assert (x == 100 * n).all()
+    print("done")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+@posix
+def test_a_forked_process_runs_on_threads_of_its_own():
+    code = """
+    import os
+    import numpy as np, strew
+    strew.set_num_threads(2)
+    src = np.ones((1000, 4096), np.float32)
+    index = np.arange(1000) % 10
+    work = lambda: (strew.torch_scatter.scatter(src, index, dim=0) == 100).all()
+    assert work()
+    children = []
+    for _ in range(8):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if work() else 1)
+        children.append(child)
+    assert work()
+    print([os.waitpid(child, 0)[1] for child in children])
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, timeout=60,
+    )
+    assert (done.stdout, done.stderr) == (f"{[0] * 8}\n", "")
+
+
 def resident():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -101,23 +101,12 @@ fn global() -> [Arg; 3] {
     ]
 }
 
-/// `1000`, `500M`, `2GiB`: the letters stand for powers of 1024.
+/// A number of bytes, for the parser.
 fn bytes(text: &str) -> Result<u64, String> {
-    let letters = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(letters);
-    let shift = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        _ => return Err(format!("'{unit}' is no unit: use K, M, G or T")),
-    };
-    let number: u64 = digits.parse().map_err(|_| "it must be a number of bytes")?;
-    let scaled = number.checked_mul(1 << shift);
-    Ok(scaled.ok_or("it is too large")?)
+    strew::parse_bytes(text).map_err(|problem| match problem {
+        strew::Problem::Value { expected, .. } => expected,
+        other => other.to_string(),
+    })
 }
 
 /// A command with a subcommand for each operator.

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(matches: &ArgMatches, json: bool) -> Result<()> {
+    strew::check_environment().map_err(|problem| Failure::new(problem.to_string()))?;
     if let Some(&threads) = matches.get_one(cli::THREADS) {
         strew::set_num_threads(Some(threads));
     }

@@ -368,6 +368,27 @@ fn results_that_do_not_fit_are_refused() {
     assert_eq!(by_environment.status.code(), Some(2));
     let complaint = String::from_utf8(by_environment.stderr).unwrap();
     assert!(complaint.contains("1024 are available"), "{complaint}");
+    for (name, value) in [
+        ("STREW_MEMORY_LIMIT", "50X"),
+        ("STREW_MEMORY_LIMIT", ""),
+        ("STREW_NUM_THREADS", "0"),
+        ("STREW_NUM_THREADS", "many"),
+    ] {
+        let done = folder.command().env(name, value).arg("ops").output();
+        let done = done.unwrap();
+        assert_eq!(done.status.code(), Some(2), "{name}={value}");
+        let complaint = String::from_utf8(done.stderr).unwrap();
+        assert!(
+            complaint.contains(&format!("{name} = {value:?}: ")),
+            "{complaint}"
+        );
+    }
+    let done = folder
+        .command()
+        .env("STREW_MEMORY_LIMIT", "8k")
+        .arg("ops")
+        .output();
+    assert!(done.unwrap().status.success());
     folder
         .strew("--memory-limit 8K run torch_scatter.scatter --src [1] --index [1000]")
         .ok();

@@ -33,6 +33,7 @@
 //! 5. 16-bit floats accumulate in `f32` and are rounded once; integers wrap; counts are exact.
 
 mod dialect;
+mod environment;
 mod error;
 mod kernel;
 mod monitor;
@@ -44,6 +45,7 @@ mod threads;
 
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
 pub use dialect::{OPERATORS, mindspore, mxnet, openvino, torch, torch_scatter};
+pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};
 pub use kernel::{Combine, Nan};

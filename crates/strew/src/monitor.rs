@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Sees how far a run has come, and may stop it.
 pub trait Monitor {
     /// `done` of `total` updates have been handled (a run that takes several passes counts each
-    /// of them). Called between blocks, on the thread that called the operator.
+    /// of them). Called between blocks, on the thread that called the operator; of a run that is
+    /// shared out among threads, it is told of the part that this thread does.
     ///
     /// Returning false stops the run with [`Problem::Interrupted`](crate::Problem::Interrupted),
     /// unless it has begun to write to memory that the caller can see: then it goes on to its end.
@@ -50,21 +51,46 @@ pub fn watch<R>(monitor: Rc<dyn Monitor>, work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Tells the monitor, if there is one. False: stop.
+/// The monitor of the calling thread, taken from it while a run goes on: a pool's thread that waits
+/// may be given work of somebody else's, which this monitor does not watch.
+pub(crate) struct Watch(Option<Rc<dyn Monitor>>);
+
+impl Watch {
+    pub(crate) fn take() -> Self {
+        Self(CURRENT.take())
+    }
+
+    pub(crate) fn monitor(&self) -> Option<&dyn Monitor> {
+        self.0.as_deref()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        CURRENT.set(self.0.take());
+    }
+}
+
+/// How far one part of a run has come.
 pub(crate) struct Progress<'s> {
+    monitor: Option<&'s dyn Monitor>,
     /// Set when another part of the run has failed.
     stop: &'s AtomicBool,
-    monitor: Option<Rc<dyn Monitor>>,
     done: u64,
     total: u64,
     visible: bool,
 }
 
 impl<'s> Progress<'s> {
-    pub(crate) fn new(done: u64, total: u64, stop: &'s AtomicBool) -> Self {
+    pub(crate) fn new(
+        monitor: Option<&'s dyn Monitor>,
+        stop: &'s AtomicBool,
+        done: u64,
+        total: u64,
+    ) -> Self {
         Self {
+            monitor,
             stop,
-            monitor: CURRENT.with_borrow(Clone::clone),
             done,
             total,
             visible: false,
@@ -79,10 +105,9 @@ impl<'s> Progress<'s> {
     /// `more` updates have been handled; true if the run goes on.
     pub(crate) fn step(&mut self, more: usize) -> bool {
         self.done += more as u64;
-        let wanted = match &self.monitor {
-            Some(monitor) => monitor.progress(self.done, self.total),
-            None => true,
-        };
+        let wanted = self
+            .monitor
+            .is_none_or(|monitor| monitor.progress(self.done, self.total));
         self.visible || (wanted && !self.stop.load(Ordering::Relaxed))
     }
 }

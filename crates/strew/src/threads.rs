@@ -1,10 +1,11 @@
 //! How many threads a run may use, and the pool that they live in.
 
+use crate::environment;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
-use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::{process, thread};
 
 /// What was set; 0 stands for nothing.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -21,15 +22,12 @@ pub fn set_num_threads(threads: Option<NonZeroUsize>) {
 /// `STREW_NUM_THREADS`, else the number of cores.
 #[must_use]
 pub fn num_threads() -> NonZeroUsize {
-    static DEFAULT: OnceLock<NonZeroUsize> = OnceLock::new();
-    NonZeroUsize::new(THREADS.load(Ordering::Relaxed)).unwrap_or_else(|| {
-        *DEFAULT.get_or_init(|| {
-            let set = std::env::var("STREW_NUM_THREADS").ok();
-            set.and_then(|v| v.trim().parse().ok())
-                .or_else(|| std::thread::available_parallelism().ok())
-                .unwrap_or(NonZeroUsize::MIN)
+    static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
+    NonZeroUsize::new(THREADS.load(Ordering::Relaxed))
+        .or_else(environment::threads)
+        .unwrap_or_else(|| {
+            *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
         })
-    })
 }
 
 /// How many threads a run that begins here has, the calling one included.
@@ -40,40 +38,74 @@ pub(crate) fn available() -> usize {
     }
 }
 
-/// Runs `work` on the calling thread; what it spawns runs on others, and is waited for.
-///
-/// Where no other thread can be had, what is spawned runs here.
-pub(crate) fn scope<'s>(threads: usize, work: impl FnOnce(&Scope<'s>)) {
-    if rayon::current_thread_index().is_some() {
-        return rayon::in_place_scope(work);
+/// The threads that help the calling one.
+pub(crate) enum Team {
+    /// Those of the pool that the call came from.
+    Callers,
+    /// Our own.
+    Own(Arc<ThreadPool>),
+}
+
+impl Team {
+    /// `None` if no other thread can be had: then the work is done by the calling one alone.
+    pub(crate) fn new(threads: usize) -> Option<Self> {
+        if rayon::current_thread_index().is_some() {
+            return Some(Self::Callers);
+        }
+        let workers = threads.checked_sub(1).filter(|&workers| workers > 0)?;
+        pool(workers.min(MOST_WORKERS)).map(Self::Own)
     }
-    match pool(threads.saturating_sub(1).max(1)) {
-        Some(pool) => pool.in_place_scope(work),
-        None => rayon::in_place_scope(work),
+
+    /// Runs `work` on the calling thread; what it spawns runs on the team, and is waited for.
+    pub(crate) fn scope<'s>(&self, work: impl FnOnce(&Scope<'s>)) {
+        match self {
+            Self::Callers => rayon::in_place_scope(work),
+            Self::Own(pool) => pool.in_place_scope(work),
+        }
     }
 }
+
+/// More workers than this would wait for each other.
+const MOST_WORKERS: usize = 255;
 
 /// A pool of our own with that many workers. Kept until another number is asked for, and made
 /// anew in a forked process, where the workers of its parent do not exist.
 fn pool(workers: usize) -> Option<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, usize, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = process::id();
-    if let Some((of, size, pool)) = &*kept
+    if let Some((of, size, pool)) = &*kept()?
         && (*of, *size) == (process, workers)
     {
         return Some(pool.clone());
     }
+    // Not under the lock: a process that is forked meanwhile would inherit it locked.
     let made = ThreadPoolBuilder::new()
         .num_threads(workers)
         .thread_name(|n| format!("strew-{n}"))
         .build();
     let pool = Arc::new(made.ok()?);
-    if let Some((of, _, old)) = kept.replace((process, workers, pool.clone()))
+    let old = kept()?.replace((process, workers, pool.clone()));
+    if let Some((of, _, old)) = old
         && of != process
     {
         // Its workers stayed in the parent process; waiting for them would never end.
         std::mem::forget(old);
     }
     Some(pool)
+}
+
+/// Process, number of workers, pool.
+type Kept = Option<(u32, usize, Arc<ThreadPool>)>;
+
+/// The pool that is kept. It is locked for some instructions only; a fork may happen just then, and
+/// in that child the lock is never given back: there, and only there, this is `None`.
+fn kept() -> Option<MutexGuard<'static, Kept>> {
+    static POOL: Mutex<Kept> = Mutex::new(None);
+    for _ in 0..10_000 {
+        match POOL.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::yield_now(),
+        }
+    }
+    None
 }

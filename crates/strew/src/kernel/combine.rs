@@ -100,7 +100,7 @@ impl Direct {
 #[repr(align(16))]
 struct Aligned(Bits);
 
-/// Sets every cell of a tensor that equals `value` to zero, and its arg, if there is one, to `none`.
+/// Sets every cell of a tensor that equals `value` to zero.
 pub(crate) fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), Problem> {
     let dtype = dst.dtype();
     let clear = clear_equal_loop(dtype).ok_or_else(|| Problem::Unsupported {

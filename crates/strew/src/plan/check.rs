@@ -4,39 +4,54 @@ use super::decode::Bounds;
 use super::run::Fault;
 use super::space::Space;
 use crate::error::Problem;
-use crate::monitor::Progress;
+use crate::monitor::{Monitor, Progress};
 use crate::tensor::DynView;
-use crate::threads::scope;
+use crate::threads::Team;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Checks the whole index, on up to `threads` threads; values that are repeated, once.
+/// Checks the whole index, `threads` stretches of it by the team at a time; values that are
+/// repeated, once.
 ///
 /// `passes` is how many passes the run takes in all, of which this is the first.
-pub(super) fn check(space: &Space<'_>, threads: usize, passes: usize) -> Result<(), Fault> {
+pub(super) fn check(
+    space: &Space<'_>,
+    team: Option<&Team>,
+    threads: usize,
+    passes: usize,
+    monitor: Option<&dyn Monitor>,
+) -> Result<(), Fault> {
     let stop = AtomicBool::new(false);
     for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
         let index = lookup.index.without_repeats();
         let stretches = index.stretches(threads);
         let mut faults: Vec<Result<(), Fault>> = stretches.iter().map(|_| Ok(())).collect();
-        let look = |stretch: &DynView<'_>| {
-            let done = stretch_is_inside(stretch, space.bounds, rule.size, passes, &stop);
+        let bounds = space.bounds;
+        let look = |stretch: &DynView<'_>, monitor| {
+            let total = (stretch.len() as u64).saturating_mul(passes as u64);
+            let progress = Progress::new(monitor, &stop, 0, total);
+            let done = stretch_is_inside(stretch, bounds, rule.size, progress);
             if done.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
             done
         };
-        if let ([alone], [fault]) = (&stretches[..], &mut faults[..]) {
-            *fault = look(alone);
-        } else {
-            scope(threads, |scope| {
+        let Some(team) = team else {
+            for (stretch, fault) in stretches.iter().zip(&mut faults) {
+                *fault = look(stretch, monitor);
+            }
+            Fault::first(faults)?;
+            continue;
+        };
+        {
+            team.scope(|scope| {
                 let mut each = stretches.iter().zip(&mut faults);
                 let mine = each.next();
                 for (stretch, fault) in each {
                     let look = &look;
-                    scope.spawn(move |_| *fault = look(stretch));
+                    scope.spawn(move |_| *fault = look(stretch, None));
                 }
                 if let Some((stretch, fault)) = mine {
-                    *fault = look(stretch);
+                    *fault = look(stretch, monitor);
                 }
             });
         }
@@ -49,11 +64,8 @@ fn stretch_is_inside(
     stretch: &DynView<'_>,
     bounds: Bounds,
     size: usize,
-    passes: usize,
-    stop: &AtomicBool,
+    mut progress: Progress<'_>,
 ) -> Result<(), Fault> {
-    let total = (stretch.len() as u64).saturating_mul(passes as u64);
-    let mut progress = Progress::new(0, total, stop);
     let mut stopped = false;
     let inside = stretch.all_integers(|values| {
         let inside = bounds.all_inside(values, size);

@@ -114,8 +114,12 @@ pub(super) fn choose(
     })
 }
 
-/// Fewer bytes of updates than this are done before another thread has woken up.
-const SHARED_FROM: usize = 1 << 20;
+/// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
+/// up.
+const BY_AXIS: usize = 1 << 20;
+
+/// Likewise by owner, where a part also reads the whole index.
+const BY_OWNER: usize = 12 << 20;
 
 /// How to share the run out, and among how many threads.
 pub(super) fn split(
@@ -131,7 +135,8 @@ pub(super) fn split(
         "a part in place that needs working memory could fail after another has written",
     );
     if let Some((split, threads)) = request.split {
-        return match split::obstacle(space, split).or(in_place) {
+        let none = (threads == 0).then_some("it takes at least one thread");
+        return match split::obstacle(space, split).or(in_place).or(none) {
             None => Ok(Some((split, threads))),
             Some(why) => Err(Problem::Strategy {
                 strategy: split.name(),
@@ -140,9 +145,18 @@ pub(super) fn split(
         };
     }
     let updates = cut.count().saturating_mul(cut.width());
-    if in_place.is_some() || updates.saturating_mul(dst.size()) < SHARED_FROM {
+    let bytes = updates.saturating_mul(dst.size());
+    if in_place.is_some() || bytes < 2 * BY_AXIS {
         return Ok(None);
     }
-    let threads = available();
-    Ok(split::choose(space, dst.size(), threads).map(|split| (split, threads)))
+    let most = available();
+    let Some(split) = split::choose(space, dst.size(), most) else {
+        return Ok(None);
+    };
+    let each = match split {
+        Split::Axis(_) => BY_AXIS,
+        Split::Owner => BY_OWNER,
+    };
+    let threads = most.min(bytes / each);
+    Ok((threads > 1).then_some((split, threads)))
 }

@@ -112,7 +112,7 @@ impl Plan {
         self.request.visible && self.lookups > 0 && self.strategy == Strategy::InOrder
     }
 
-    /// Bytes of working memory beyond the inputs and the output, at most.
+    /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
     #[must_use]
     pub fn working_memory(&self) -> usize {
         let row = self.width().saturating_mul(self.dst.accumulator().size()) + 8;

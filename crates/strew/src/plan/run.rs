@@ -11,9 +11,9 @@ use crate::kernel::{
     Arg, Block, Cursor, DefaultFloats, Direct, Geometry, OutOfBounds, ROWS, Table, Term, Walk,
     identity,
 };
-use crate::monitor::Progress;
+use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
-use crate::threads::scope;
+use crate::threads::Team;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -75,41 +75,57 @@ impl Plan {
                 false => Err(Fault::OutOfBounds),
             };
         }
-        let threads = self.split().map_or(1, |(_, threads)| threads);
+        let watch = Watch::take();
+        let monitor = watch.monitor();
+        let shared = self
+            .split()
+            .and_then(|(split, threads)| Some((split, threads, Team::new(threads)?)));
         if self.checks_first() {
-            check(space, threads, self.passes())?;
+            let team = shared.as_ref().map(|(_, _, team)| team);
+            let threads = shared.as_ref().map_or(1, |(_, threads, _)| *threads);
+            check(space, team, threads, self.passes(), monitor)?;
         }
         let stop = AtomicBool::new(false);
         let whole = Part::whole(space, src, outputs);
-        let Some((split, _)) = self.split() else {
-            return self.run_part(whole, &stop);
+        let Some((split, threads, team)) = shared else {
+            return self.run_part(whole, monitor, &stop);
         };
         let parts = whole.split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
-        scope(threads, |scope| {
+        team.scope(|scope| {
             let mut each = parts.into_iter().zip(&mut faults);
             let mine = each.next();
             for (part, fault) in each {
                 let stop = &stop;
-                scope.spawn(move |_| *fault = self.run_part(part, stop));
+                scope.spawn(move |_| *fault = self.run_part(part, None, stop));
             }
             if let Some((part, fault)) = mine {
-                *fault = self.run_part(part, &stop);
+                *fault = self.run_part(part, monitor, &stop);
             }
         });
         Fault::first(faults)
     }
 
     /// Runs one part, on this thread.
-    fn run_part(&self, part: Part<'_, '_>, stop: &AtomicBool) -> Result<(), Fault> {
-        let done = self.run_serial(part, stop);
+    fn run_part(
+        &self,
+        part: Part<'_, '_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let done = self.run_serial(part, monitor, stop);
         if done.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
         done
     }
 
-    fn run_serial(&self, part: Part<'_, '_>, stop: &AtomicBool) -> Result<(), Fault> {
+    fn run_serial(
+        &self,
+        part: Part<'_, '_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
         let Part {
             space,
             src,
@@ -162,9 +178,10 @@ impl Plan {
             reader,
             walk: &walk,
             progress: Progress::new(
+                monitor,
+                stop,
                 if self.checks_first() { updates } else { 0 },
                 updates.saturating_mul(self.passes() as u64),
-                stop,
             ),
         };
         match self.strategy() {

@@ -94,7 +94,7 @@ impl Space<'_> {
     /// An axis that walks the destination takes its stride times a whole number of steps.
     fn steps_of(&self, axis: &SpaceAxis) -> isize {
         match axis.onto.map(|axis| self.dst[axis].1) {
-            Some(stride) if stride != 0 => axis.dst / stride,
+            Some(stride) if stride != 0 => axis.dst.wrapping_div(stride),
             _ => 0,
         }
     }

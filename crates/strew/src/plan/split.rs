@@ -41,7 +41,7 @@ const OWNED_ROW: usize = 32;
 const OWNED_TABLE: usize = 32 << 20;
 
 /// Values of the index that are looked at to cut the destination into parts of equal work.
-const SAMPLE: usize = 4096;
+const SAMPLE: usize = 512;
 
 /// One part of a run.
 pub(super) struct Part<'p, 'i> {
@@ -64,8 +64,11 @@ impl<'p, 'i> Part<'p, 'i> {
     /// As many parts as asked for, or fewer.
     pub(super) fn split(self, split: Split, parts: usize) -> Vec<Self> {
         match split {
-            Split::Axis(k) => self.along(k, parts),
-            Split::Owner => self.by_owner(parts),
+            Split::Axis(k) => {
+                let most = self.space.axes[k].len.max(1);
+                self.along(k, parts.min(most))
+            }
+            Split::Owner => self.by_owner(parts.min(SAMPLE)),
         }
     }
 

@@ -88,10 +88,12 @@ impl<'a> Destinations<'a> {
         Ok(Self {
             shape: shape.into(),
             updates: count.into(),
+            // A single cell needs no step.
             onto: step
                 .iter()
+                .zip(count)
                 .enumerate()
-                .map(|(a, &s)| Some((a, s)))
+                .map(|(a, (&step, &count))| Some((a, if count > 1 { step } else { 1 })))
                 .collect(),
             start: first,
             components: Vec::new(),

@@ -38,7 +38,12 @@ impl Layout {
         let layout = Self {
             dtype,
             shape: Dims::from_slice(shape),
-            strides: Strides::from_slice(strides),
+            // Nobody takes a step along an axis of one element, so its stride says nothing.
+            strides: shape
+                .iter()
+                .zip(strides)
+                .map(|(&len, &stride)| if len > 1 { stride } else { 0 })
+                .collect(),
         };
         if checked_len(shape).is_none() {
             return Err(refuse(format!("shape {shape:?} has too many elements")));
@@ -72,7 +77,7 @@ impl Layout {
             needed: shape
                 .iter()
                 .fold(dtype.size() as u128, |n, &d| n.saturating_mul(d as u128)),
-            available: isize::MAX as u128,
+            available: super::memory_limit().map_or(isize::MAX as u128, u128::from),
         };
         let bytes = checked_len(shape)
             .and_then(|n| n.checked_mul(dtype.size()))

@@ -1,11 +1,11 @@
 //! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
 
+use crate::environment;
 use crate::error::Problem;
 use memmap2::MmapMut;
 use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
 use std::fs;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every consumer that takes arrays without a copy is content with this (XLA asks for it).
@@ -34,12 +34,8 @@ pub fn memory_limit() -> Option<u64> {
 
 /// The limit that was set, by a call or by the environment.
 fn set_limit() -> Option<u64> {
-    static ENVIRONMENT: OnceLock<Option<u64>> = OnceLock::new();
     match LIMIT.load(Ordering::Relaxed) {
-        u64::MAX => *ENVIRONMENT.get_or_init(|| {
-            let set = std::env::var("STREW_MEMORY_LIMIT").ok();
-            set.and_then(|v| v.trim().parse().ok())
-        }),
+        u64::MAX => environment::memory(),
         set => Some(set),
     }
 }

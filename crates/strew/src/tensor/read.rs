@@ -143,6 +143,7 @@ impl DynView<'_> {
     /// The view cut into up to `count` stretches along its longest axis.
     #[must_use]
     pub(crate) fn stretches(&self, count: usize) -> Vec<Self> {
+        let count = count.clamp(1, MOST_STRETCHES);
         let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
         let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
             return vec![self.clone()];
@@ -213,6 +214,9 @@ impl DynView<'_> {
     }
 }
 
+/// More parts than any number of threads is worth.
+const MOST_STRETCHES: usize = 1 << 10;
+
 /// How far ahead of the reading a stream is fetched.
 const AHEAD: isize = 4096;
 
@@ -262,11 +266,11 @@ fn all_offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize) -
             }
             axis -= 1;
             at[axis] += 1;
-            offset += strides[axis];
+            offset = offset.wrapping_add(strides[axis]);
             if at[axis] < shape[axis] {
                 break;
             }
-            offset -= strides[axis] * shape[axis].cast_signed();
+            offset = offset.wrapping_sub(strides[axis].wrapping_mul(shape[axis].cast_signed()));
             at[axis] = 0;
         }
     }
