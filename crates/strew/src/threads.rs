@@ -1,6 +1,5 @@
 //! How many threads a run may use, and the pool that they live in.
 
-use crate::environment;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +23,7 @@ pub fn set_num_threads(threads: Option<NonZeroUsize>) {
 pub fn num_threads() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
     NonZeroUsize::new(THREADS.load(Ordering::Relaxed))
-        .or_else(environment::threads)
+        .or_else(crate::environment::threads)
         .unwrap_or_else(|| {
             *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
         })

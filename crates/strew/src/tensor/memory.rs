@@ -1,6 +1,5 @@
 //! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
 
-use crate::environment;
 use crate::error::Problem;
 use memmap2::MmapMut;
 use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
@@ -35,7 +34,7 @@ pub fn memory_limit() -> Option<u64> {
 /// The limit that was set, by a call or by the environment.
 fn set_limit() -> Option<u64> {
     match LIMIT.load(Ordering::Relaxed) {
-        u64::MAX => environment::memory(),
+        u64::MAX => crate::environment::memory(),
         set => Some(set),
     }
 }
