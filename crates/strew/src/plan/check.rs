@@ -35,16 +35,10 @@ pub(super) fn check(
             }
             done
         };
-        let Some(team) = team else {
-            for (stretch, fault) in stretches.iter().zip(&mut faults) {
-                *fault = look(stretch, monitor);
-            }
-            Fault::first(faults)?;
-            continue;
-        };
-        {
-            team.scope(|scope| {
-                let mut each = stretches.iter().zip(&mut faults);
+        let mut each = stretches.iter().zip(&mut faults);
+        match team {
+            None => each.for_each(|(stretch, fault)| *fault = look(stretch, monitor)),
+            Some(team) => team.scope(|scope| {
                 let mine = each.next();
                 for (stretch, fault) in each {
                     let look = &look;
@@ -53,7 +47,7 @@ pub(super) fn check(
                 if let Some((stretch, fault)) = mine {
                     *fault = look(stretch, monitor);
                 }
-            });
+            }),
         }
         Fault::first(faults)?;
     }
