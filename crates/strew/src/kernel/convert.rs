@@ -1,7 +1,7 @@
 //! Updates of another type than the destination: converted block by block on their way in.
 
 use super::number::{Bool, Into2};
-use super::rows::{Dims, Loop, Rows, each};
+use super::rows::{Ahead, Dims, Loop, Rows, each};
 use super::walk::{Block, ROWS};
 use crate::error::Problem;
 use crate::tensor::{Buffer, DType, Layout};
@@ -111,6 +111,7 @@ impl Converter {
                 right: src,
                 right_at: block.src().part(part.clone()),
                 window: &self.window,
+                ahead: Ahead::NONE,
             };
             // SAFETY: `to_at` are the first rows of the scratch, which has `self.rows` of them;
             // the right side is the caller's promise; the scratch overlaps nothing.

@@ -5,10 +5,13 @@
 //! reading index values into private memory, checking each against its limit, and adding it up:
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
-use super::rows::{At, Dim, Dims};
+use super::decode::Scale;
+use super::rows::{Ahead, At, Dim, Dims};
+use super::sift::{Wanted, sift};
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub(crate) const ROWS: usize = 512;
@@ -16,6 +19,9 @@ pub(crate) const ROWS: usize = 512;
 /// Elements per block, at most, unless a single row has more: what runs between two looks at
 /// whether somebody wants to stop.
 const BLOCK_ELEMENTS: usize = 1 << 22;
+
+/// Rows that are looked at for one block, at most, where most are left out.
+const TAKEN: usize = 16 * ROWS;
 
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -284,6 +290,8 @@ pub(crate) struct Block {
     even: Option<(isize, isize)>,
     aux: [isize; ROWS],
     position: [isize; ROWS],
+    /// What the next block will read.
+    ahead: Ahead,
 }
 
 impl Block {
@@ -295,7 +303,12 @@ impl Block {
             even: None,
             aux: [0; ROWS],
             position: [0; ROWS],
+            ahead: Ahead::NONE,
         }
+    }
+
+    pub(super) fn ahead(&self) -> Ahead {
+        self.ahead
     }
 
     pub(super) fn len(&self) -> usize {
@@ -323,8 +336,25 @@ impl Block {
     }
 }
 
-/// Reads a run of index values: of which term, from which coordinate on, and where to.
-pub(crate) type Read<'r> = dyn FnMut(usize, &[usize], &mut [i64]) -> Result<(), OutOfBounds> + 'r;
+/// Where index values come from.
+pub(crate) trait Read {
+    /// Reads the values of a term for a run of rows that begins at coordinate `at` and goes along
+    /// the last axis.
+    fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
+
+    /// Likewise, for values that must be below `limit`, straight to offsets. False if nothing was read, because these values are not used as they are.
+    fn offsets(
+        &self,
+        term: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds>;
+
+    /// Where a term's value for the row at this coordinate is, and how far away the next one.
+    fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
+}
 
 /// A place in a walk: gives its rows block by block, in order.
 pub(crate) struct Cursor<'w, 'a> {
@@ -343,104 +373,192 @@ impl<'w, 'a> Cursor<'w, 'a> {
     }
 
     /// Fills `block` with the next rows and returns how many were taken (0: the walk is over).
-    ///
-    /// `read(term, at, values)` gives the index values of a term for a run of rows that begins at
-    /// coordinate `at` and goes along the last axis. Rows that a term drops are left out.
+    /// Rows that a term leaves out are not in the block.
     ///
     /// # Errors
     /// [`OutOfBounds`] if a value is not below its limit and its term does not drop.
     pub(crate) fn next(
         &mut self,
         block: &mut Block,
-        read: &mut Read<'_>,
+        index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
         let mut values = [0i64; ROWS];
-        let mut keep = [true; ROWS];
-        let mut dropped = false;
-        let mut filled = 0;
-        while filled < walk.block_rows && self.left > 0 {
-            let (inner, along) = match walk.rows.last() {
-                Some(axis) => (*axis, self.at[walk.rows.len() - 1]),
-                None => (
-                    Axis {
-                        len: 1,
-                        step: Step::default(),
-                    },
-                    0,
-                ),
-            };
+        let (mut filled, mut taken) = (0, 0);
+        while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
+            let (inner, along) = self.along();
             let run = (inner.len - along).min(walk.block_rows - filled);
-            let mut base = walk.start;
-            for (axis, &at) in walk.rows.iter().zip(&self.at) {
-                let n = at.cast_signed();
-                base.dst += n * axis.step.dst;
-                base.src += n * axis.step.src;
-                base.aux += n * axis.step.aux;
-                base.position += n * axis.step.position;
-            }
-            let rows = filled..filled + run;
+            let base = self.base();
+            let values = &mut values[..run];
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
-            if !alone {
-                ramp(&mut block.src[rows.clone()], base.src, inner.step.src);
-            }
-            // The first term writes the destination's offsets, the others add to them.
-            let mut ramped = inner.step.dst == 0 && !walk.terms.is_empty();
-            if !ramped {
-                ramp(&mut block.dst[rows.clone()], base.dst, inner.step.dst);
-            }
-            if walk.numbers {
-                ramp(&mut block.aux[rows.clone()], base.aux, inner.step.aux);
-                ramp(
-                    &mut block.position[rows.clone()],
-                    base.position,
-                    inner.step.position,
-                );
-            }
-            for (number, term) in walk.terms.iter().enumerate() {
-                let values = &mut values[..run];
-                read(number, &self.at, values)?;
-                let limit = term.limit as i64;
-                if term.drop {
-                    for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
-                        if !(0..limit).contains(value) {
-                            (*value, *keep, dropped) = (0, false, true);
+            let kept = match &walk.terms[..] {
+                [term] if walk.drops => {
+                    index.read(0, &self.at, values)?;
+                    self.sift(block, filled, (base, inner.step), term, values)?
+                }
+                [term]
+                    if !walk.numbers
+                        && inner.step.dst == 0
+                        && index.offsets(
+                            0,
+                            &self.at,
+                            term.limit,
+                            Scale {
+                                base: base.dst,
+                                factor: term.dst,
+                            },
+                            &mut block.dst[filled..filled + run],
+                        )? =>
+                {
+                    if !alone {
+                        ramp(
+                            &mut block.src[filled..filled + run],
+                            base.src,
+                            inner.step.src,
+                        );
+                    }
+                    run
+                }
+                terms => {
+                    let rows = filled..filled + run;
+                    self.fill(block, &rows, (base, inner.step));
+                    // The first term writes the destination's offsets, the others add to them.
+                    let mut first = inner.step.dst == 0;
+                    let mut keep = [true; ROWS];
+                    for (number, term) in terms.iter().enumerate() {
+                        index.read(number, &self.at, values)?;
+                        if !term.drop && !vectorized!(inside(values, term.limit as i64)) {
+                            return Err(OutOfBounds);
+                        }
+                        if walk.drops {
+                            mark(values, &mut keep, term);
+                        }
+                        let dst = &mut block.dst[rows.clone()];
+                        if std::mem::take(&mut first) {
+                            vectorized!(place(dst, base.dst, values, term.dst));
+                        } else {
+                            vectorized!(add(dst, values, term.dst));
+                        }
+                        if walk.numbers {
+                            vectorized!(add(&mut block.aux[rows.clone()], values, term.aux));
                         }
                     }
-                }
-                if !vectorized!(inside(values, limit)) {
-                    return Err(OutOfBounds);
-                }
-                if term.len != term.limit {
-                    let (from, len) = (term.from as i64, term.len as i64);
-                    for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
-                        let here = *value - from;
-                        let mine = (0..len).contains(&here);
-                        *value = if mine { here } else { 0 };
-                        *keep &= mine;
+                    match walk.drops {
+                        true => compact(block, rows, &keep, walk.numbers),
+                        false => run,
                     }
-                    dropped = true;
                 }
-                let dst = &mut block.dst[rows.clone()];
-                if std::mem::take(&mut ramped) {
-                    vectorized!(place(dst, base.dst, values, term.dst));
-                } else {
-                    vectorized!(add(dst, values, term.dst));
-                }
-                if walk.numbers {
-                    vectorized!(add(&mut block.aux[rows.clone()], values, term.aux));
-                }
-            }
-            filled += run;
+            };
+            filled += kept;
+            taken += run;
             self.advance(run);
         }
         block.len = filled;
-        if dropped {
-            compact(block, &keep, walk.numbers);
+        block.ahead = self.ahead(index);
+        Ok(taken)
+    }
+
+    /// The last axis of the rows, and where on it the next row is.
+    fn along(&self) -> (Axis, usize) {
+        match (self.walk.rows.last(), self.at.last()) {
+            (Some(&axis), Some(&at)) => (axis, at),
+            _ => (
+                Axis {
+                    len: 1,
+                    step: Step::default(),
+                },
+                0,
+            ),
         }
-        Ok(filled)
+    }
+
+    /// Where the next row is, but for its index values.
+    fn base(&self) -> Step {
+        let mut base = self.walk.start;
+        for (axis, &at) in self.walk.rows.iter().zip(&self.at) {
+            let n = at.cast_signed();
+            base.dst += n * axis.step.dst;
+            base.src += n * axis.step.src;
+            base.aux += n * axis.step.aux;
+            base.position += n * axis.step.position;
+        }
+        base
+    }
+
+    /// What the rows from here on will read.
+    fn ahead(&self, index: &impl Read) -> Ahead {
+        let values = match self.walk.terms.len() {
+            0 => (std::ptr::null(), 0),
+            _ => index.place(0, &self.at),
+        };
+        let src = self.walk.src.wrapping_offset(self.base().src);
+        Ahead([values, (src, self.along().0.step.src)])
+    }
+
+    /// Offsets of rows `step` apart, but for their index values.
+    fn fill(&self, block: &mut Block, rows: &Range<usize>, (base, step): (Step, Step)) {
+        if block.even.is_none() {
+            ramp(&mut block.src[rows.clone()], base.src, step.src);
+        }
+        if step.dst != 0 || self.walk.terms.is_empty() {
+            ramp(&mut block.dst[rows.clone()], base.dst, step.dst);
+        }
+        if self.walk.numbers {
+            ramp(&mut block.aux[rows.clone()], base.aux, step.aux);
+            ramp(
+                &mut block.position[rows.clone()],
+                base.position,
+                step.position,
+            );
+        }
+    }
+
+    /// Offsets of those rows of a run that its one term keeps; returns how many.
+    fn sift(
+        &self,
+        block: &mut Block,
+        filled: usize,
+        (base, step): (Step, Step),
+        term: &Term,
+        values: &mut [i64],
+    ) -> Result<usize, OutOfBounds> {
+        let mut kept = [0i64; ROWS];
+        let wanted = Wanted {
+            limit: term.limit,
+            from: term.from,
+            len: term.len,
+            drop: term.drop,
+        };
+        let kept_rows = sift(values, &mut kept, wanted).ok_or(OutOfBounds)?;
+        let (values, kept) = (&values[..kept_rows], &kept[..kept_rows]);
+        let rows = filled..filled + kept_rows;
+        vectorized!(place(
+            &mut block.dst[rows.clone()],
+            base.dst,
+            values,
+            term.dst
+        ));
+        if step.dst != 0 {
+            vectorized!(add(&mut block.dst[rows.clone()], kept, step.dst));
+        }
+        vectorized!(place(
+            &mut block.src[rows.clone()],
+            base.src,
+            kept,
+            step.src
+        ));
+        if self.walk.numbers {
+            let aux = &mut block.aux[rows.clone()];
+            vectorized!(place(aux, base.aux, values, term.aux));
+            if step.aux != 0 {
+                vectorized!(add(aux, kept, step.aux));
+            }
+            let position = &mut block.position[rows];
+            vectorized!(place(position, base.position, kept, step.position));
+        }
+        Ok(kept_rows)
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.
@@ -505,10 +623,22 @@ fn scaled(to: &mut [isize], values: &[i64], factor: isize, each: impl Fn(&mut is
     }
 }
 
-/// Takes the dropped rows out, without a branch that depends on the data.
-fn compact(block: &mut Block, keep: &[bool; ROWS], numbers: bool) {
-    let mut to = 0;
-    for (from, &keep) in keep.iter().enumerate().take(block.len) {
+/// Notes which values of a term leave their row out, and makes the others count from where the
+/// destination begins. What is out of bounds and no row to leave out was refused before.
+fn mark(values: &mut [i64], keep: &mut [bool; ROWS], term: &Term) {
+    let (limit, from, len) = (term.limit as i64, term.from as i64, term.len as i64);
+    for (value, keep) in values.iter_mut().zip(keep) {
+        let here = *value - from;
+        let mine = (0..limit).contains(value) && (0..len).contains(&here);
+        *value = if mine { here } else { 0 };
+        *keep &= mine;
+    }
+}
+
+/// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
+fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool; ROWS], numbers: bool) -> usize {
+    let mut to = rows.start;
+    for (from, &keep) in rows.clone().zip(keep) {
         block.dst[to] = block.dst[from];
         block.src[to] = block.src[from];
         if numbers {
@@ -517,5 +647,5 @@ fn compact(block: &mut Block, keep: &[bool; ROWS], numbers: bool) {
         }
         to += usize::from(keep);
     }
-    block.len = to;
+    to - rows.start
 }

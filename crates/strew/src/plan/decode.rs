@@ -1,7 +1,7 @@
 //! Index values as they are stored, made into values that are checked against their axis.
 
 use super::space::{Cut, Lookup};
-use crate::kernel::OutOfBounds;
+use crate::kernel::{OutOfBounds, Read, Scale, place_integers};
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,10 +96,15 @@ impl Rule {
         Self { bounds, size }
     }
 
+    /// Whether values below the size are used as they are, and all others are out of bounds.
+    fn is_strict(self) -> bool {
+        self.bounds == Bounds::STRICT
+    }
+
     /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
     /// or, if the rule drops, left out.
     fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {
-        if self.bounds == Bounds::STRICT {
+        if self.is_strict() {
             return Ok(());
         }
         for value in values {
@@ -117,19 +122,20 @@ pub(super) struct Reader<'s, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// The values of one lookup for the rows from coordinate `at` on, along the last row axis.
-    pub(super) fn read(
-        &self,
-        lookup: usize,
-        at: &[usize],
-        values: &mut [i64],
-    ) -> Result<(), OutOfBounds> {
-        let mut offset = 0;
-        let mut stride = 0;
+    /// Where a row's value is, in bytes from the first one, and how far away the next one.
+    fn offset(&self, lookup: usize, at: &[usize]) -> (isize, isize) {
+        let (mut offset, mut stride) = (0, 0);
         for (&k, steps) in at.iter().zip(&self.cut.index) {
             stride = steps[lookup];
             offset += k.cast_signed() * stride;
         }
+        (offset, stride)
+    }
+}
+
+impl Read for Reader<'_, '_> {
+    fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
+        let (offset, stride) = self.offset(lookup, at);
         if !self.lookups[lookup]
             .index
             .read_integers(offset, stride, values)
@@ -137,5 +143,29 @@ impl Reader<'_, '_> {
             return Err(OutOfBounds);
         }
         self.rules[lookup].apply(values)
+    }
+
+    fn offsets(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds> {
+        if !self.rules[lookup].is_strict() {
+            return Ok(false);
+        }
+        let (offset, stride) = self.offset(lookup, at);
+        let index = &self.lookups[lookup].index;
+        place_integers(index, (offset, stride), limit, scale, to)
+            .then_some(true)
+            .ok_or(OutOfBounds)
+    }
+
+    fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {
+        let (offset, stride) = self.offset(lookup, at);
+        let first = self.lookups[lookup].index.as_ptr();
+        (first.wrapping_offset(offset), stride)
     }
 }
