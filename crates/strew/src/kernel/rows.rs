@@ -111,11 +111,16 @@ unsafe fn nest<L: Copy, R: Copy>(rows: &Rows<'_>, each: &impl Fn(usize, &mut L, 
     let Some((inner, outer)) = rows.window.split_last() else {
         match rows.right_at {
             At::Each(right_at) => {
-                for (i, (&l, &r)) in rows.left_at.iter().zip(right_at).enumerate() {
-                    // SAFETY: the caller's promise for windows of one element.
-                    unsafe {
-                        let value = rows.right.offset(r).cast::<R>().read();
-                        each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                let chunks = rows.left_at.chunks(STRIDE).zip(right_at.chunks(STRIDE));
+                for (chunk, (left_at, right_at)) in chunks.enumerate() {
+                    let from = chunk * STRIDE;
+                    rows.ahead.prefetch(from);
+                    for (i, (&l, &r)) in (from..).zip(left_at.iter().zip(right_at)) {
+                        // SAFETY: the caller's promise for windows of one element.
+                        unsafe {
+                            let value = rows.right.offset(r).cast::<R>().read();
+                            each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                        }
                     }
                 }
             }

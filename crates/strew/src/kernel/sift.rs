@@ -22,7 +22,7 @@ pub(super) fn sift(values: &mut [i64], places: &mut [i64], wanted: Wanted) -> Op
     let places = &mut places[..values.len()];
     #[cfg(target_arch = "x86_64")]
     if let fearless_simd::Level::Avx512(_) = fearless_simd::Level::new() {
-        // SAFETY: the level says that the machine has AVX-512F.
+        // SAFETY: the level says that the machine has AVX-512F, and with it POPCNT.
         return unsafe { avx512(values, places, wanted) };
     }
     scalar(values, places, 0, 0, wanted)
@@ -49,7 +49,7 @@ fn scalar(
 
 /// Compiled loops do not find the instruction that this is about: it packs the chosen lanes.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 fn avx512(values: &mut [i64], places: &mut [i64], wanted: Wanted) -> Option<usize> {
     use std::arch::x86_64::{
         _mm512_add_epi64, _mm512_cmpge_epu64_mask, _mm512_cmplt_epu64_mask, _mm512_loadu_si512,

@@ -456,7 +456,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             self.advance(run);
         }
         block.len = filled;
-        block.ahead = self.ahead(index);
+        block.ahead = self.ahead(index, taken / filled.max(1));
         Ok(taken)
     }
 
@@ -487,14 +487,15 @@ impl<'w, 'a> Cursor<'w, 'a> {
         base
     }
 
-    /// What the rows from here on will read.
-    fn ahead(&self, index: &impl Read) -> Ahead {
+    /// What the rows from here on will read, if one of so many is kept.
+    fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
         let values = match self.walk.terms.len() {
             0 => (std::ptr::null(), 0),
             _ => index.place(0, &self.at),
         };
         let src = self.walk.src.wrapping_offset(self.base().src);
-        Ahead([values, (src, self.along().0.step.src)])
+        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
+        Ahead([(values.0, step(values.1)), (src, step(self.along().0.step.src))])
     }
 
     /// Offsets of rows `step` apart, but for their index values.
