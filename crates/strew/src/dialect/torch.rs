@@ -402,7 +402,7 @@ fn describe<'a>(
             )
         })?;
         let place = Place {
-            axes: (0..found.len()).collect(),
+            axes: 0..found.len(),
             tuple: None,
         };
         (

@@ -12,7 +12,7 @@ use crate::plan::Bounds;
 use crate::scatter::{
     Destinations, Finish, Init, Output, Place, Reduction, Scatter, Start, Target,
 };
-use crate::tensor::{DType, Dims, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use crate::tensor::{DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
 use std::str::FromStr;
 
 const SRC: Argument = Argument {
@@ -520,12 +520,12 @@ fn expand<'a>(
     dim: usize,
 ) -> Result<(DynView<'a>, Place), Problem> {
     let mut padded = index.clone();
-    let mut axes: Dims = (0..index.rank()).collect();
+    let mut axes = 0..index.rank();
     if index.rank() == 1 {
         for _ in 0..dim {
             padded = padded.insert_axis(0);
         }
-        axes = Dims::from_slice(&[dim]);
+        axes = dim..dim + 1;
     }
     while padded.rank() < src.rank() {
         padded = padded.insert_axis(padded.rank());

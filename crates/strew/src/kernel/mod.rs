@@ -13,6 +13,7 @@ mod convert;
 mod copy;
 mod floats;
 mod half;
+mod lane;
 mod loops;
 mod number;
 mod rows;
@@ -23,10 +24,11 @@ pub(crate) use arg::Arg;
 pub(crate) use combine::{Direct, clear_equal};
 pub(crate) use copy::duplicate;
 pub(crate) use floats::DefaultFloats;
+pub(crate) use lane::Lane;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use number::converts;
 pub(crate) use table::Table;
-pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, ROWS, Step, Term, Walk};
+pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Step, Term, Walk};
 
 /// How an update joins what is in its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

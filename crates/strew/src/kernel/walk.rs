@@ -5,6 +5,7 @@
 //! reading index values into private memory, checking each against its limit, and adding it up:
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
+use super::lane::Lane;
 use super::rows::{At, Dim, Dims};
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
@@ -78,10 +79,10 @@ pub(crate) struct Geometry<'g> {
 
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
 pub(crate) struct Walk<'a> {
-    rows: SmallVec<[Axis; 4]>,
-    terms: SmallVec<[Term; 2]>,
-    window: SmallVec<[Axis; 4]>,
-    cells: SmallVec<[Axis; 4]>,
+    rows: &'a [Axis],
+    terms: &'a [Term],
+    window: &'a [Axis],
+    cells: &'a [Axis],
     numbers: bool,
     /// Whether a term may leave rows out.
     drops: bool,
@@ -93,8 +94,8 @@ pub(crate) struct Walk<'a> {
     aux_end: usize,
     dst: *mut u8,
     src: *const u8,
-    dst_layout: Layout,
-    src_layout: Layout,
+    dst_layout: &'a Layout,
+    src_layout: &'a Layout,
     memory: PhantomData<(&'a mut [u8], &'a [u8])>,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
     /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, or
     /// if the destination overlaps itself or the source.
     pub(crate) fn new(
-        geometry: &Geometry<'_>,
+        geometry: &Geometry<'a>,
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
@@ -147,10 +148,10 @@ impl<'a> Walk<'a> {
         }
         let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
         Some(Self {
-            rows: rows.into(),
-            terms: terms.into(),
-            window: window.into(),
-            cells: cells.into(),
+            rows,
+            terms,
+            window,
+            cells,
             start,
             numbers,
             drops: terms.iter().any(|t| t.drop || t.len != t.limit),
@@ -159,8 +160,8 @@ impl<'a> Walk<'a> {
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: dst.as_mut_ptr(),
             src: src.as_ptr(),
-            dst_layout: dst.layout().clone(),
-            src_layout: src.layout().clone(),
+            dst_layout: dst.layout(),
+            src_layout: src.layout(),
             memory: PhantomData,
         })
     }
@@ -176,11 +177,11 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) fn dst_layout(&self) -> &Layout {
-        &self.dst_layout
+        self.dst_layout
     }
 
     pub(crate) fn src_layout(&self) -> &Layout {
-        &self.src_layout
+        self.src_layout
     }
 
     pub(super) fn dst(&self) -> *mut u8 {
@@ -278,23 +279,27 @@ fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub(crate) struct Block {
     len: usize,
-    dst: [isize; ROWS],
-    src: [isize; ROWS],
+    dst: Lane<isize>,
+    src: Lane<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
     even: Option<(isize, isize)>,
-    aux: [isize; ROWS],
-    position: [isize; ROWS],
+    /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
+    aux: Lane<isize>,
+    position: Lane<isize>,
 }
 
 impl Block {
-    pub(crate) fn new() -> Self {
+    /// Room for the rows that a walk gives at a time.
+    pub(crate) fn new(walk: &Walk<'_>) -> Self {
+        let rows = walk.block_rows.min(walk.count());
+        let numbers = if walk.numbers { rows } else { 0 };
         Self {
             len: 0,
-            dst: [0; ROWS],
-            src: [0; ROWS],
+            dst: Lane::filled(0, rows),
+            src: Lane::filled(0, rows),
             even: None,
-            aux: [0; ROWS],
-            position: [0; ROWS],
+            aux: Lane::filled(0, numbers),
+            position: Lane::filled(0, numbers),
         }
     }
 
@@ -355,8 +360,9 @@ impl<'w, 'a> Cursor<'w, 'a> {
         read: &mut Read<'_>,
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
-        let mut values = [0i64; ROWS];
-        let mut keep = [true; ROWS];
+        let most = walk.block_rows.min(self.left);
+        let mut values = Lane::filled(0i64, most);
+        let mut keep = Lane::filled(true, most);
         let mut dropped = false;
         let mut filled = 0;
         while filled < walk.block_rows && self.left > 0 {
@@ -506,7 +512,7 @@ fn scaled(to: &mut [isize], values: &[i64], factor: isize, each: impl Fn(&mut is
 }
 
 /// Takes the dropped rows out, without a branch that depends on the data.
-fn compact(block: &mut Block, keep: &[bool; ROWS], numbers: bool) {
+fn compact(block: &mut Block, keep: &[bool], numbers: bool) {
     let mut to = 0;
     for (from, &keep) in keep.iter().enumerate().take(block.len) {
         block.dst[to] = block.dst[from];

@@ -5,16 +5,27 @@ use crate::error::Problem;
 use smallvec::SmallVec;
 
 /// Sizes of the axes, or coordinates.
-pub type Dims = SmallVec<[usize; 6]>;
+pub type Dims = SmallVec<[usize; 4]>;
 /// Bytes from one element to the next along each axis; may be zero or negative.
-pub type Strides = SmallVec<[isize; 6]>;
+pub type Strides = SmallVec<[isize; 4]>;
 
 /// Element type, shape and byte strides: a tensor without its memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     dtype: DType,
     shape: Dims,
     strides: Strides,
+}
+
+impl Clone for Layout {
+    fn clone(&self) -> Self {
+        Self {
+            dtype: self.dtype,
+            // Copies of slices: the lists' own `clone` goes element by element.
+            shape: Dims::from_slice(&self.shape),
+            strides: Strides::from_slice(&self.strides),
+        }
+    }
 }
 
 impl Layout {
