@@ -438,13 +438,13 @@ fn describe<'a>(
     let along = src.shape()[dim];
     let none = i64::try_from(along).unwrap_or(i64::MAX);
 
-    let mut shape = src.shape().to_vec();
+    let mut shape = src.dims();
     if let Some(out) = &out {
         expect_dtype(
             "out",
             out.dtype(),
             out.dtype() == src.dtype(),
-            &format!("it must be src's dtype, {}", src.dtype()),
+            format_args!("it must be src's dtype, {}", src.dtype()),
         )?;
         // As in torch's scatter_add_, sums may go into the corner of a larger out.
         let larger_too = reduce == Reduce::Sum;
@@ -461,7 +461,7 @@ fn describe<'a>(
                 src.shape()
             )
         })?;
-        shape = out.shape().to_vec();
+        shape = out.dims();
     } else {
         // Expanded to an empty src, an index has no value.
         let values = if src.is_empty() { &expanded } else { &index };

@@ -110,7 +110,10 @@ impl Table {
     pub(crate) fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
         assert_eq!(slots.len(), block.dst().len());
         let mut at = Lane::filled(0isize, slots.len());
-        let (mut new_at, mut new_dst) = (Lane::filled(0isize, slots.len()), Lane::filled(0isize, slots.len()));
+        let (mut new_at, mut new_dst) = (
+            Lane::filled(0isize, slots.len()),
+            Lane::filled(0isize, slots.len()),
+        );
         let mut new = 0;
         let row_bytes = self.row_bytes;
         let counts = self.counts();

@@ -239,6 +239,18 @@ impl Layout {
         Some((narrowed, moved))
     }
 
+    /// The leading corner of the given shape, if that is of the same rank and not larger.
+    #[must_use]
+    pub(super) fn corner(&self, shape: &[usize]) -> Option<Self> {
+        let mut sizes = shape.iter().zip(&self.shape);
+        let fits = shape.len() == self.rank() && sizes.all(|(part, whole)| part <= whole);
+        fits.then(|| Self {
+            dtype: self.dtype,
+            shape: Dims::from_slice(shape),
+            strides: Strides::from_slice(&self.strides),
+        })
+    }
+
     /// With an axis of size 1 put in at `at`.
     #[must_use]
     pub(super) fn insert_axis(&self, at: usize) -> Self {

@@ -99,10 +99,7 @@ fn places_that_are_none() {
         (0..usize::MAX, None, "index[1] = 9"),
         (0..1, Some((usize::MAX, 3)), "index[1, 3] = 9"),
     ] {
-        let place = Place {
-            axes,
-            tuple,
-        };
+        let place = Place { axes, tuple };
         let view = index.view();
         let destinations = Destinations::elements(&[3], "index", &view, 0, place, Bounds::STRICT);
         let reduction = Reduction::into_self(Combine::Sum);
