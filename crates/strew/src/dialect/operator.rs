@@ -351,9 +351,8 @@ impl Call<'_> {
     ///
     /// # Errors
     /// What only the index values or the machine can tell: indices out of bounds, memory.
-    pub fn run(self) -> Result<Output> {
-        let context = self.context;
-        self.scatter.run().map_err(|p| context.error(p))
+    pub fn run(mut self) -> Result<Output> {
+        self.scatter.perform().map_err(|p| self.context.error(p))
     }
 
     /// How it would run.

@@ -98,7 +98,8 @@ impl Converter {
         block: &Block,
         mut next: impl FnMut(std::ops::Range<usize>, *const u8, &[isize]),
     ) {
-        let mut to_at = Lane::filled(0isize, block.len().min(self.rows));
+        let mut to_at = Lane::new();
+        let to_at = to_at.fill_with(0isize, block.len().min(self.rows));
         for (i, to) in to_at.iter_mut().enumerate() {
             *to = (i * self.row_bytes).cast_signed();
         }

@@ -12,12 +12,23 @@ pub(crate) struct Lane<T> {
 }
 
 impl<T: Copy> Lane<T> {
-    /// `len` times the same value, at most [`ROWS`] times.
+    /// No value yet.
     #[inline(always)]
-    pub(crate) fn filled(value: T, len: usize) -> Self {
-        let mut values = [MaybeUninit::uninit(); ROWS];
-        values[..len].fill(MaybeUninit::new(value));
-        Self { len, values }
+    pub(crate) const fn new() -> Self {
+        Self {
+            len: 0,
+            values: [const { MaybeUninit::uninit() }; ROWS],
+        }
+    }
+
+    /// Becomes `len` times the same value, at most [`ROWS`] times.
+    #[inline(always)]
+    pub(crate) fn fill_with(&mut self, value: T, len: usize) -> &mut [T] {
+        for slot in &mut self.values[..len] {
+            slot.write(value);
+        }
+        self.len = len;
+        self
     }
 }
 
@@ -26,7 +37,7 @@ impl<T> Deref for Lane<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: `filled` has set the first `len` values, and nothing unsets them.
+        // SAFETY: `fill_with` has set the first `len` values, and nothing unsets them.
         unsafe { std::slice::from_raw_parts(self.values.as_ptr().cast(), self.len) }
     }
 }

@@ -109,11 +109,10 @@ impl Table {
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
     pub(crate) fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
         assert_eq!(slots.len(), block.dst().len());
-        let mut at = Lane::filled(0isize, slots.len());
-        let (mut new_at, mut new_dst) = (
-            Lane::filled(0isize, slots.len()),
-            Lane::filled(0isize, slots.len()),
-        );
+        let (mut at, mut new_at, mut new_dst) = (Lane::new(), Lane::new(), Lane::new());
+        let at = at.fill_with(0isize, slots.len());
+        let new_at = new_at.fill_with(0isize, slots.len());
+        let new_dst = new_dst.fill_with(0isize, slots.len());
         let mut new = 0;
         let row_bytes = self.row_bytes;
         let counts = self.counts();
@@ -193,9 +192,10 @@ impl Table {
         id: impl Fn(usize) -> usize,
     ) {
         let most = self.slots.min(ROWS);
-        let mut at = Lane::filled(0isize, most);
-        let mut dst = Lane::filled(0isize, most);
-        let mut counts = Lane::filled(0u64, most);
+        let (mut at, mut dst, mut counts) = (Lane::new(), Lane::new(), Lane::new());
+        let at = at.fill_with(0isize, most);
+        let dst = dst.fill_with(0isize, most);
+        let counts = counts.fill_with(0u64, most);
         let mut filled = 0;
         for slot in 0..self.slots {
             let count = self.counts()[slot];

@@ -289,18 +289,27 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Room for the rows that a walk gives at a time.
-    pub(crate) fn new(walk: &Walk<'_>) -> Self {
-        let rows = walk.block_rows.min(walk.count());
-        let numbers = if walk.numbers { rows } else { 0 };
+    /// Without room for a row: a block is too large to be moved, so it gets that where it is.
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
         Self {
             len: 0,
-            dst: Lane::filled(0, rows),
-            src: Lane::filled(0, rows),
+            dst: Lane::new(),
+            src: Lane::new(),
             even: None,
-            aux: Lane::filled(0, numbers),
-            position: Lane::filled(0, numbers),
+            aux: Lane::new(),
+            position: Lane::new(),
         }
+    }
+
+    /// Makes room for the rows that a walk gives at a time.
+    pub(crate) fn make_room(&mut self, walk: &Walk<'_>) {
+        let rows = walk.block_rows.min(walk.count());
+        let numbers = if walk.numbers { rows } else { 0 };
+        self.dst.fill_with(0, rows);
+        self.src.fill_with(0, rows);
+        self.aux.fill_with(0, numbers);
+        self.position.fill_with(0, numbers);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -361,8 +370,9 @@ impl<'w, 'a> Cursor<'w, 'a> {
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
         let most = walk.block_rows.min(self.left);
-        let mut values = Lane::filled(0i64, most);
-        let mut keep = Lane::filled(true, most);
+        let (mut values, mut keep) = (Lane::<i64>::new(), Lane::new());
+        let values = values.fill_with(0, most);
+        let keep = keep.fill_with(true, most);
         let mut dropped = false;
         let mut filled = 0;
         while filled < walk.block_rows && self.left > 0 {
@@ -444,7 +454,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
         block.len = filled;
         if dropped {
-            compact(block, &keep, walk.numbers);
+            compact(block, keep, walk.numbers);
         }
         Ok(filled)
     }

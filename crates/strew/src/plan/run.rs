@@ -229,11 +229,12 @@ impl Plan {
         let request = &self.request;
         let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
         pass.each(|block| {
-            let mut slots = Lane::filled(0usize, block.aux().len());
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, &number) in slots.iter_mut().zip(block.aux()) {
                 *slot = number.cast_unsigned();
             }
-            table.add(walk, block, &slots);
+            table.add(walk, block, slots);
         })?;
         self.begin_writing(pass);
         table.finish(walk, request.mean, |slot| slot);
@@ -251,7 +252,8 @@ impl Plan {
         let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
         let mut changed = false;
         pass.each(|block| {
-            let mut slots = Lane::filled(0usize, block.aux().len());
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, number) in slots.iter_mut().zip(block.aux()) {
                 match numbers.binary_search(number) {
                     Ok(found) => *slot = found,
@@ -259,7 +261,7 @@ impl Plan {
                 }
             }
             if !changed {
-                table.add(walk, block, &slots);
+                table.add(walk, block, slots);
             }
         })?;
         if changed {
@@ -287,7 +289,8 @@ struct Pass<'p, 'a> {
 impl Pass<'_, '_> {
     fn each(&mut self, mut work: impl FnMut(&Block)) -> Result<(), Fault> {
         let mut cursor = Cursor::new(self.walk);
-        let mut block = Block::new(self.walk);
+        let mut block = Block::new();
+        block.make_room(self.walk);
         let reader = &self.reader;
         loop {
             let taken = cursor.next(&mut block, &mut |lookup, at, values| {
