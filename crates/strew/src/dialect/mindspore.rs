@@ -146,19 +146,20 @@ fn describe<'a>(
         "updates",
         updates.dtype(),
         promotes(updates.dtype(), to),
-        &format!(
+        format_args!(
             "Data type conversion is not supported for a 'Parameter': it must be input_x's dtype, {to}, or promote to it"
         ),
     )?;
-    let shape = input_x.shape().to_vec();
+    let shape = input_x.dims();
     expect_shape("input_x", &shape, !shape.is_empty(), || {
         "it must have at least one dimension".into()
     })?;
-    let wanted = [indices.shape(), &shape[1..]].concat();
+    let mut wanted = indices.dims();
+    wanted.extend_from_slice(&shape[1..]);
     expect_shape(
         "updates",
         updates.shape(),
-        updates.shape() == wanted,
+        updates.shape() == &*wanted,
         || format!("it must be indices.shape + input_x.shape[1:] = {wanted:?}"),
     )?;
     let destinations =

@@ -10,7 +10,8 @@ use crate::error::{Class, Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::Bounds;
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynTensor, DynView, Element, Tensor, TensorView};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use smallvec::SmallVec;
 
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[Operator {
@@ -88,7 +89,7 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
     // A size beyond i64 is beyond memory as well.
-    let sizes: Vec<i64> = shape
+    let sizes: SmallVec<[i64; 4]> = shape
         .iter()
         .map(|&n| i64::try_from(n).unwrap_or(i64::MAX))
         .collect();
@@ -144,7 +145,7 @@ fn describe<'a>(
     shape: &Integers<'_>,
 ) -> Result<Scatter<'a>, Problem> {
     let listed = shape.list("shape")?;
-    let mut shape = Vec::with_capacity(listed.len());
+    let mut shape = Dims::new();
     for (axis, &size) in listed.iter().enumerate() {
         shape.push(usize::try_from(size).map_err(|_| Problem::Value {
             argument: format!("shape[{axis}]"),
@@ -174,12 +175,14 @@ fn describe<'a>(
         !indices.dtype().is_complex() && indices.dtype() != DType::Bool,
         "it must be an integer or floating-point type",
     )?;
-    let wanted = [&found[1..], &shape[depth..]].concat();
-    expect_shape("data", data.shape(), data.shape() == wanted, || {
+    let mut wanted = Dims::from_slice(&found[1..]);
+    wanted.extend_from_slice(&shape[depth..]);
+    expect_shape("data", data.shape(), data.shape() == &*wanted, || {
         format!("it must be indices.shape[1:] + shape[{depth}:] = {wanted:?}")
     })?;
-    let components: Vec<_> = (0..depth).filter_map(|m| indices.select(0, m)).collect();
-    let axes: Vec<usize> = (0..depth).collect();
+    let components = (0..depth).filter_map(|m| indices.select(0, m));
+    let components: SmallVec<[_; 2]> = components.collect();
+    let axes: Dims = (0..depth).collect();
     let destinations = Destinations::rows(
         &shape,
         "indices",

@@ -9,7 +9,9 @@ use super::operator::{
 use crate::error::{Class, Problem, Result};
 use crate::kernel::Combine;
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
+use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[Operator {
@@ -172,7 +174,7 @@ fn describe<'a>(
         "updates",
         updates.dtype(),
         updates.dtype() == data.dtype(),
-        &format!("it must be data's dtype, {}", data.dtype()),
+        format_args!("it must be data's dtype, {}", data.dtype()),
     )?;
     let start = listed("start", &slice.start, rank)?;
     let stop = listed("stop", &slice.stop, rank)?;
@@ -190,13 +192,13 @@ fn describe<'a>(
             format!("it must have as many values as start, {}", start.len())
         })?;
     }
-    let axes = axes.unwrap_or_else(|| (0..start.len() as i64).collect());
-    let mut first = vec![0usize; rank];
-    let mut by = vec![1isize; rank];
-    let mut count = data.shape().to_vec();
-    let mut taken = vec![false; rank];
-    for (k, &named) in axes.iter().enumerate() {
-        let along = axis(&format!("axes[{k}]"), named, rank)?;
+    let mut first = Dims::from_elem(0, rank);
+    let mut by = Strides::from_elem(1, rank);
+    let mut count = data.dims();
+    let mut taken = SmallVec::<[bool; 4]>::from_elem(false, rank);
+    for k in 0..start.len() {
+        let named = axes.as_ref().map_or(k as i64, |axes| axes[k]);
+        let along = axis(format_args!("axes[{k}]"), named, rank)?;
         let refuse = |argument: &str, value: i64, expected: &str| Problem::Value {
             argument: format!("{argument}[{k}]"),
             value: value.to_string(),
@@ -215,9 +217,12 @@ fn describe<'a>(
         let picked = slice_of(data.shape()[along], start[k], stop[k], step[k]);
         (first[along], by[along], count[along]) = picked;
     }
-    expect_shape("updates", updates.shape(), updates.shape() == count, || {
-        format!("it must be the slice's shape, {count:?}; nothing is broadcast")
-    })?;
+    expect_shape(
+        "updates",
+        updates.shape(),
+        updates.shape() == &*count,
+        || format!("it must be the slice's shape, {count:?}; nothing is broadcast"),
+    )?;
     let destinations = Destinations::affine(data.shape(), &first, &by, &count)?;
     let target = Target::New {
         dtype: data.dtype(),
@@ -227,8 +232,12 @@ fn describe<'a>(
     Scatter::new(destinations, reduction, "updates", updates, target)
 }
 
-fn listed(argument: &'static str, values: &Integers<'_>, rank: usize) -> Result<Vec<i64>, Problem> {
-    let list = values.list(argument)?.into_owned();
+fn listed<'v>(
+    argument: &'static str,
+    values: &'v Integers<'_>,
+    rank: usize,
+) -> Result<Cow<'v, [i64]>, Problem> {
+    let list = values.list(argument)?;
     expect_shape(argument, &[list.len()], list.len() <= rank, || {
         format!("it must have at most as many values as data has dimensions, {rank}")
     })?;

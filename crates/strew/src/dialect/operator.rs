@@ -6,6 +6,7 @@ use crate::plan::{Plan, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// One operator of one framework.
 #[derive(Debug)]
@@ -350,9 +351,8 @@ impl Call<'_> {
     ///
     /// # Errors
     /// What only the index values or the machine can tell: indices out of bounds, memory.
-    pub fn run(self) -> Result<Output> {
-        let context = self.context;
-        self.scatter.run().map_err(|p| context.error(p))
+    pub fn run(mut self) -> Result<Output> {
+        self.scatter.perform().map_err(|p| self.context.error(p))
     }
 
     /// How it would run.
@@ -388,13 +388,13 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 }
 
 /// Checks an axis number and makes it non-negative; 0-d counts as 1-d.
-pub(super) fn axis(argument: &str, value: i64, rank: usize) -> Result<usize, Problem> {
+pub(super) fn axis(argument: impl Display, value: i64, rank: usize) -> Result<usize, Problem> {
     let ranks = rank.max(1) as i64;
     if (-ranks..ranks).contains(&value) {
         return Ok(value.rem_euclid(ranks).unsigned_abs() as usize);
     }
     Err(Problem::Axis {
-        argument: argument.into(),
+        argument: argument.to_string(),
         value: value.into(),
         rank,
     })
@@ -405,7 +405,7 @@ pub(super) fn expect_dtype(
     argument: &'static str,
     found: DType,
     fits: bool,
-    expected: &str,
+    expected: impl Display,
 ) -> Result<(), Problem> {
     if fits {
         return Ok(());
@@ -413,7 +413,7 @@ pub(super) fn expect_dtype(
     Err(Problem::DType {
         argument,
         found,
-        expected: expected.into(),
+        expected: expected.to_string(),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::kernel::{Combine, Nan};
 use crate::plan::Bounds;
 use crate::scatter::{Destinations, Finish, Init, Place, Reduction, Scatter, Start, Target};
 use crate::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
 };
 use std::str::FromStr;
 
@@ -347,7 +347,7 @@ fn describe<'a>(
     reduce: &str,
     include_self: bool,
 ) -> Result<Scatter<'a>, Problem> {
-    let shape = input.shape().to_vec();
+    let shape = Dims::from_slice(input.shape());
     let dim = axis("dim", dim, shape.len())?;
     if !index.is_empty() {
         expect_dtype(
@@ -361,26 +361,22 @@ fn describe<'a>(
         "src",
         src.dtype(),
         src.dtype() == input.dtype(),
-        &format!(
+        format_args!(
             "Expected self.dtype to be equal to src.dtype, {}",
             input.dtype()
         ),
     )?;
     let reduction = Reduce::parse(reduce)?.reduction(include_self);
-    let whole: Vec<usize> = if shape.is_empty() {
-        vec![1]
-    } else {
-        shape.clone()
-    };
+    let whole = if shape.is_empty() { &[1] } else { &*shape };
     let (destinations, source) = if index.is_empty() {
         // Nothing is read of src, whatever its shape.
         (
-            Destinations::none(&whole),
+            Destinations::none(whole),
             Some(DynView::nothing(src.dtype())),
         )
     } else {
         let index = index.at_least_1d();
-        let (found, given) = (index.shape().to_vec(), src.at_least_1d());
+        let (found, given) = (index.dims(), src.at_least_1d());
         expect_shape("index", &found, found.len() == whole.len(), || {
             format!(
                 "Index tensor must have the same number of dimensions as self tensor, {whole:?}"
@@ -402,11 +398,11 @@ fn describe<'a>(
             )
         })?;
         let place = Place {
-            axes: (0..found.len()).collect(),
+            axes: 0..found.len(),
             tuple: None,
         };
         (
-            Destinations::elements(&whole, "index", &index, dim, place, Bounds::STRICT)?,
+            Destinations::elements(whole, "index", &index, dim, place, Bounds::STRICT)?,
             given.corner(&found),
         )
     };

@@ -12,7 +12,7 @@ use crate::plan::Bounds;
 use crate::scatter::{
     Destinations, Finish, Init, Output, Place, Reduction, Scatter, Start, Target,
 };
-use crate::tensor::{DType, Dims, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use crate::tensor::{DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
 use std::str::FromStr;
 
 const SRC: Argument = Argument {
@@ -438,13 +438,13 @@ fn describe<'a>(
     let along = src.shape()[dim];
     let none = i64::try_from(along).unwrap_or(i64::MAX);
 
-    let mut shape = src.shape().to_vec();
+    let mut shape = src.dims();
     if let Some(out) = &out {
         expect_dtype(
             "out",
             out.dtype(),
             out.dtype() == src.dtype(),
-            &format!("it must be src's dtype, {}", src.dtype()),
+            format_args!("it must be src's dtype, {}", src.dtype()),
         )?;
         // As in torch's scatter_add_, sums may go into the corner of a larger out.
         let larger_too = reduce == Reduce::Sum;
@@ -461,7 +461,7 @@ fn describe<'a>(
                 src.shape()
             )
         })?;
-        shape = out.shape().to_vec();
+        shape = out.dims();
     } else {
         // Expanded to an empty src, an index has no value.
         let values = if src.is_empty() { &expanded } else { &index };
@@ -520,12 +520,12 @@ fn expand<'a>(
     dim: usize,
 ) -> Result<(DynView<'a>, Place), Problem> {
     let mut padded = index.clone();
-    let mut axes: Dims = (0..index.rank()).collect();
+    let mut axes = 0..index.rank();
     if index.rank() == 1 {
         for _ in 0..dim {
             padded = padded.insert_axis(0);
         }
-        axes = Dims::from_slice(&[dim]);
+        axes = dim..dim + 1;
     }
     while padded.rank() < src.rank() {
         padded = padded.insert_axis(padded.rank());

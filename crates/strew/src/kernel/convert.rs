@@ -1,8 +1,9 @@
 //! Updates of another type than the destination: converted block by block on their way in.
 
+use super::lane::Lane;
 use super::number::{Bool, Into2};
 use super::rows::{Ahead, Dims, Loop, Rows, each};
-use super::walk::{Block, ROWS};
+use super::walk::Block;
 use crate::error::Problem;
 use crate::tensor::{Buffer, DType, Layout};
 use half::{bf16, f16};
@@ -97,8 +98,9 @@ impl Converter {
         block: &Block,
         mut next: impl FnMut(std::ops::Range<usize>, *const u8, &[isize]),
     ) {
-        let mut to_at = [0isize; ROWS];
-        for (i, to) in to_at.iter_mut().enumerate().take(self.rows) {
+        let mut to_at = Lane::new();
+        let to_at = to_at.fill_with(0isize, block.len().min(self.rows));
+        for (i, to) in to_at.iter_mut().enumerate() {
             *to = (i * self.row_bytes).cast_signed();
         }
         let mut from = 0;

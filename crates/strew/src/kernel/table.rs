@@ -5,6 +5,7 @@
 
 use super::Combine;
 use super::convert::Converter;
+use super::lane::Lane;
 use super::loops::{Bits, FinishLoop, combine_loop, copy_loop, finish_loop, identity, widen_loop};
 use super::rows::{Ahead, At, Dims, Loop, Rows};
 use super::walk::{Block, ROWS, Walk};
@@ -108,8 +109,11 @@ impl Table {
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
     pub(crate) fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
         assert_eq!(slots.len(), block.dst().len());
-        let mut at = [0isize; ROWS];
-        let (mut new_at, mut new_dst, mut new) = ([0isize; ROWS], [0isize; ROWS], 0);
+        let (mut at, mut new_at, mut new_dst) = (Lane::new(), Lane::new(), Lane::new());
+        let at = at.fill_with(0isize, slots.len());
+        let new_at = new_at.fill_with(0isize, slots.len());
+        let new_dst = new_dst.fill_with(0isize, slots.len());
+        let mut new = 0;
         let row_bytes = self.row_bytes;
         let counts = self.counts();
         for (i, &slot) in slots.iter().enumerate() {
@@ -190,7 +194,11 @@ impl Table {
         mean: Option<u64>,
         id: impl Fn(usize) -> usize,
     ) {
-        let (mut at, mut dst, mut counts) = ([0isize; ROWS], [0isize; ROWS], [0u64; ROWS]);
+        let most = self.slots.min(ROWS);
+        let (mut at, mut dst, mut counts) = (Lane::new(), Lane::new(), Lane::new());
+        let at = at.fill_with(0isize, most);
+        let dst = dst.fill_with(0isize, most);
+        let counts = counts.fill_with(0u64, most);
         let mut filled = 0;
         for slot in 0..self.slots {
             let count = self.counts()[slot];

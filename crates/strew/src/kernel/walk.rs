@@ -6,8 +6,9 @@
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
 use super::decode::Scale;
+use super::lane::Lane;
 use super::rows::{Ahead, At, Dim, Dims};
-use super::sift::{Wanted, sift};
+use super::sift::Wanted;
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -84,10 +85,10 @@ pub(crate) struct Geometry<'g> {
 
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
 pub(crate) struct Walk<'a> {
-    rows: SmallVec<[Axis; 4]>,
-    terms: SmallVec<[Term; 2]>,
-    window: SmallVec<[Axis; 4]>,
-    cells: SmallVec<[Axis; 4]>,
+    rows: &'a [Axis],
+    terms: &'a [Term],
+    window: &'a [Axis],
+    cells: &'a [Axis],
     numbers: bool,
     /// Whether a term may leave rows out.
     drops: bool,
@@ -99,8 +100,8 @@ pub(crate) struct Walk<'a> {
     aux_end: usize,
     dst: *mut u8,
     src: *const u8,
-    dst_layout: Layout,
-    src_layout: Layout,
+    dst_layout: &'a Layout,
+    src_layout: &'a Layout,
     memory: PhantomData<(&'a mut [u8], &'a [u8])>,
 }
 
@@ -108,7 +109,7 @@ impl<'a> Walk<'a> {
     /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, or
     /// if the destination overlaps itself or the source.
     pub(crate) fn new(
-        geometry: &Geometry<'_>,
+        geometry: &Geometry<'a>,
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
@@ -153,10 +154,10 @@ impl<'a> Walk<'a> {
         }
         let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
         Some(Self {
-            rows: rows.into(),
-            terms: terms.into(),
-            window: window.into(),
-            cells: cells.into(),
+            rows,
+            terms,
+            window,
+            cells,
             start,
             numbers,
             drops: terms.iter().any(|t| t.drop || t.len != t.limit),
@@ -165,8 +166,8 @@ impl<'a> Walk<'a> {
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: dst.as_mut_ptr(),
             src: src.as_ptr(),
-            dst_layout: dst.layout().clone(),
-            src_layout: src.layout().clone(),
+            dst_layout: dst.layout(),
+            src_layout: src.layout(),
             memory: PhantomData,
         })
     }
@@ -182,11 +183,11 @@ impl<'a> Walk<'a> {
     }
 
     pub(crate) fn dst_layout(&self) -> &Layout {
-        &self.dst_layout
+        self.dst_layout
     }
 
     pub(crate) fn src_layout(&self) -> &Layout {
-        &self.src_layout
+        self.src_layout
     }
 
     pub(super) fn dst(&self) -> *mut u8 {
@@ -284,27 +285,47 @@ fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub(crate) struct Block {
     len: usize,
-    dst: [isize; ROWS],
-    src: [isize; ROWS],
+    dst: Lane<isize>,
+    src: Lane<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
     even: Option<(isize, isize)>,
-    aux: [isize; ROWS],
-    position: [isize; ROWS],
+    /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
+    aux: Lane<isize>,
+    position: Lane<isize>,
+    /// Index values, and which of them are kept: room to work in.
+    values: Lane<i64>,
+    kept: Lane<i64>,
     /// What the next block will read.
     ahead: Ahead,
 }
 
 impl Block {
-    pub(crate) fn new() -> Self {
+    /// Without room for a row: a block is too large to be moved, so it gets that where it is.
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
         Self {
             len: 0,
-            dst: [0; ROWS],
-            src: [0; ROWS],
+            dst: Lane::new(),
+            src: Lane::new(),
             even: None,
-            aux: [0; ROWS],
-            position: [0; ROWS],
+            aux: Lane::new(),
+            position: Lane::new(),
+            values: Lane::new(),
+            kept: Lane::new(),
             ahead: Ahead::NONE,
         }
+    }
+
+    /// Makes room for the rows that a walk gives at a time.
+    pub(crate) fn make_room(&mut self, walk: &Walk<'_>) {
+        let rows = walk.block_rows.min(walk.count());
+        let numbers = if walk.numbers { rows } else { 0 };
+        self.dst.fill_with(0, rows);
+        self.src.fill_with(0, rows);
+        self.aux.fill_with(0, numbers);
+        self.position.fill_with(0, numbers);
+        self.values.fill_with(0, rows);
+        self.kept.fill_with(0, if walk.drops { rows } else { 0 });
     }
 
     pub(super) fn ahead(&self) -> Ahead {
@@ -336,13 +357,14 @@ impl Block {
     }
 }
 
-/// Where index values come from.
+/// Where index values come from. All of it is about a run of rows that begins at coordinate `at` and
+/// goes along the last axis.
 pub(crate) trait Read {
-    /// Reads the values of a term for a run of rows that begins at coordinate `at` and goes along
-    /// the last axis.
+    /// Reads the values of a term.
     fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
 
-    /// Likewise, for values that must be below `limit`, straight to offsets. False if nothing was read, because these values are not used as they are.
+    /// Makes values that must be below `limit` offsets. False if nothing was done, because these
+    /// values are not used as they are.
     fn offsets(
         &self,
         term: usize,
@@ -352,7 +374,17 @@ pub(crate) trait Read {
         to: &mut [isize],
     ) -> Result<bool, OutOfBounds>;
 
-    /// Where a term's value for the row at this coordinate is, and how far away the next one.
+    /// Reads the values that are wanted, and their places in the run; returns how many.
+    fn sift(
+        &self,
+        term: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds>;
+
+    /// Where a term's first value is, and how far away the next one.
     fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
 }
 
@@ -383,73 +415,21 @@ impl<'w, 'a> Cursor<'w, 'a> {
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
-        let mut values = [0i64; ROWS];
         let (mut filled, mut taken) = (0, 0);
         while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
             let (inner, along) = self.along();
             let run = (inner.len - along).min(walk.block_rows - filled);
             let base = self.base();
-            let values = &mut values[..run];
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
-            let kept = match &walk.terms[..] {
+            let rows = filled..filled + run;
+            let terms: &[Term] = &walk.terms;
+            let kept = match terms {
                 [term] if walk.drops => {
-                    index.read(0, &self.at, values)?;
-                    self.sift(block, filled, (base, inner.step), term, values)?
+                    self.take_some(block, rows, (base, inner.step), term, index)?
                 }
-                [term]
-                    if !walk.numbers
-                        && inner.step.dst == 0
-                        && index.offsets(
-                            0,
-                            &self.at,
-                            term.limit,
-                            Scale {
-                                base: base.dst,
-                                factor: term.dst,
-                            },
-                            &mut block.dst[filled..filled + run],
-                        )? =>
-                {
-                    if !alone {
-                        ramp(
-                            &mut block.src[filled..filled + run],
-                            base.src,
-                            inner.step.src,
-                        );
-                    }
-                    run
-                }
-                terms => {
-                    let rows = filled..filled + run;
-                    self.fill(block, &rows, (base, inner.step));
-                    // The first term writes the destination's offsets, the others add to them.
-                    let mut first = inner.step.dst == 0;
-                    let mut keep = [true; ROWS];
-                    for (number, term) in terms.iter().enumerate() {
-                        index.read(number, &self.at, values)?;
-                        if !term.drop && !vectorized!(inside(values, term.limit as i64)) {
-                            return Err(OutOfBounds);
-                        }
-                        if walk.drops {
-                            mark(values, &mut keep, term);
-                        }
-                        let dst = &mut block.dst[rows.clone()];
-                        if std::mem::take(&mut first) {
-                            vectorized!(place(dst, base.dst, values, term.dst));
-                        } else {
-                            vectorized!(add(dst, values, term.dst));
-                        }
-                        if walk.numbers {
-                            vectorized!(add(&mut block.aux[rows.clone()], values, term.aux));
-                        }
-                    }
-                    match walk.drops {
-                        true => compact(block, rows, &keep, walk.numbers),
-                        false => run,
-                    }
-                }
+                terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
             };
             filled += kept;
             taken += run;
@@ -495,71 +475,131 @@ impl<'w, 'a> Cursor<'w, 'a> {
         };
         let src = self.walk.src.wrapping_offset(self.base().src);
         let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
-        Ahead([(values.0, step(values.1)), (src, step(self.along().0.step.src))])
+        Ahead([
+            (values.0, step(values.1)),
+            (src, step(self.along().0.step.src)),
+        ])
     }
 
-    /// Offsets of rows `step` apart, but for their index values.
-    fn fill(&self, block: &mut Block, rows: &Range<usize>, (base, step): (Step, Step)) {
+    /// Offsets of a run of rows; returns how many of them are kept.
+    fn take_all(
+        &self,
+        block: &mut Block,
+        rows: Range<usize>,
+        (base, step): (Step, Step),
+        terms: &[Term],
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let Walk { numbers, drops, .. } = *self.walk;
         if block.even.is_none() {
             ramp(&mut block.src[rows.clone()], base.src, step.src);
         }
-        if step.dst != 0 || self.walk.terms.is_empty() {
-            ramp(&mut block.dst[rows.clone()], base.dst, step.dst);
-        }
-        if self.walk.numbers {
+        if numbers {
             ramp(&mut block.aux[rows.clone()], base.aux, step.aux);
-            ramp(
-                &mut block.position[rows.clone()],
-                base.position,
-                step.position,
-            );
+            let position = &mut block.position[rows.clone()];
+            ramp(position, base.position, step.position);
         }
+        let dst = &mut block.dst[rows.clone()];
+        if terms.is_empty() {
+            ramp(dst, base.dst, step.dst);
+        }
+        let mut keep = Lane::new();
+        let keep = keep.fill_with(true, if drops { rows.len() } else { 0 });
+        for (number, term) in terms.iter().enumerate() {
+            // The first term writes the destination's offsets, the others add to them.
+            let scale = Scale {
+                base: base.dst,
+                step: step.dst,
+                factor: term.dst,
+                add: number > 0,
+            };
+            let plain = !numbers && !drops;
+            if plain && index.offsets(number, &self.at, term.limit, scale, dst)? {
+                continue;
+            }
+            let values = &mut block.values[..rows.len()];
+            index.read(number, &self.at, values)?;
+            if drops && !mark(values, keep, term) {
+                return Err(OutOfBounds);
+            }
+            if !scale.values(values, term.limit, dst) {
+                return Err(OutOfBounds);
+            }
+            if numbers {
+                let aux = &mut block.aux[rows.clone()];
+                Scale {
+                    factor: term.aux,
+                    add: true,
+                    ..scale
+                }
+                .values(values, term.limit, aux);
+            }
+        }
+        Ok(match drops {
+            true => compact(block, rows, keep, numbers),
+            false => rows.len(),
+        })
     }
 
     /// Offsets of those rows of a run that its one term keeps; returns how many.
-    fn sift(
+    fn take_some(
         &self,
         block: &mut Block,
-        filled: usize,
+        rows: Range<usize>,
         (base, step): (Step, Step),
         term: &Term,
-        values: &mut [i64],
+        index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
-        let mut kept = [0i64; ROWS];
+        let (values, kept) = (
+            &mut block.values[..rows.len()],
+            &mut block.kept[..rows.len()],
+        );
         let wanted = Wanted {
             limit: term.limit,
             from: term.from,
             len: term.len,
             drop: term.drop,
         };
-        let kept_rows = sift(values, &mut kept, wanted).ok_or(OutOfBounds)?;
-        let (values, kept) = (&values[..kept_rows], &kept[..kept_rows]);
-        let rows = filled..filled + kept_rows;
-        vectorized!(place(
-            &mut block.dst[rows.clone()],
-            base.dst,
-            values,
-            term.dst
-        ));
-        if step.dst != 0 {
-            vectorized!(add(&mut block.dst[rows.clone()], kept, step.dst));
-        }
-        vectorized!(place(
-            &mut block.src[rows.clone()],
-            base.src,
-            kept,
-            step.src
-        ));
-        if self.walk.numbers {
-            let aux = &mut block.aux[rows.clone()];
-            vectorized!(place(aux, base.aux, values, term.aux));
-            if step.aux != 0 {
-                vectorized!(add(aux, kept, step.aux));
+        let count = index.sift(0, &self.at, wanted, values, kept)?;
+        let (values, kept) = (&values[..count], &kept[..count]);
+        let rows = rows.start..rows.start + count;
+        // A value is counted from where the destination begins, and a place is below the run's end.
+        let (here, places) = (term.len.max(1), ROWS);
+        let offsets = |to: &mut [isize], base, factor, step| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(values, here, to);
+            if step != 0 {
+                let add = Scale {
+                    factor: step,
+                    add: true,
+                    ..scale
+                };
+                add.values(kept, places, to);
             }
-            let position = &mut block.position[rows];
-            vectorized!(place(position, base.position, kept, step.position));
+        };
+        offsets(&mut block.dst[rows.clone()], base.dst, term.dst, step.dst);
+        if self.walk.numbers {
+            offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
         }
-        Ok(kept_rows)
+        let ramps = |to: &mut [isize], base, factor| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(kept, places, to);
+        };
+        ramps(&mut block.src[rows.clone()], base.src, step.src);
+        if self.walk.numbers {
+            ramps(&mut block.position[rows], base.position, step.position);
+        }
+        Ok(count)
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.
@@ -585,59 +625,24 @@ fn ramp(to: &mut [isize], base: isize, step: isize) {
     }
 }
 
-/// Whether every value is an index below `limit`, which is at most `i64::MAX`.
-#[inline(always)]
-fn inside(values: &[i64], limit: i64) -> bool {
-    // Both comparisons at once, without a branch, so that they vectorise.
-    let outside = values
-        .iter()
-        .fold(0, |any, &v| any | v | (limit - 1 - v.max(0)));
-    outside >= 0
-}
-
-/// Sets offsets to `base` plus values times `factor`.
-#[inline(always)]
-fn place(to: &mut [isize], base: isize, values: &[i64], factor: isize) {
-    scaled(to, values, factor, |slot, add| *slot = base + add);
-}
-
-/// Adds values times `factor` to offsets.
-#[inline(always)]
-fn add(to: &mut [isize], values: &[i64], factor: isize) {
-    scaled(to, values, factor, |slot, add| *slot += add);
-}
-
-// Values are below their limit here, and the walk proved that limit times factor fits.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation)]
-fn scaled(to: &mut [isize], values: &[i64], factor: isize, each: impl Fn(&mut isize, isize)) {
-    if factor.cast_unsigned().is_power_of_two() {
-        // Shifts vectorise on every instruction set, products of 64 bits do not.
-        let shift = factor.trailing_zeros();
-        for (slot, &value) in to.iter_mut().zip(values) {
-            each(slot, (value << shift) as isize);
-        }
-    } else {
-        for (slot, &value) in to.iter_mut().zip(values) {
-            each(slot, value as isize * factor);
-        }
-    }
-}
-
 /// Notes which values of a term leave their row out, and makes the others count from where the
-/// destination begins. What is out of bounds and no row to leave out was refused before.
-fn mark(values: &mut [i64], keep: &mut [bool; ROWS], term: &Term) {
+/// destination begins. False if one is out of bounds and no row to leave out.
+fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
     let (limit, from, len) = (term.limit as i64, term.from as i64, term.len as i64);
+    let mut outside = false;
     for (value, keep) in values.iter_mut().zip(keep) {
+        let inside = (0..limit).contains(value);
+        outside |= !inside;
         let here = *value - from;
-        let mine = (0..limit).contains(value) && (0..len).contains(&here);
+        let mine = inside && (0..len).contains(&here);
         *value = if mine { here } else { 0 };
         *keep &= mine;
     }
+    term.drop || !outside
 }
 
 /// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
-fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool; ROWS], numbers: bool) -> usize {
+fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool], numbers: bool) -> usize {
     let mut to = rows.start;
     for (from, &keep) in rows.clone().zip(keep) {
         block.dst[to] = block.dst[from];

@@ -1,7 +1,7 @@
 //! Index values as they are stored, made into values that are checked against their axis.
 
 use super::space::{Cut, Lookup};
-use crate::kernel::{OutOfBounds, Read, Scale, place_integers};
+use crate::kernel::{OutOfBounds, Read, Scale, Stretch, Wanted};
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,24 +122,28 @@ pub(super) struct Reader<'s, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// Where a row's value is, in bytes from the first one, and how far away the next one.
-    fn offset(&self, lookup: usize, at: &[usize]) -> (isize, isize) {
+    /// The values of a run of rows.
+    fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
         let (mut offset, mut stride) = (0, 0);
         for (&k, steps) in at.iter().zip(&self.cut.index) {
             stride = steps[lookup];
             offset += k.cast_signed() * stride;
         }
-        (offset, stride)
+        Stretch {
+            index: &self.lookups[lookup].index,
+            at: offset,
+            stride,
+            count,
+        }
     }
 }
 
 impl Read for Reader<'_, '_> {
     fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
-        let (offset, stride) = self.offset(lookup, at);
-        if !self.lookups[lookup]
-            .index
-            .read_integers(offset, stride, values)
-        {
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, values.len());
+        if !index.read_integers(at, stride, values) {
             return Err(OutOfBounds);
         }
         self.rules[lookup].apply(values)
@@ -156,16 +160,33 @@ impl Read for Reader<'_, '_> {
         if !self.rules[lookup].is_strict() {
             return Ok(false);
         }
-        let (offset, stride) = self.offset(lookup, at);
-        let index = &self.lookups[lookup].index;
-        place_integers(index, (offset, stride), limit, scale, to)
-            .then_some(true)
-            .ok_or(OutOfBounds)
+        match scale.stretch(self.stretch(lookup, at, to.len()), limit, to) {
+            true => Ok(true),
+            false => Err(OutOfBounds),
+        }
+    }
+
+    fn sift(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds> {
+        let kept = if self.rules[lookup].is_strict() {
+            wanted.of(self.stretch(lookup, at, values.len()), values, places)
+        } else {
+            self.read(lookup, at, values)?;
+            wanted.among(values, places)
+        };
+        kept.ok_or(OutOfBounds)
     }
 
     fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {
-        let (offset, stride) = self.offset(lookup, at);
-        let first = self.lookups[lookup].index.as_ptr();
-        (first.wrapping_offset(offset), stride)
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, 0);
+        (index.as_ptr().wrapping_offset(at), stride)
     }
 }

@@ -4,11 +4,11 @@ use super::check::check;
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Plan;
-use super::space::Space;
+use super::space::{Cut, Space};
 use super::split::Part;
 use crate::error::Problem;
 use crate::kernel::{
-    Arg, Block, Cursor, DefaultFloats, Direct, Geometry, OutOfBounds, ROWS, Table, Term, Walk,
+    Arg, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term, Walk,
     identity,
 };
 use crate::monitor::{Monitor, Progress, Watch};
@@ -86,11 +86,10 @@ impl Plan {
             check(space, team, threads, self.passes(), monitor)?;
         }
         let stop = AtomicBool::new(false);
-        let whole = Part::whole(space, src, outputs);
         let Some((split, threads, team)) = shared else {
-            return self.run_part(whole, monitor, &stop);
+            return self.run_serial(space, &self.cut, src, outputs, monitor, &stop);
         };
-        let parts = whole.split(split, threads);
+        let parts = Part::whole(space, src, outputs).split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         let pieces = parts.into_iter().zip(&mut faults);
         team.share(
@@ -108,7 +107,14 @@ impl Plan {
         monitor: Option<&dyn Monitor>,
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
-        let done = self.run_serial(part, monitor, stop);
+        let Part {
+            space,
+            src,
+            dst,
+            arg,
+        } = part;
+        let outputs = Outputs { dst, arg };
+        let done = self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop);
         if done.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -117,22 +123,19 @@ impl Plan {
 
     fn run_serial(
         &self,
-        part: Part<'_, '_>,
+        space: &Space<'_>,
+        cut: &Cut,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
         monitor: Option<&dyn Monitor>,
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
-        let Part {
-            space,
-            src,
-            mut dst,
-            arg,
-        } = part;
-        let cut = space.cut();
+        let Outputs { mut dst, arg } = outputs;
         let rules = space.rules();
         let reader = Reader {
             lookups: &space.lookups,
             rules: &rules,
-            cut: &cut,
+            cut,
         };
         let terms: SmallVec<[Term; 2]> = space
             .lookups
@@ -166,7 +169,7 @@ impl Plan {
             start: cut.start,
             cell_start: cut.cell_start,
         };
-        let walk = Walk::new(&geometry, &mut dst, &src).ok_or_else(unfit)?;
+        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
         let updates = (walk.count() as u64).saturating_mul(walk.width() as u64);
         let mut pass = Pass {
@@ -220,12 +223,13 @@ impl Plan {
         let walk = pass.walk;
         let request = &self.request;
         let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
-        let mut slots = [0usize; ROWS];
         pass.each(|block| {
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, &number) in slots.iter_mut().zip(block.aux()) {
                 *slot = number.cast_unsigned();
             }
-            table.add(walk, block, &slots[..block.aux().len()]);
+            table.add(walk, block, slots);
         })?;
         self.begin_writing(pass);
         table.finish(walk, request.mean, |slot| slot);
@@ -241,9 +245,10 @@ impl Plan {
         numbers.dedup();
         let rows = numbers.len();
         let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
-        let mut slots = [0usize; ROWS];
         let mut changed = false;
         pass.each(|block| {
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, number) in slots.iter_mut().zip(block.aux()) {
                 match numbers.binary_search(number) {
                     Ok(found) => *slot = found,
@@ -251,7 +256,7 @@ impl Plan {
                 }
             }
             if !changed {
-                table.add(walk, block, &slots[..block.aux().len()]);
+                table.add(walk, block, slots);
             }
         })?;
         if changed {
@@ -280,6 +285,7 @@ impl Pass<'_, '_> {
     fn each(&mut self, mut work: impl FnMut(&Block)) -> Result<(), Fault> {
         let mut cursor = Cursor::new(self.walk);
         let mut block = Block::new();
+        block.make_room(self.walk);
         let reader = &self.reader;
         loop {
             let taken = cursor.next(&mut block, reader)?;

@@ -2,7 +2,7 @@
 
 use super::decode::{Bounds, Rule};
 use crate::kernel::{Axis, Step};
-use crate::tensor::{Dims, DynView};
+use crate::tensor::{Dims, DynView, Strides};
 use smallvec::SmallVec;
 
 /// A window has no more elements than this unless its innermost axis alone does: enough to make
@@ -40,26 +40,26 @@ pub(crate) struct Lookup<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Space<'a> {
     /// The axes of the updates, row-major.
-    pub(crate) axes: SmallVec<[SpaceAxis; 6]>,
-    pub(crate) lookups: Vec<Lookup<'a>>,
+    pub(crate) axes: SmallVec<[SpaceAxis; 4]>,
+    pub(crate) lookups: SmallVec<[Lookup<'a>; 1]>,
     pub(crate) bounds: Bounds,
     /// The destination's sizes and byte strides.
-    pub(crate) dst: SmallVec<[(usize, isize); 6]>,
+    pub(crate) dst: SmallVec<[(usize, isize); 4]>,
     /// The destination's coordinates of the first update's affine part.
     pub(crate) start: Dims,
     /// Bytes per step in the arg output for each of the destination's axes, if there is one.
-    pub(crate) arg: Option<SmallVec<[isize; 6]>>,
+    pub(crate) arg: Option<Strides>,
 }
 
 /// A space cut into rows and windows, neighbouring axes made one where they can be.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    pub(crate) rows: SmallVec<[Axis; 4]>,
+    pub(crate) rows: SmallVec<[Axis; 2]>,
     /// Per row axis, bytes per step in each lookup's index.
-    pub(crate) index: SmallVec<[SmallVec<[isize; 2]>; 4]>,
-    pub(crate) window: SmallVec<[Axis; 4]>,
+    pub(crate) index: SmallVec<[SmallVec<[isize; 2]>; 2]>,
+    pub(crate) window: SmallVec<[Axis; 2]>,
     /// The axes that number the destination's rows, outermost first.
-    pub(crate) cells: SmallVec<[Axis; 4]>,
+    pub(crate) cells: SmallVec<[Axis; 2]>,
     /// Per lookup, what a value adds to the row number or to the arg's offset.
     pub(crate) lookup_aux: SmallVec<[isize; 2]>,
     /// How many rows the destination has.
@@ -110,7 +110,7 @@ impl Space<'_> {
     /// an axis of the destination of their own: their cells never collide, so each row of updates
     /// moves as one and only the rows need be kept in order.
     pub(crate) fn cut(&self) -> Cut {
-        let axes: SmallVec<[&SpaceAxis; 6]> = self.axes.iter().filter(|a| a.len != 1).collect();
+        let axes: SmallVec<[&SpaceAxis; 4]> = self.axes.iter().filter(|a| a.len != 1).collect();
         let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
         let free = |a: &&&SpaceAxis| {
             a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
@@ -124,9 +124,9 @@ impl Space<'_> {
         let (rows, window) = axes.split_at(split);
 
         // Number the destination's rows: its axes that no axis of the window walks along.
-        let moved: SmallVec<[usize; 6]> = window.iter().filter_map(|a| a.onto).collect();
-        let mut number = SmallVec::<[isize; 6]>::from_elem(0, self.dst.len());
-        let mut cells: SmallVec<[Axis; 4]> = SmallVec::new();
+        let moved: SmallVec<[usize; 4]> = window.iter().filter_map(|a| a.onto).collect();
+        let mut number = SmallVec::<[isize; 4]>::from_elem(0, self.dst.len());
+        let mut cells: SmallVec<[Axis; 2]> = SmallVec::new();
         let mut cell_count = 1usize;
         for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
             if moved.contains(&axis) {

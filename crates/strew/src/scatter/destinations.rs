@@ -3,7 +3,8 @@
 use crate::error::Problem;
 use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
 use crate::tensor::{DType, Dims, DynView, Layout};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 /// The cells that updates go to, in one of three forms.
 ///
@@ -19,10 +20,10 @@ pub struct Destinations<'a> {
     /// The iteration space: the shape of the updates.
     updates: Dims,
     /// For each of its axes, the destination's axis that it walks along, and in which steps.
-    onto: SmallVec<[Option<(usize, isize)>; 6]>,
+    onto: SmallVec<[Option<(usize, isize)>; 4]>,
     /// Where the walk starts on each of the destination's axes.
     start: Dims,
-    components: Vec<Component<'a>>,
+    components: SmallVec<[Component<'a>; 1]>,
     bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
@@ -45,7 +46,7 @@ pub struct Component<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     /// The axes of the updates that are the argument's own axes, in its order.
-    pub axes: Dims,
+    pub axes: Range<usize>,
     /// Where the tuple axis is put in, and which entry of it this is.
     pub tuple: Option<(usize, usize)>,
 }
@@ -86,8 +87,8 @@ impl<'a> Destinations<'a> {
             }
         }
         Ok(Self {
-            shape: shape.into(),
-            updates: count.into(),
+            shape: Dims::from_slice(shape),
+            updates: Dims::from_slice(count),
             // A single cell needs no step.
             onto: step
                 .iter()
@@ -96,7 +97,7 @@ impl<'a> Destinations<'a> {
                 .map(|(a, (&step, &count))| Some((a, if count > 1 { step } else { 1 })))
                 .collect(),
             start: first,
-            components: Vec::new(),
+            components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
         })
@@ -106,11 +107,11 @@ impl<'a> Destinations<'a> {
     #[must_use]
     pub fn none(shape: &[usize]) -> Self {
         Self {
-            shape: shape.into(),
+            shape: Dims::from_slice(shape),
             updates: Dims::from_slice(&[0]),
             onto: SmallVec::from_elem(None, 1),
             start: Dims::from_elem(0, shape.len()),
-            components: Vec::new(),
+            components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
         }
@@ -152,11 +153,11 @@ impl<'a> Destinations<'a> {
         }
         let batch = components.first().map(DynView::dims).unwrap_or_default();
         let window: Dims = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
-        let mut updates = batch.clone();
+        let mut updates = Dims::from_slice(&batch);
         updates.extend(window.iter().map(|&a| shape[a]));
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
-        let mut found = Vec::with_capacity(components.len());
+        let mut found = SmallVec::with_capacity(components.len());
         for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
             let mut index = component.clone();
             for _ in &window {
@@ -174,13 +175,13 @@ impl<'a> Destinations<'a> {
                 })?,
                 axis,
                 place: Place {
-                    axes: (0..batch.len()).collect(),
+                    axes: 0..batch.len(),
                     tuple: tuple_at.map(|at| (at, number)),
                 },
             });
         }
         Ok(Self {
-            shape: shape.into(),
+            shape: Dims::from_slice(shape),
             updates,
             onto,
             start: Dims::from_elem(0, shape.len()),
@@ -222,13 +223,13 @@ impl<'a> Destinations<'a> {
             });
         }
         Ok(Self {
-            shape: shape.into(),
+            shape: Dims::from_slice(shape),
             onto: (0..shape.len())
                 .map(|a| (a != axis).then_some((a, 1)))
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: vec![Component {
+            components: smallvec![Component {
                 argument,
                 index: index.clone(),
                 axis,
@@ -290,7 +291,7 @@ impl<'a> Destinations<'a> {
                 .copied()
                 .zip(dst.strides().iter().copied())
                 .collect(),
-            start: self.start.clone(),
+            start: Dims::from_slice(&self.start),
             arg: arg
                 .then(|| Layout::contiguous(DType::I64, &self.shape).ok())
                 .flatten()
@@ -360,8 +361,9 @@ fn numeric(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
 }
 
 fn problem(component: &Component<'_>, at: &[usize], value: String, size: usize) -> Problem {
-    let axes = component.place.axes.iter();
-    let mut position: Vec<usize> = axes.filter_map(|&a| at.get(a).copied()).collect();
+    let Range { start, end } = component.place.axes;
+    let own = at.get(start..end.min(at.len())).unwrap_or_default();
+    let mut position = own.to_vec();
     if let Some((where_, entry)) = component.place.tuple {
         position.insert(where_.min(position.len()), entry);
     }

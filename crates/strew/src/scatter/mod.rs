@@ -231,6 +231,11 @@ impl<'a> Scatter<'a> {
     /// # Errors
     /// Any [`Problem`] with the indices, overlap or memory; nothing has been written then.
     pub fn run(mut self) -> Result<Output, Problem> {
+        self.perform()
+    }
+
+    /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
+    pub(crate) fn perform(&mut self) -> Result<Output, Problem> {
         let shape = Dims::from_slice(self.destinations.shape());
         let mut output = Output {
             arg: match self.arg {

@@ -5,16 +5,27 @@ use crate::error::Problem;
 use smallvec::SmallVec;
 
 /// Sizes of the axes, or coordinates.
-pub type Dims = SmallVec<[usize; 6]>;
+pub type Dims = SmallVec<[usize; 4]>;
 /// Bytes from one element to the next along each axis; may be zero or negative.
-pub type Strides = SmallVec<[isize; 6]>;
+pub type Strides = SmallVec<[isize; 4]>;
 
 /// Element type, shape and byte strides: a tensor without its memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     dtype: DType,
     shape: Dims,
     strides: Strides,
+}
+
+impl Clone for Layout {
+    fn clone(&self) -> Self {
+        Self {
+            dtype: self.dtype,
+            // Copies of slices: the lists' own `clone` goes element by element.
+            shape: Dims::from_slice(&self.shape),
+            strides: Strides::from_slice(&self.strides),
+        }
+    }
 }
 
 impl Layout {
@@ -226,6 +237,18 @@ impl Layout {
             self.strides[axis] * start.cast_signed()
         };
         Some((narrowed, moved))
+    }
+
+    /// The leading corner of the given shape, if that is of the same rank and not larger.
+    #[must_use]
+    pub(super) fn corner(&self, shape: &[usize]) -> Option<Self> {
+        let mut sizes = shape.iter().zip(&self.shape);
+        let fits = shape.len() == self.rank() && sizes.all(|(part, whole)| part <= whole);
+        fits.then(|| Self {
+            dtype: self.dtype,
+            shape: Dims::from_slice(shape),
+            strides: Strides::from_slice(&self.strides),
+        })
     }
 
     /// With an axis of size 1 put in at `at`.

@@ -94,13 +94,26 @@ const MAPPED_FROM: usize = 4 << 20;
 /// The size of a huge page, to which mapped memory is aligned.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// Up to this size, room to align the bytes is asked for instead of their alignment: allocators
+/// have lists of small blocks for those who ask for nothing special, and only for them.
+const SMALL: usize = 1024 - ALIGN;
+
 /// Owned bytes, aligned to 64 and initialised.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     ptr: NonNull<u8>,
     bytes: usize,
-    /// The mapping that the bytes are part of; none: they are from the allocator.
-    mapped: Option<MmapMut>,
+    memory: Memory,
+}
+
+/// What the bytes of a buffer are part of, and what is given back in the end.
+#[derive(Debug)]
+enum Memory {
+    Nothing,
+    /// A block of the allocator's.
+    Block(NonNull<u8>, AllocLayout),
+    /// A mapping, which unmaps itself.
+    Mapping(#[allow(dead_code)] MmapMut),
 }
 
 // SAFETY: the buffer owns its bytes; nothing else points at them.
@@ -145,27 +158,40 @@ impl Buffer {
             return Ok(Self {
                 ptr,
                 bytes,
-                mapped: None,
+                memory: Memory::Nothing,
             });
         }
         if huge && bytes >= MAPPED_FROM {
             return Self::map(bytes).ok_or_else(|| out_of_memory(what, bytes as u128));
         }
-        let layout = AllocLayout::from_size_align(bytes, ALIGN)
+        let small = bytes <= SMALL;
+        let (room, align) = if small {
+            (bytes + ALIGN - 1, 1)
+        } else {
+            (bytes, ALIGN)
+        };
+        let layout = AllocLayout::from_size_align(room, align)
             .map_err(|_| out_of_memory(what, bytes as u128))?;
         // SAFETY: the size is not zero.
-        let ptr = unsafe {
-            if zero {
+        let block = unsafe {
+            if zero && !small {
                 alloc_zeroed(layout)
             } else {
                 alloc(layout)
             }
         };
-        let ptr = NonNull::new(ptr).ok_or_else(|| out_of_memory(what, bytes as u128))?;
+        let block = NonNull::new(block).ok_or_else(|| out_of_memory(what, bytes as u128))?;
+        // SAFETY: a small block has room for an aligned stretch of `bytes` bytes, which begins
+        // less than `ALIGN` bytes from its start; others are aligned.
+        let ptr = unsafe { block.add(block.align_offset(ALIGN)) };
+        if zero && small {
+            // SAFETY: as above.
+            unsafe { ptr.write_bytes(0, bytes) };
+        }
         Ok(Self {
             ptr,
             bytes,
-            mapped: None,
+            memory: Memory::Block(block, layout),
         })
     }
 
@@ -180,7 +206,7 @@ impl Buffer {
         Some(Self {
             ptr,
             bytes,
-            mapped: Some(mapping),
+            memory: Memory::Mapping(mapping),
         })
     }
 
@@ -199,11 +225,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.bytes > 0 && self.mapped.is_none() {
-            let layout = AllocLayout::from_size_align(self.bytes, ALIGN)
-                .expect("the layout it was allocated with");
+        if let Memory::Block(block, layout) = self.memory {
             // SAFETY: allocated in `allocate` with this layout, and not freed since.
-            unsafe { dealloc(self.ptr.as_ptr(), layout) };
+            unsafe { dealloc(block.as_ptr(), layout) };
         }
     }
 }

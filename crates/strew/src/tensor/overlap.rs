@@ -8,6 +8,7 @@
 //! one that is not within [`BUDGET`] counts as overlapping, which is the safe answer.
 
 use super::Layout;
+use smallvec::{SmallVec, smallvec};
 
 /// Branches to try before giving up.
 const BUDGET: u32 = 20_000;
@@ -18,6 +19,8 @@ struct Unknown {
     step: i128,
     most: i128,
 }
+
+type Unknowns = SmallVec<[Unknown; 4]>;
 
 /// Whether two views that start at addresses `a` and `b` share a byte.
 pub(crate) fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layout) -> bool {
@@ -34,7 +37,7 @@ pub(crate) fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layo
     }
     // left element - right element = (a - b) + Σ i·s - Σ j·t
     let mut start = a - b;
-    let mut unknowns = Vec::new();
+    let mut unknowns = Unknowns::new();
     for (layout, sign) in [(left, 1), (right, -1)] {
         for (&len, &stride) in layout.shape().iter().zip(layout.strides()) {
             push(
@@ -56,7 +59,7 @@ pub(crate) fn overlaps_itself(layout: &Layout) -> bool {
     if layout.is_empty() {
         return false;
     }
-    let mut axes: Vec<(i128, i128)> = layout
+    let mut axes: SmallVec<[(i128, i128); 4]> = layout
         .shape()
         .iter()
         .zip(layout.strides())
@@ -78,7 +81,7 @@ pub(crate) fn overlaps_itself(layout: &Layout) -> bool {
     // Two coordinates that agree before axis `k` and differ by at least 1 on it.
     (0..axes.len()).any(|k| {
         let mut start = axes[k].0;
-        let mut unknowns = Vec::new();
+        let mut unknowns = Unknowns::new();
         push(&mut unknowns, &mut start, axes[k].0, axes[k].1 - 1);
         for &(step, most) in &axes[k + 1..] {
             // A difference of coordinates from -most to most.
@@ -90,7 +93,7 @@ pub(crate) fn overlaps_itself(layout: &Layout) -> bool {
 }
 
 /// Adds `step · n`, `0 <= n <= most`, with the sign of the step moved into the start.
-fn push(unknowns: &mut Vec<Unknown>, start: &mut i128, step: i128, most: i128) {
+fn push(unknowns: &mut Unknowns, start: &mut i128, step: i128, most: i128) {
     if step == 0 || most <= 0 {
         return;
     }
@@ -104,7 +107,7 @@ fn push(unknowns: &mut Vec<Unknown>, start: &mut i128, step: i128, most: i128) {
 }
 
 /// Whether `start + Σ step·n` can lie in `low..=high`.
-fn reachable(mut unknowns: Vec<Unknown>, start: i128, low: i128, high: i128) -> bool {
+fn reachable(mut unknowns: Unknowns, start: i128, low: i128, high: i128) -> bool {
     unknowns.sort_unstable_by_key(|u| std::cmp::Reverse(u.step));
     // Equal steps are one unknown with a wider range.
     unknowns.dedup_by(|next, kept| {
@@ -115,8 +118,8 @@ fn reachable(mut unknowns: Vec<Unknown>, start: i128, low: i128, high: i128) -> 
         same
     });
     // What the unknowns from `k` on can add at most, and what divides everything they add.
-    let mut reach = vec![0i128; unknowns.len() + 1];
-    let mut divisor = vec![0i128; unknowns.len() + 1];
+    let mut reach: SmallVec<[i128; 5]> = smallvec![0; unknowns.len() + 1];
+    let mut divisor: SmallVec<[i128; 5]> = smallvec![0; unknowns.len() + 1];
     for (k, u) in unknowns.iter().enumerate().rev() {
         reach[k] = reach[k + 1] + u.step * u.most;
         divisor[k] = gcd(u.step, divisor[k + 1]);

@@ -76,8 +76,8 @@ impl DynView<'_> {
     }
 
     /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
-    fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
-        let span = stride.checked_mul((count - 1).cast_signed())?;
+    pub(crate) fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
+        let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
         let last = at.checked_add(span)?;
         let (low, high) = self.layout().extent();
         let size = self.dtype().size().cast_signed();

@@ -121,14 +121,7 @@ impl<'a> DynView<'a> {
     /// The leading corner of the given shape; `None` if it is larger than the view.
     #[must_use]
     pub fn corner(&self, shape: &[usize]) -> Option<Self> {
-        if shape.len() != self.rank() {
-            return None;
-        }
-        let mut view = self.clone();
-        for (axis, &len) in shape.iter().enumerate() {
-            view = view.narrow(axis, 0, len)?;
-        }
-        Some(view)
+        Some(Self::from_borrowed(self.ptr, self.layout.corner(shape)?))
     }
 
     /// One coordinate of an axis, without that axis.
@@ -317,6 +310,12 @@ fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem
 }
 
 impl DynView<'_> {
+    pub(crate) fn dims(&self) -> Dims {
+        Dims::from_slice(self.shape())
+    }
+}
+
+impl DynViewMut<'_> {
     pub(crate) fn dims(&self) -> Dims {
         Dims::from_slice(self.shape())
     }

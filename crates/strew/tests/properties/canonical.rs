@@ -235,7 +235,7 @@ fn check_elements(case: &Case) {
 
 fn elements<'v>(case: &Case, axis: usize, index: &DynView<'v>) -> Destinations<'v> {
     let place = Place {
-        axes: (0..case.shape.len()).collect(),
+        axes: 0..case.shape.len(),
         tuple: None,
     };
     Destinations::elements(&case.shape, "index", index, axis, place, case.bounds).unwrap()
