@@ -1,0 +1,1 @@
+def main(out, quick, docs): raise NotImplementedError
