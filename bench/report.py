@@ -60,7 +60,8 @@ def _how(results: dict[str, Any]) -> list[str]:
         "the inputs and writing the output once, at the bandwidth measured in this run"
         + _bandwidth(results["bandwidth"]),
         "",
-        "*memory* is the most that a call adds to the process, its output included, in MB.",
+        "*memory* is the most that a call adds to the process, its output included, in MB. "
+        "ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call, which does not show.",
     ]
     return lines
 

@@ -37,8 +37,9 @@ def spellings(problem: Problem) -> list[Spelling]:
     for name, array in feeds.items():
         binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array))
 
-    def run():
-        # Unbound first: each run makes its own output.
+    def run(keep=feeds):
+        # The binding shares its inputs' memory and does not own it: `keep` does. The output is
+        # unbound first, so that each run makes one of its own.
         binding.clear_binding_outputs()
         binding.bind_output("out")
         session.run_with_iobinding(binding)

@@ -45,7 +45,8 @@ def spellings(problem: Problem) -> list[Spelling]:
     for number, array in enumerate(feeds.values()):
         request.set_input_tensor(number, ov.Tensor(array, shared_memory=True))
 
-    def run():
+    def run(keep=feeds):
+        # The request shares its inputs' memory and does not own it: `keep` does.
         request.infer()
         return request
 
