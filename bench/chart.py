@@ -9,7 +9,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from .contenders.table import CONTENDERS, STREW
 from .summary import Row
@@ -56,6 +56,7 @@ def draw(rows: list[Row], path: Path) -> None:
     figure, panels = pyplot.subplots(
         1,
         len(counts),
+        sharex=True,
         sharey=True,
         squeeze=False,
         figsize=(1.5 + 5.5 * len(counts), 1.8 + 0.3 * len(names)),
@@ -77,7 +78,9 @@ def draw(rows: list[Row], path: Path) -> None:
     pyplot.close(figure)
 
 
-def _panel(panel: Axes, rows: list[Row | None], names: list[str], handles: dict) -> None:
+def _panel(
+    panel: Axes, rows: list[Row | None], names: list[str], handles: dict[str, object]
+) -> None:
     peers = [name for name in CONTENDERS if name != STREW]
     panel.axvline(1, color="#444444", linewidth=1.2, zorder=1)
     for place, row in enumerate(rows):
@@ -101,6 +104,7 @@ def _panel(panel: Axes, rows: list[Row | None], names: list[str], handles: dict)
         if row.reach is not None:
             panel.plot(row.reach, place, "|", color="#444444", markersize=12, zorder=2)
     panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     panel.xaxis.set_minor_formatter(NullFormatter())
     panel.set_xlabel("peer's time / strew's (log scale); | is what the best peer's has to reach")

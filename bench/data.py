@@ -12,7 +12,7 @@ import numpy as np
 from . import reference
 from .workloads import Workload
 
-__all__ = ["bits", "bytes_of_bfloat16", "load", "prepare", "rough"]
+__all__ = ["bits", "bytes_of_bfloat16", "load", "numbers", "prepare", "rough", "zipf"]
 
 
 def prepare(workload: Workload, folder: Path) -> dict[str, str]:
@@ -95,16 +95,16 @@ def _index(w: Workload, limits: tuple[int, ...]) -> np.ndarray:
         return np.stack(np.unravel_index(flat, limits)).astype(np.int64)
     (cells,) = limits
     if w.index == "zipf":
-        return _zipf(rng, w.updates, cells)
+        return zipf(rng, w.updates, cells)
     index = rng.integers(0, cells, w.updates, np.int64)
     return np.sort(index) if w.index == "sorted" else index
 
 
-def _zipf(rng: np.random.Generator, updates: int, cells: int) -> np.ndarray:
+def zipf(rng: np.random.Generator, updates: int, cells: int) -> np.ndarray:
     """Cells with a likelihood in proportion to 1, 1/2, 1/3, .., in a shuffled order."""
     upto = np.cumsum(1 / np.arange(1, cells + 1))
     rank = np.searchsorted(upto, rng.random(updates) * upto[-1], side="right")
-    return rng.permutation(cells)[np.minimum(rank, cells - 1)]
+    return np.asarray(rng.permutation(cells)[np.minimum(rank, cells - 1)])
 
 
 def load(path: str) -> np.ndarray:

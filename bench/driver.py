@@ -1,4 +1,4 @@
-"""The driver: ``python -m bench.driver``, in strew's environment. ``cargo xtask bench`` calls it."""
+"""The driver, which ``cargo xtask bench`` calls: ``python -m bench.driver``."""
 
 from __future__ import annotations
 

@@ -83,7 +83,8 @@ class Process:
                 why = f"the process died ({status})" if ready else f"no answer in {timeout:g} s"
                 raise Failed(why)
             line += part
-        return json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
     def _halt(self) -> None:
         if self._process is not None:

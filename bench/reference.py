@@ -71,8 +71,8 @@ def _reduced(w: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
         return out
     start = arrays["input"].astype(np.float64)
     if w.include_self:
-        joined = {"sum": np.add, "prod": np.multiply, "amax": np.maximum}[w.reduce]
-        return joined(start, out)
+        joined: np.ufunc = {"sum": np.add, "prod": np.multiply, "amax": np.maximum}[w.reduce]
+        return np.asarray(joined(start, out))
     touched = np.bincount(index, minlength=w.cells) > 0
     return np.where(touched.reshape(-1, *[1] * (out.ndim - 1)), out, start)
 
@@ -102,7 +102,7 @@ def ulp(values: np.ndarray, dtype: str) -> np.ndarray:
     """The distance between neighbours in `dtype` around each of the values."""
     digits, smallest = _FORMATS[dtype]
     exponent = np.frexp(values)[1] - 1
-    return np.ldexp(1.0, np.maximum(exponent, smallest) - digits)
+    return np.asarray(np.ldexp(1.0, np.maximum(exponent, smallest) - digits))
 
 
 def wrong(workload: Workload, got: np.ndarray, expected: np.ndarray) -> str | None:

@@ -48,16 +48,16 @@ def _how(results: dict[str, Any]) -> list[str]:
         f"{machine['memory']} GiB; Python {machine['python']}.",
         f"Contenders: {versions}.",
         "",
-        "Contenders take turns on each workload, in processes of their own, of which one at a time "
-        f"is awake: {results['repeat']} rounds, medians, quartiles in brackets. Outputs are made by "
+        "Contenders take turns on each workload, in processes of their own, of which one at a "
+        f"time is awake: {results['repeat']} rounds, medians, quartiles in brackets. Outputs are made by "
         "each call, apart from operators in place. Each answer is compared with the right one; a "
         "peer whose answer is wrong is not counted. Of several ways in which a library can say a "
         "workload the fastest right one counts. Indices are int64, JAX's int32. torch-hugepages is "
         "torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is shown, and not counted "
         "as best peer.",
         "",
-        "*share* is the part of strew's time that the machine's memory needs at the least for reading "
-        "the inputs and writing the output once, at the bandwidth measured in this run"
+        "*share* is the part of strew's time that the machine's memory needs at the least for "
+        "reading the inputs and writing the output once, at the bandwidth measured in this run"
         + _bandwidth(results["bandwidth"]),
         "",
         "*memory* is the most that a call adds to the process, its output included, in MB. "

@@ -1,4 +1,4 @@
-"""The measurement: contenders take turns on each workload, so that they share the machine's mood."""
+"""The measurement: contenders take turns, so that they share the machine's mood."""
 
 from __future__ import annotations
 

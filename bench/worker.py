@@ -21,7 +21,7 @@ import numpy as np
 from . import data, reference
 from .contenders.problem import Problem, Spelling
 from .contenders.table import CONTENDERS
-from .workloads import Workload
+from .workloads import from_json
 
 # Short calls are repeated within a turn, after one that warms the caches up.
 _TURN = 0.1
@@ -42,7 +42,7 @@ class Worker:
 
     def load(self, workload: dict[str, Any], files: dict[str, str]) -> dict[str, Any]:
         """Loads a workload. Gives the names of its spellings."""
-        w = Workload(**{k: tuple(v) if isinstance(v, list) else v for k, v in workload.items()})
+        w = from_json(workload)
         self.expected[w.name] = files["expected"]
         arrays = {name: data.load(path) for name, path in files.items() if name != "expected"}
         self.problems[w.name] = Problem(w, arrays, self.threads)

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["FILE", "Workload", "read", "select"]
+__all__ = ["FILE", "Workload", "from_json", "read", "select"]
 
 FILE = Path(__file__).with_name("workloads.toml")
 
@@ -117,14 +117,18 @@ class Workload:
         return sum(size[a] for a in self.reads), sum(size[a] for a in self.writes)
 
 
+def from_json(entry: dict[str, Any]) -> Workload:
+    """A workload from its fields, where sequences are lists."""
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    ratios = fields.pop("reach_of", {})
+    fields["reach_of"] = {peer: tuple(pair) for peer, pair in ratios.items()}
+    return Workload(**fields)
+
+
 def _checked(entry: dict[str, Any]) -> Workload:
     name = entry.get("name", "a workload without a name")
-    entry = {"include_self" if k == "self" else k: v for k, v in entry.items()}
-    lists = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-    if "reach_of" in lists:
-        lists["reach_of"] = {peer: tuple(ratios) for peer, ratios in lists["reach_of"].items()}
     try:
-        workload = Workload(**lists)
+        workload = from_json({"include_self" if k == "self" else k: v for k, v in entry.items()})
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
     for field, choices in _CHOICES.items():
@@ -147,7 +151,7 @@ def read(path: Path = FILE) -> dict[str, Workload]:
     try:
         import tomllib
     except ModuleNotFoundError:
-        import tomli as tomllib
+        import tomli as tomllib  # type: ignore[no-redef]
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["workload"]
     workloads: dict[str, Workload] = {}
     for workload in map(_checked, entries):

@@ -40,9 +40,7 @@ def spellings(problem: Problem) -> list[Spelling]:
         ordered = w.index == "sorted"
 
         def segments(index, src):
-            return jax.ops.segment_sum(
-                src, index, num_segments=w.cells, indices_are_sorted=ordered
-            )
+            return jax.ops.segment_sum(src, index, num_segments=w.cells, indices_are_sorted=ordered)
 
         found.append(_spelling("segment_sum", jax.jit(segments), index, src))
     return found

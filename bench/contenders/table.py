@@ -43,7 +43,7 @@ CONTENDERS = {
 
 
 def one_thread() -> dict[str, str]:
-    """What keeps every library to one thread. Without these, each takes what it takes by default."""
+    """What keeps every library to one thread. Without it, each takes what it takes by default."""
     names = [
         "STREW_NUM_THREADS",
         "OMP_NUM_THREADS",

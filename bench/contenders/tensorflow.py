@@ -41,7 +41,9 @@ def spellings(problem: Problem) -> list[Spelling]:
             return tf.tensor_scatter_nd_max(tf.zeros(shape), tuples, src)
 
         return [Spelling("tensor_scatter_nd_max", largest, _answer)]
-    unsorted = {"sum": tf.math.unsorted_segment_sum, "mean": tf.math.unsorted_segment_mean}[w.reduce]
+    unsorted = {"sum": tf.math.unsorted_segment_sum, "mean": tf.math.unsorted_segment_mean}[
+        w.reduce
+    ]
     found = [Spelling(f"unsorted_segment_{w.reduce}", lambda: unsorted(src, index, cells), _answer)]
     if w.reduce == "sum":
         found.append(
