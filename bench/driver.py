@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import chart, report, sweep
-from .contenders.table import STREW
-from .run import Bench, Run, say
+from .run import Bench, Run, problems, say
 from .summary import Row, row
 from .workloads import Workload, read, select
 
@@ -43,13 +42,13 @@ def main() -> int:
     }
     runs = _measure(workloads, chosen, options, repeat, results)
     rows = [row(workloads[run.workload], run.threads, run.entries) for run in runs]
-    problems = _problems(rows, runs)
-    results["problems"] = problems
+    wrong = problems(runs)
+    results["problems"] = wrong
     results["runs"] = [_with_medians(run) for run in runs]
     _write(results, rows, options)
-    for problem in problems:
+    for problem in wrong:
         say(f"FAILED: {problem}")
-    return 1 if problems else 0
+    return 1 if wrong else 0
 
 
 def _options() -> argparse.Namespace:
@@ -106,26 +105,6 @@ def _tell(summed: Row) -> None:
     say(line)
     for name, why in (summed.wrong | summed.failed).items():
         say(f"    {name}: {why}")
-
-
-def _problems(rows: list[Row], runs: list[Run]) -> list[str]:
-    """What must not happen: strew without a right answer, or with other bits on more threads."""
-    found = []
-    for run in runs:
-        for entry in run.entries:
-            why = entry.wrong or entry.failed
-            if entry.contender == STREW and why is not None:
-                found.append(f"{run.workload}, {run.threads} threads: {entry.spelling}: {why}")
-    first: dict[tuple[str, str], Run] = {}
-    for run in runs:
-        for spelling, bits in run.bits.items():
-            other = first.setdefault((run.workload, spelling), run)
-            if other.bits[spelling] != bits:
-                found.append(
-                    f"{run.workload}: {spelling} has other bits on {run.threads} threads "
-                    f"than on {other.threads}"
-                )
-    return found
 
 
 def _with_medians(run: Run) -> dict[str, Any]:

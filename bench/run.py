@@ -13,7 +13,7 @@ from .pool import Failed, Process
 from .summary import Entry
 from .workloads import Workload
 
-__all__ = ["Bench", "Run", "say"]
+__all__ = ["Bench", "Run", "problems", "say"]
 
 # A spelling whose first call takes longer than this many seconds gets three turns only.
 _SLOW = 3.0
@@ -159,3 +159,23 @@ class Bench:
             return self._processes[name].ask(do) if name in self._processes else {}
         except Failed:
             return {}
+
+
+def problems(runs: list[Run]) -> list[str]:
+    """What must not happen: strew without a right answer, or with other bits on more threads."""
+    found = []
+    for run in runs:
+        for entry in run.entries:
+            why = entry.wrong or entry.failed
+            if entry.contender == STREW and why is not None:
+                found.append(f"{run.workload}, {run.threads} threads: {entry.spelling}: {why}")
+    first: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        for spelling, bits in run.bits.items():
+            other = first.setdefault((run.workload, spelling), run)
+            if other.bits[spelling] != bits:
+                found.append(
+                    f"{run.workload}: {spelling} has other bits on {run.threads} threads "
+                    f"than on {other.threads}"
+                )
+    return found

@@ -95,7 +95,6 @@ def measure(
     """
     import ml_dtypes
     import numpy as np
-
     import strew
 
     from .data import zipf
@@ -162,7 +161,8 @@ def main(out: Path, quick: bool, docs: bool) -> int:
     sweep_report.draw(times, out / "sweep.svg")
     print(sweep_report.steps(times), file=sys.stderr)
     if docs:
-        shutil.copyfile(out / "sweep.svg", ROOT / "docs" / "sweep.svg")
+        for name in ("sweep.md", "sweep.svg"):
+            shutil.copyfile(out / name, ROOT / "docs" / name)
     return 0
 
 

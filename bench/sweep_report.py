@@ -35,6 +35,8 @@ def markdown(times: Times) -> str:
         "Nanoseconds per element that is read or written, of a sum in float32 unless a dtype is "
         "named; medians.",
         "",
+        "![nanoseconds per element](sweep.svg)",
+        "",
     ]
     parts += [f"- {text}" for text in steps(times).splitlines()] + [""]
     for title, line in LINES.items():

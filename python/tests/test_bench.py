@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bench import data, reference, report, summary, sweep, workloads
+from bench import data, reference, report, run, summary, sweep, workloads
 from bench.contenders.table import CONTENDERS
 
 ALL = workloads.read()
@@ -197,6 +197,16 @@ def test_the_best_peer_is_the_fastest_right_one():
 def test_a_wrong_strew_is_no_result():
     row = summary.row(ALL["W1a"], 1, [entry("strew", 1.0, wrong="x"), entry("numpy", 2.0)])
     assert row.strew is None and row.ratio(row.best) is None and row.reached is None
+
+
+def test_strew_must_be_right_and_have_the_same_bits():
+    right = [entry("strew", 1.0), entry("jax", 1.0, wrong="half of it")]
+    one, two = (run.Run("W1a", threads, right, {"f": "abc"}) for threads in (1, 2))
+    assert run.problems([one, two]) == []
+    other = run.Run("W1a", 2, right, {"f": "abd"})
+    assert run.problems([one, other]) == ["W1a: f has other bits on 2 threads than on 1"]
+    wrong = run.Run("W1b", 1, [entry("strew", 1.0, wrong="half of it")], {})
+    assert run.problems([one, wrong]) == ["W1b, 1 threads: f: half of it"]
 
 
 def test_what_is_to_be_reached_depends_on_threads():
