@@ -31,7 +31,11 @@ def main() -> int:
     if options.sweep:
         return sweep.main(options.out, options.quick, options.docs)
     workloads = read()
-    chosen = select(workloads, options.workloads)
+    try:
+        chosen = select(workloads, options.workloads)
+    except ValueError as error:
+        say(f"error: {error}")
+        return 2
     repeat = options.repeat or (3 if options.quick else 7)
     results: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),

@@ -50,8 +50,8 @@ def _how(results: dict[str, Any]) -> list[str]:
         "",
         "Contenders take turns on each workload, in processes of their own, of which one at a "
         f"time is awake: {results['repeat']} rounds, medians, quartiles in brackets. Outputs are "
-        "made by each call, apart from operators in place. Each answer is compared with the right one; a "
-        "peer whose answer is wrong is not counted. Of several ways in which a library can say a "
+        "made by each call, apart from operators in place. Each answer is compared with the right "
+        "one; a peer whose answer is wrong is not counted. Of several ways in which a library can say a "
         "workload the fastest right one counts. Indices are int64, JAX's int32. torch-hugepages is "
         "torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is shown, and not counted "
         "as best peer.",

@@ -59,14 +59,14 @@ impl Bench {
             venv.install_wheel(&wheel, "")?;
             Ok(venv)
         });
-        let peers = peers.unwrap_or_default();
         let installed = stages.run("environments", || {
+            let peers = needs(peers.as_ref(), "peers")?;
             let failed: Vec<_> = peers
                 .iter()
                 .filter_map(|peer| environment(peer).err().map(|why| (peer, why)))
                 .collect();
             let Some((peer, why)) = failed.first() else {
-                return Ok(());
+                return Ok(peers);
             };
             let names: Vec<_> = failed.iter().map(|(peer, _)| peer.as_str()).collect();
             let rest = peers.iter().map(String::as_str);
@@ -84,9 +84,9 @@ impl Bench {
             Ok(path)
         });
         stages.run("measurement", || {
-            needs(installed.as_ref(), "environments")?;
+            let peers = needs(installed.as_ref(), "environments")?;
             let venv = needs(own.as_ref(), "wheel")?;
-            self.measure(venv, &peers, needs(measured.as_ref(), "bandwidth")?)
+            self.measure(venv, peers, needs(measured.as_ref(), "bandwidth")?)
         });
         stages.finish()
     }
@@ -161,11 +161,14 @@ fn environment(name: &str) -> Outcome<Venv> {
     let built = read("build.txt").unwrap_or_default();
     let wanted = format!("{plain}{built}");
     let place = format!("{OUT}/env/{name}");
-    // Written last: what was interrupted is done again.
+    // Written last and removed first: what was interrupted is done again.
     let stamp = target(&place).join("installed.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         println!("{name}: is there");
         return Ok(Venv::at(&place));
+    }
+    if stamp.exists() {
+        fs::remove_file(&stamp).map_err(|e| format!("{}: {e}", stamp.display()))?;
     }
     let venv = Venv::make(&place)?;
     let list = |ending: &str| format!("bench/environments/{name}.{ending}");
