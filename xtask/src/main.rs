@@ -1,5 +1,7 @@
 //! The chores of this repository: `cargo xtask --help`.
 
+mod bandwidth;
+mod bench;
 mod check;
 mod conformance;
 mod imports;
@@ -33,6 +35,7 @@ enum Chore {
     Check(check::Check),
     Conformance(conformance::Conformance),
     Size(size::Size),
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -41,5 +44,6 @@ fn main() -> ExitCode {
         Chore::Check(chore) => chore.run(),
         Chore::Conformance(chore) => chore.run(),
         Chore::Size(chore) => chore.run(),
+        Chore::Bench(chore) => chore.run(),
     }
 }

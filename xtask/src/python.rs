@@ -49,6 +49,13 @@ impl Venv {
         Ok(Self { folder })
     }
 
+    /// One that was made before.
+    pub(crate) fn at(name: &str) -> Self {
+        Self {
+            folder: target(name),
+        }
+    }
+
     /// Where its programs are.
     pub(crate) fn bin(&self) -> PathBuf {
         self.folder
@@ -70,10 +77,13 @@ impl Venv {
         run_with_retries(pip.args(what))
     }
 
-    /// Installs a wheel of ours with its extras. An installed one of the same version is replaced.
+    /// Installs a wheel of ours with its extras, or alone if there are none. An installed one of the
+    /// same version is replaced.
     pub(crate) fn install_wheel(&self, wheel: &Path, extras: &str) -> Outcome {
         let wheel = wheel.to_string_lossy();
-        self.install([&*format!("{wheel}[{extras}]"), "--quiet"])?;
+        if !extras.is_empty() {
+            self.install([&*format!("{wheel}[{extras}]"), "--quiet"])?;
+        }
         self.install(["--force-reinstall", "--no-deps", &wheel])
     }
 }

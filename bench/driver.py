@@ -1,0 +1,151 @@
+"""The driver, which ``cargo xtask bench`` calls: ``python -m bench.driver``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import json
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import chart, report, sweep
+from .run import Bench, Run, problems, say
+from .summary import Row, row
+from .workloads import Workload, read, select
+
+__all__ = ["main"]
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+# Extensions that make a difference here, as /proc/cpuinfo calls them.
+_EXTENSIONS = ["avx2", "avx512f", "avx512_fp16", "asimd", "sve"]
+
+
+def main() -> int:
+    options = _options()
+    if options.sweep:
+        return sweep.main(options.out, options.quick, options.docs)
+    workloads = read()
+    try:
+        chosen = select(workloads, options.workloads)
+    except ValueError as error:
+        say(f"error: {error}")
+        return 2
+    repeat = options.repeat or (3 if options.quick else 7)
+    results: dict[str, Any] = {
+        "date": datetime.date.today().isoformat(),
+        "machine": _machine(),
+        "repeat": repeat,
+        "bandwidth": json.loads(options.bandwidth.read_text()) if options.bandwidth else {},
+        "versions": {},
+    }
+    runs = _measure(workloads, chosen, options, repeat, results)
+    rows = [row(workloads[run.workload], run.threads, run.entries) for run in runs]
+    wrong = problems(runs)
+    results["problems"] = wrong
+    results["runs"] = [_with_medians(run) for run in runs]
+    _write(results, rows, options)
+    for problem in wrong:
+        say(f"FAILED: {problem}")
+    return 1 if wrong else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--bandwidth", type=Path)
+    parser.add_argument("--peers", type=lambda text: text.split(",") if text else [], default=[])
+    parser.add_argument("--workloads", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--threads", type=lambda text: text.split(","), default=["1", "all"])
+    parser.add_argument("--repeat", type=int)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sweep", action="store_true")
+    parser.add_argument("--docs", action="store_true")
+    return parser.parse_args()
+
+
+def _measure(
+    workloads: dict[str, Workload],
+    chosen: list[Workload],
+    options: argparse.Namespace,
+    repeat: int,
+    results: dict[str, Any],
+) -> list[Run]:
+    """All workloads, with one thread and then with all."""
+    processors = len(os.sched_getaffinity(0))
+    runs: list[Run] = []
+    for threads in options.threads:
+        alone = threads == "1"
+        label = 1 if alone else processors
+        if any(run.threads == label for run in runs):
+            continue
+        bench = Bench(workloads, options.peers, 1 if alone else 0, options.out)
+        try:
+            for number, workload in enumerate(chosen, 1):
+                head = f"[{number}/{len(chosen)}, {threads} threads] {workload.name}"
+                say(f"{head}: {workload.title}")
+                run = bench.run(workload, repeat, label)
+                runs.append(run)
+                _tell(row(workload, label, run.entries))
+            results["versions"] |= bench.versions()
+        finally:
+            bench.close()
+    return runs
+
+
+def _tell(summed: Row) -> None:
+    """A line for people who watch."""
+    strew = report.time_text(summed.strew) if summed.strew else "no right answer"
+    line = f"    strew {strew}"
+    if summed.best is not None:
+        line += f"; best peer {summed.best.contender} {report.time_text(summed.best)}"
+    if (ratio := summed.ratio(summed.best)) is not None:
+        line += f"; ratio {ratio:.2f}"
+    say(line)
+    for name, why in (summed.wrong | summed.failed).items():
+        say(f"    {name}: {why}")
+
+
+def _with_medians(run: Run) -> dict[str, Any]:
+    record = dataclasses.asdict(run)
+    for entry, raw in zip(run.entries, record["entries"], strict=True):
+        raw["median"] = entry.median if entry.seconds else None
+    return record
+
+
+def _machine() -> dict[str, Any]:
+    """What the figures depend on, in general words."""
+    flags: set[str] = set()
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.lower().startswith(("flags", "features")):
+                flags |= set(line.split(":", 1)[1].split())
+    extensions = [name for name in _EXTENSIONS if name in flags]
+    pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processors": len(os.sched_getaffinity(0)),
+        "instructions": " ".join([platform.machine(), *extensions]),
+        "memory": round(pages / 2**30),
+        "python": platform.python_version(),
+    }
+
+
+def _write(results: dict[str, Any], rows: list[Row], options: argparse.Namespace) -> None:
+    out = options.out
+    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    (out / "results.md").write_text(report.markdown(rows, results, "chart.svg"))
+    chart.draw(rows, out / "chart.svg")
+    say(f"wrote {out}/results.json, results.md and chart.svg")
+    if options.docs:
+        (DOCS / "bench.md").write_text(report.markdown(rows, results, "bench.svg"))
+        shutil.copyfile(out / "chart.svg", DOCS / "bench.svg")
+        say("wrote docs/bench.md and docs/bench.svg")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

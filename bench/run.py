@@ -1,0 +1,181 @@
+"""The measurement: contenders take turns, so that they share the machine's mood."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import data
+from .contenders.table import CONTENDERS, STREW
+from .pool import Failed, Process
+from .summary import Entry
+from .workloads import Workload
+
+__all__ = ["Bench", "Run", "problems", "say"]
+
+# A spelling whose first call takes longer than this many seconds gets three turns only.
+_SLOW = 3.0
+
+
+def say(line: str) -> None:
+    """Progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclasses.dataclass
+class Run:
+    """A workload with a number of threads."""
+
+    workload: str
+    threads: int
+    entries: list[Entry]
+    # Digests of strew's answers to rough values, by spelling.
+    bits: dict[str, str]
+
+
+@dataclasses.dataclass
+class _Turn:
+    """A spelling that is there to run."""
+
+    process: Process
+    loaded: str
+    number: int
+    entry: Entry
+    turns: int
+
+
+class Bench:
+    """The processes of one number of threads: 1, or 0 for all."""
+
+    def __init__(
+        self, workloads: dict[str, Workload], peers: list[str], threads: int, out: Path
+    ) -> None:
+        self.workloads, self.peers, self.threads, self.out = workloads, peers, threads, out
+        self._processes: dict[str, Process] = {}
+
+    def run(self, workload: Workload, repeat: int, label: int) -> Run:
+        """Measures a workload with all its contenders that take part."""
+        files = data.prepare(workload, self.out / "data")
+        names = [STREW, *(n for n in workload.peers if CONTENDERS[n].environment in self.peers)]
+        entries: list[Entry] = []
+        turns: list[_Turn] = []
+        for name in names:
+            turns += self._load(name, workload, files, entries)
+        if workload.twin is not None:
+            twin = self.workloads[workload.twin]
+            other = data.prepare(twin, self.out / "data")
+            turns += self._load(STREW, twin, other, entries, as_twin=True)
+        turns = [turn for turn in turns if self._check(turn, repeat)]
+        for number in range(repeat):
+            # Everybody follows everybody else in some round.
+            shift = number % max(len(turns), 1)
+            for turn in turns[shift:] + turns[:shift]:
+                if number < turn.turns:
+                    self._time(turn)
+        bits: dict[str, str] = {}
+        for turn in turns:
+            self._after(turn, bits)
+        for name in names:
+            self._try(name, "drop")
+        return Run(workload.name, label, entries, bits)
+
+    def versions(self) -> dict[str, str]:
+        """Of those that took part."""
+        found = {name: self._try(name, "version") for name in self._processes}
+        return {name: answer["version"] for name, answer in found.items() if answer}
+
+    def close(self) -> None:
+        for process in self._processes.values():
+            process.end()
+
+    def _load(
+        self,
+        name: str,
+        workload: Workload,
+        files: dict[str, str],
+        entries: list[Entry],
+        as_twin: bool = False,
+    ) -> list[_Turn]:
+        twin = workload.name if as_twin else None
+        try:
+            if name not in self._processes:
+                environments, logs = self.out / "env", self.out / "logs"
+                self._processes[name] = Process(name, self.threads, environments, logs)
+            process = self._processes[name]
+            answer = process.ask("load", workload=dataclasses.asdict(workload), files=files)
+        except Failed as error:
+            entries.append(Entry(name, "load", failed=str(error), twin=twin))
+            return []
+        if not answer["spellings"]:
+            entries.append(Entry(name, "load", failed="has no way to say this", twin=twin))
+        turns = []
+        for number, (spelling, counts) in enumerate(answer["spellings"]):
+            entry = Entry(name, spelling, counts=counts, twin=twin)
+            entries.append(entry)
+            turns.append(_Turn(process, workload.name, number, entry, 0))
+        return turns
+
+    def _check(self, turn: _Turn, repeat: int) -> bool:
+        """The first call, untimed. Whether the answer is one to be timed."""
+        try:
+            answer = turn.process.ask("check", name=turn.loaded, spelling=turn.number)
+        except Failed as error:
+            turn.entry.failed = str(error)
+            return False
+        turn.entry.wrong = answer["wrong"]
+        turn.turns = min(repeat, 3) if answer["seconds"] > _SLOW else repeat
+        return True
+
+    def _time(self, turn: _Turn) -> None:
+        if turn.entry.failed is not None:
+            return
+        try:
+            answer = turn.process.ask("time", name=turn.loaded, spelling=turn.number)
+            turn.entry.seconds += answer["seconds"]
+        except Failed as error:
+            turn.entry.failed = str(error)
+
+    def _after(self, turn: _Turn, bits: dict[str, str]) -> None:
+        """What is asked of a contender once: its memory, and strew's bits."""
+        entry = turn.entry
+        if entry.failed is not None or not entry.counts:
+            return
+        what: dict[str, Any] = {"name": turn.loaded, "spelling": turn.number}
+        try:
+            # Once more: what several threads lose, they do not lose every time.
+            answer = turn.process.ask("check", **what)
+            entry.wrong = entry.wrong or answer["wrong"]
+            entry.bytes = turn.process.ask("memory", **what)["bytes"]
+            if entry.contender == STREW and entry.twin is None:
+                bits[entry.spelling] = turn.process.ask("rough", **what)["bits"]
+        except Failed as error:
+            entry.failed = str(error)
+
+    def _try(self, name: str, do: str) -> dict[str, Any]:
+        """A request whose failure has been reported, or will be, with the workload."""
+        try:
+            return self._processes[name].ask(do) if name in self._processes else {}
+        except Failed:
+            return {}
+
+
+def problems(runs: list[Run]) -> list[str]:
+    """What must not happen: strew without a right answer, or with other bits on more threads."""
+    found = []
+    for run in runs:
+        for entry in run.entries:
+            why = entry.wrong or entry.failed
+            if entry.contender == STREW and why is not None:
+                found.append(f"{run.workload}, {run.threads} threads: {entry.spelling}: {why}")
+    first: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        for spelling, bits in run.bits.items():
+            other = first.setdefault((run.workload, spelling), run)
+            if other.bits[spelling] != bits:
+                found.append(
+                    f"{run.workload}: {spelling} has other bits on {run.threads} threads "
+                    f"than on {other.threads}"
+                )
+    return found

@@ -1,0 +1,109 @@
+"""The sweep as a table and as a chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .sweep import LINES, largest_step
+
+__all__ = ["draw", "markdown", "steps"]
+
+# Times in nanoseconds per element, by thread count, line and point.
+Times = dict[str, dict[str, dict[str, float]]]
+
+
+def steps(times: Times) -> str:
+    """A line for the largest step of each line of the sweep."""
+    texts = []
+    for threads, found in times.items():
+        for title, line in LINES.items():
+            ratio, left, right = largest_step(line, found[title])
+            where = "between neighbours"
+            if not line.ordered:
+                where = "at one size" if line.along == "dtype" else "between any two"
+            texts.append(
+                f"{_threads(threads)}, {title}: largest step {where} {ratio:.2f} ({left}, {right})"
+            )
+    return "\n".join(texts)
+
+
+def markdown(times: Times) -> str:
+    """The steps, then all points."""
+    parts = [
+        "# Sweep",
+        "",
+        "Nanoseconds per element that is read or written, of a sum in float32 unless a dtype is "
+        "named; medians.",
+        "",
+        "![nanoseconds per element](sweep.svg)",
+        "",
+    ]
+    parts += [f"- {text}" for text in steps(times).splitlines()] + [""]
+    for title, line in LINES.items():
+        parts += [f"## {title}", "", f"| {line.along} | {' | '.join(map(_threads, times))} |"]
+        parts.append("|---" * (len(times) + 1) + "|")
+        for label in line.points:
+            cells = [f"{found[title][label]:.3f}" for found in times.values()]
+            parts.append(f"| {label} | {' | '.join(cells)} |")
+        parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _threads(threads: str) -> str:
+    return "1 thread" if threads == "1" else f"{threads} threads"
+
+
+def _short(value: float, _: int) -> str:
+    """1000 as 1k, and so on."""
+    for unit, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= unit and value % unit == 0:
+            return f"{value / unit:g}{letter}"
+    return f"{value:g}"
+
+
+def draw(times: Times, path: Path) -> None:
+    """A panel for each thing that is walked along."""
+    from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    from .chart import style
+
+    style()
+    # What is before the comma is the panel.
+    groups: dict[str, list[str]] = {}
+    for title in LINES:
+        groups.setdefault(title.split(",")[0], []).append(title)
+    figure, panels = pyplot.subplots(2, 2, figsize=(12, 8.5), layout="constrained")
+    for panel, (group, titles) in zip(panels.flat, groups.items(), strict=True):
+        for number, title in enumerate(titles):
+            line = LINES[title]
+            for threads, found in times.items():
+                values = list(found[title].values())
+                x = [float(label) for label in found[title]] if line.ordered else range(len(values))
+                panel.plot(
+                    x,
+                    values,
+                    "o-" if threads == "1" else "s--",
+                    color=f"C{number}",
+                    markersize=4,
+                    linewidth=1.2,
+                    label=f"{title.split(', ')[1]}, {_threads(threads)}",
+                )
+        if LINES[titles[0]].ordered:
+            panel.set_xscale("log", base=2 if group == "window" else 10)
+            panel.xaxis.set_major_formatter(FuncFormatter(_short))
+            panel.xaxis.set_minor_formatter(NullFormatter())
+        else:
+            labels = list(LINES[titles[0]].points)
+            panel.set_xticks(range(len(labels)), labels, rotation=40, ha="right")
+        panel.set_yscale("log")
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+        panel.yaxis.set_minor_formatter(NullFormatter())
+        panel.grid(color="#eeeeee")
+        panel.set_title(group)
+        panel.set_xlabel(LINES[titles[0]].along)
+        panel.set_ylabel("ns per element (log scale)")
+        panel.legend(fontsize="small", frameon=False)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)

@@ -1,0 +1,261 @@
+"""The bench, where a mistake in it would mislead: its answers, its sums, its data files."""
+
+import dataclasses
+import itertools
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from bench import data, reference, report, run, summary, sweep, workloads
+from bench.contenders.table import CONTENDERS
+
+ALL = workloads.read()
+ENVIRONMENTS = workloads.FILE.parent / "environments"
+
+
+def test_every_workload_names_contenders_that_exist():
+    for w in ALL.values():
+        unknown = {*w.peers, *w.reach_of} - set(CONTENDERS)
+        assert not unknown, w.name
+        assert set(w.reach_of) <= set(w.peers), w.name
+
+
+def test_every_contender_has_an_environment_and_a_module():
+    for contender in CONTENDERS.values():
+        assert (ENVIRONMENTS / f"{contender.environment}.txt").exists()
+        module = ENVIRONMENTS.parent / "contenders" / f"{contender.environment}.py"
+        assert {"def version(", "def spellings("} <= set(
+            re.findall(r"^def \w+\(", module.read_text(), re.MULTILINE)
+        )
+    names = {path.name.split(".")[0] for path in ENVIRONMENTS.glob("*.txt")}
+    assert names == {c.environment for c in CONTENDERS.values()}
+
+
+def test_every_package_is_pinned():
+    for path in ENVIRONMENTS.glob("*.txt"):
+        for line in path.read_text().splitlines():
+            assert line.startswith("#") or re.fullmatch(r"[\w.-]+==[\w.]+", line), (path, line)
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ('form = "heap"', "form = 'heap' is none of"),
+        ('form = "rows"', "form 'rows' needs 'updates'"),
+        ('form = "flat"\nspeed = 1', "unexpected keyword argument 'speed'"),
+    ],
+)
+def test_a_workload_that_is_wrong_is_named(tmp_path, entry, why):
+    head = 'name = "X"\ntitle = ""\nreduce = "sum"\ndtype = "float32"\nseed = 1\n'
+    head += "peers = []\nreads = []\nwrites = []\n"
+    path = tmp_path / "workloads.toml"
+    path.write_text(f"[[workload]]\n{head}{entry}\n")
+    with pytest.raises(ValueError, match=f"X: .*{why}"):
+        workloads.read(path)
+
+
+def test_selection():
+    chosen = workloads.select(ALL, ["W4", "W5*"])
+    assert [w.name for w in chosen] == ["W4", "W5a", "W5b"]
+    assert workloads.select(ALL, []) == list(ALL.values())
+    with pytest.raises(ValueError, match="no workload is called 'W77'"):
+        workloads.select(ALL, ["W77"])
+
+
+def test_bytes_moved():
+    assert ALL["W2a"].bytes_moved() == (2_000_000 * (8 + 256), 200_000 * 256)
+    assert ALL["W5a"].bytes_moved() == (4096 * 4096 * 4 + 2048 * 2048 * 4, 4096 * 4096 * 4)
+
+
+def small(name, **changes):
+    """A workload with few elements."""
+    w = ALL[name]
+    sizes = {
+        "flat": {"updates": 60, "cells": 9},
+        "rows": {"updates": 40, "cells": 7, "width": min(w.width, 3)},
+        "elements": {"shape": (4, 3, 5)},
+        "nd": {"updates": 9, "shape": (4, 5), "width": 2},
+        "slice": {
+            "shape": (9, 8),
+            "start": tuple(n // 512 for n in w.start),
+            "stop": tuple(n // 512 for n in w.stop),
+        },
+    }
+    return dataclasses.replace(w, **sizes[w.form], **changes)
+
+
+def brute(w, arrays):
+    """The workload as a loop over its updates, in exact numbers."""
+    src = arrays["src"].astype(np.float64)
+    start = arrays.get("input")
+    out = np.zeros(w.out_shape) if start is None else start.astype(np.float64)
+    if w.form == "slice":
+        ranges = map(range, w.start, w.stop, w.step)
+        for at, cell in zip(np.ndindex(src.shape), itertools.product(*ranges), strict=True):
+            out[cell] = src[at]
+        return out
+    if start is None and w.reduce == "prod":
+        out[...] = 1
+    first, counts = set(), np.zeros(w.out_shape)
+    for at in np.ndindex(src.shape):
+        if w.form == "elements":
+            cell = (*at[: w.dim], arrays["index"][at], *at[w.dim + 1 :])
+        elif w.form == "nd":
+            cell = (*arrays["index"][:, at[0]], *at[1:])
+        else:
+            cell = (arrays["index"][at[0]], *at[1:])
+        counts[cell] += 1
+        fresh = w.reduce == "assign" or (w.include_self is False and cell not in first)
+        first.add(cell)
+        if fresh:
+            out[cell] = src[at]
+        elif w.reduce == "prod":
+            out[cell] *= src[at]
+        elif w.reduce == "amax":
+            out[cell] = max(out[cell], src[at])
+        else:
+            out[cell] += src[at]
+    return out / np.maximum(counts, 1) if w.reduce == "mean" else out
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_right_answers_are_those_of_the_loop(tmp_path, name):
+    w = small(name)
+    files = data.prepare(w, tmp_path)
+    arrays = {k: data.numbers(data.load(path), w.dtype) for k, path in files.items()}
+    right = brute(w, arrays)
+    np.testing.assert_allclose(arrays["expected"].astype(np.float64), right, rtol=1e-15)
+    assert reference.wrong(w, right, arrays["expected"]) is None
+    # A lost update shows. (A factor of 1 would not.)
+    if w.form not in ("slice", "nd") and w.reduce in ("sum", "mean"):
+        lost = np.argmax(np.abs(right) > 0)
+        off = right.reshape(-1).copy()
+        off[lost] += 1 if w.values == "exact" else 1000 * reference.ulp(off[lost], w.dtype)
+        assert reference.wrong(w, off.reshape(right.shape), arrays["expected"]) is not None
+
+
+def test_workloads_that_share_an_array_share_its_file(tmp_path):
+    one, two = (data.prepare(small(name), tmp_path) for name in ("W2a", "W2a-self"))
+    assert one["src"] == two["src"] and one["index"] == two["index"]
+    assert one["expected"] != two["expected"]
+
+
+def test_answers_are_off_by_ulps():
+    f16 = dataclasses.replace(small("W7-f16"), ulps=1)
+    exact = np.array([1000.2, 1.0])
+    assert reference.wrong(f16, np.array([1000.5, 1.0]), exact) is None
+    assert reference.wrong(f16, np.array([1001.0, 1.0]), exact) == "1 of 2 elements, by up to 1"
+    assert reference.wrong(f16, np.array([np.nan, 1.0]), exact) is not None
+    assert reference.wrong(f16, exact[:1], exact) == "shape (1,) instead of (2,)"
+    assert reference.ulp(np.array([1.0, 0.99]), "float32").tolist() == [2**-23, 2**-24]
+    np.testing.assert_array_equal(reference.ulp(np.array([1.0, 3.0]), "bfloat16"), [2**-7, 2**-6])
+
+
+def test_bfloat16_is_rounded_to_nearest_even():
+    values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    stored = data.bytes_of_bfloat16(values)
+    np.testing.assert_array_equal(
+        stored.view(ml_dtypes.bfloat16), values.astype(ml_dtypes.bfloat16)
+    )
+    np.testing.assert_array_equal(
+        data.numbers(stored, "bfloat16"), values.astype(ml_dtypes.bfloat16).astype(np.float32)
+    )
+
+
+def test_rough_values_show_the_order_of_additions():
+    src = data.rough(np.ones(1000, np.float32), "float32")
+    assert np.add.accumulate(src)[-1] != np.add.accumulate(src[::-1])[-1]
+    assert data.bits(src) != data.bits(src[::-1]) and data.bits(src) == data.bits(src.copy())
+
+
+def entry(contender, *seconds, **more):
+    return summary.Entry(contender, more.pop("spelling", "f"), list(seconds), **more)
+
+
+def test_the_best_peer_is_the_fastest_right_one():
+    entries = [
+        entry("strew", 2.0, 1.0, 9.0),
+        entry("jax", 1.0, 1.0, 1.0, wrong="1 of 2 elements"),
+        entry("numpy", 5.0, 6.0, 7.0, spelling="slow"),
+        entry("numpy", 3.0, 4.0, 5.0, spelling="fast"),
+        entry("torch", 8.0, 8.0, 8.0),
+        entry("torch-hugepages", 1.0, 1.0, 1.0),
+        entry("openvino", failed="the process died"),
+    ]
+    row = summary.row(ALL["W1a"], 1, entries)
+    assert row.best is entries[3]
+    # Medians: 4 to 2.
+    assert row.ratio(row.best) == 2.0
+    assert row.reached is True
+    assert row.ratio(row.peers["torch-hugepages"]) == 0.5
+    assert row.wrong == {"jax": "f: 1 of 2 elements"}
+    assert row.failed == {"openvino": "f: the process died"}
+
+
+def test_a_wrong_strew_is_no_result():
+    row = summary.row(ALL["W1a"], 1, [entry("strew", 1.0, wrong="x"), entry("numpy", 2.0)])
+    assert row.strew is None and row.ratio(row.best) is None and row.reached is None
+
+
+def test_strew_must_be_right_and_have_the_same_bits():
+    right = [entry("strew", 1.0), entry("jax", 1.0, wrong="half of it")]
+    one, two = (run.Run("W1a", threads, right, {"f": "abc"}) for threads in (1, 2))
+    assert run.problems([one, two]) == []
+    other = run.Run("W1a", 2, right, {"f": "abd"})
+    assert run.problems([one, other]) == ["W1a: f has other bits on 2 threads than on 1"]
+    wrong = run.Run("W1b", 1, [entry("strew", 1.0, wrong="half of it")], {})
+    assert run.problems([one, wrong]) == ["W1b, 1 threads: f: half of it"]
+
+
+def test_what_is_to_be_reached_depends_on_threads():
+    entries = [entry("strew", 1.0), entry("numpy", 1.05)]
+    assert summary.row(ALL["W1a"], 1, entries).reached is False
+    assert summary.row(ALL["W1a"], 2, entries).reached is True
+
+
+def test_twins_and_calls_that_do_nothing():
+    entries = [
+        entry("strew", 1.2, spelling="itself"),
+        entry("strew", 1.0, spelling="other", twin="W1a-self"),
+    ]
+    row = summary.row(ALL["W1a-noself"], 1, entries)
+    assert row.strew is entries[0] and row.twin is entries[1]
+    assert row.claims() == [("1.20 times the time of W1a-self, at most 1.1", False)]
+    entries = [entry("strew", 2e-6), entry("strew", 1e-6, counts=False, spelling="no-op")]
+    row = summary.row(ALL["W9"], 1, entries)
+    assert row.strew is entries[0]
+    assert row.claims() == [("1.00 us above a call that does nothing, at most 1.5", True)]
+
+
+def test_the_bound_is_the_slowest_way():
+    w = dataclasses.replace(ALL["W5b"], shape=(1000, 1000), start=(0, 0), stop=(500, 500))
+    # 5 MB are read, 4 MB written.
+    assert summary.bound(w, {"read": 1e6, "write": 1e6, "copy": 1e7}) == 5.0
+    assert summary.bound(w, {"read": 1e6, "write": 0.4e6, "copy": 1e6}) == 9.0
+    assert summary.bound(ALL["W9"], {"read": 1e6, "write": 1e6, "copy": 1e7}) is None
+    assert summary.bound(w, None) is None
+
+
+def test_the_report_says_what_is_wrong_and_what_is_reached():
+    entries = [entry("strew", 1e-3), entry("numpy", 2e-3), entry("jax", 1e-4, wrong="half of it")]
+    rows = [summary.row(ALL["W1a"], 1, entries)]
+    machine = {"processors": 2, "instructions": "x", "memory": 1, "python": "3"}
+    bandwidth = {"1": {"read": 1e12, "write": 1e12, "copy": 1e12}}
+    results = {"date": "d", "machine": machine, "versions": {"numpy": "2"}, "repeat": 7}
+    text = report.markdown(rows, results | {"bandwidth": bandwidth}, "chart.svg")
+    line = next(line for line in text.splitlines() if line.startswith("| W1a"))
+    assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 1.1 | reached |" in line
+    assert "| W1a | 2.00 | wrong |" in text
+    assert "- W1a, 1 thread: jax, f: half of it" in text
+
+
+def test_the_largest_step():
+    line = sweep.Line("cells, x", "cells", True, {"1": {}, "2": {}, "3": {}})
+    assert sweep.largest_step(line, {"1": 1.0, "2": 3.0, "3": 1.5}) == (3.0, "1", "2")
+    dtypes = sweep.Line("dtype", "dtype", False, {"int8": {}, "uint8": {}, "float64": {}})
+    # Of different sizes: not compared.
+    assert sweep.largest_step(dtypes, {"int8": 1.0, "uint8": 2.0, "float64": 9.0})[0] == 2.0
+    assert set(sweep.DTYPES) == set(sweep.LINES["dtype, values"].points)
+    assert len(sweep.DTYPES) == 15
