@@ -46,20 +46,22 @@ fn tables_count_too() {
     let mut input = vec![bf16::ONE; 2000];
     let index = [5i64, 5, 7];
     let src = [bf16::ONE; 3];
-    for (limit, message) in [
+    for (limit, reduce, message) in [
         (
             7000,
+            "sum",
             "a table of 2000 rows of 1 accumulators needs 8000 bytes, and 7000 are available",
         ),
         (
             9000,
+            "mean",
             "a table of 2000 counts needs 16000 bytes, and 9000 are available",
         ),
     ] {
         strew::set_memory_limit(Some(limit));
-        let sum = strew::torch::Reduce::Sum;
+        let reduce = reduce.parse().unwrap();
         let error =
-            strew::torch::scatter_reduce_(&mut input, 0, &index, &src, sum, true).unwrap_err();
+            strew::torch::scatter_reduce_(&mut input, 0, &index, &src, reduce, true).unwrap_err();
         strew::set_memory_limit(None);
         assert_eq!(error.class(), Class::Memory);
         assert_eq!(

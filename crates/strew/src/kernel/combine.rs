@@ -1,8 +1,10 @@
 //! Updates straight into the destination.
 
 use super::convert::Converter;
+use super::lane::Lane;
 use super::loops::{Bits, clear_equal_loop, combine_loop, copy_loop};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
+use super::touched::Touched;
 use super::walk::{Block, Walk};
 use super::{Combine, copy::whole};
 use crate::error::Problem;
@@ -83,17 +85,54 @@ impl Direct {
 
     /// Sets the cells of a block's rows to one value.
     pub(crate) fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
+        self.set(walk, block.dst(), value);
+    }
+
+    /// Likewise, only those of rows that are touched for the first time.
+    pub(crate) fn reset_first(
+        &self,
+        walk: &Walk<'_>,
+        block: &Block,
+        touched: &mut Touched,
+        value: &Bits,
+    ) {
+        let mut room = Lane::new();
+        self.set(walk, touched.first(block, &mut room), value);
+    }
+
+    /// Sets rows at offsets of a block of the walk's.
+    fn set(&self, walk: &Walk<'_>, at: &[isize], value: &Bits) {
+        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside the
+        // destination, whose type chose the loop.
+        unsafe { self.set_at(walk.dst(), at, value) }
+    }
+
+    /// Joins rows as they are.
+    ///
+    /// # Safety
+    /// As for [`Loop`], with the walk's window and element type on both sides.
+    pub(super) unsafe fn join(&self, rows: &Rows<'_>) {
+        assert!(self.converter.is_none());
+        // SAFETY: the caller's promise.
+        unsafe { (self.combine)(rows) }
+    }
+
+    /// Sets the rows at these offsets from `dst` to one value.
+    ///
+    /// # Safety
+    /// They must lie, with the walk's window, inside memory of the walk's element type.
+    pub(super) unsafe fn set_at(&self, dst: *mut u8, at: &[isize], value: &Bits) {
         let aligned = Aligned(*value);
         let rows = Rows {
-            left: walk.dst(),
-            left_at: block.dst(),
+            left: dst,
+            left_at: at,
             right: aligned.0.as_ptr(),
             right_at: At::Steps(0, 0),
             window: &self.reset_window,
             ahead: Ahead::NONE,
         };
-        // SAFETY: the left side as in `run`; the right side is one element of the destination's
-        // type, aligned to 16, with steps of 0.
+        // SAFETY: the left side is the caller's promise; the right side is one element of the
+        // destination's type, aligned to 16, with steps of 0.
         unsafe { (self.reset)(&rows) }
     }
 }

@@ -17,9 +17,11 @@ mod half;
 mod lane;
 mod loops;
 mod number;
+mod partition;
 mod rows;
 mod sift;
 mod table;
+mod touched;
 mod walk;
 
 pub(crate) use arg::Arg;
@@ -30,8 +32,10 @@ pub(crate) use floats::DefaultFloats;
 pub(crate) use lane::Lane;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use number::converts;
+pub(crate) use partition::{Blocks, Partition, Replay};
 pub(crate) use sift::Wanted;
-pub(crate) use table::Table;
+pub(crate) use table::{Begin, Table};
+pub(crate) use touched::Touched;
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 
 /// How an update joins what is in its destination.

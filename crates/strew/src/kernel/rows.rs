@@ -61,7 +61,7 @@ impl Ahead {
     /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
     /// stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
-    fn prefetch(&self, row: usize) {
+    pub(super) fn prefetch(&self, row: usize) {
         for (first, step) in self.0 {
             let at = first.wrapping_offset(row.cast_signed().wrapping_mul(step));
             #[cfg(target_arch = "x86_64")]

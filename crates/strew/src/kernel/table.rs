@@ -8,19 +8,19 @@ use super::convert::Converter;
 use super::lane::Lane;
 use super::loops::{Bits, FinishLoop, combine_loop, copy_loop, finish_loop, identity, widen_loop};
 use super::rows::{Ahead, At, Dims, Loop, Rows};
+use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
-use crate::tensor::Buffer;
+use crate::tensor::{Buffer, Words};
 
 /// Accumulators and counts of the rows that updates go to.
 pub(crate) struct Table {
     cells: Buffer,
-    /// Updates per row; 0 is untouched.
-    counts: Buffer,
+    touch: Touch,
     slots: usize,
     row_bytes: usize,
-    /// Where a touched row starts from if not from the destination.
-    identity: Option<Bits>,
+    begin: Begin,
+    identity: Bits,
     combine: Loop,
     load: Loop,
     fill: Loop,
@@ -36,15 +36,35 @@ pub(crate) struct Table {
     finish_window: Dims,
 }
 
+/// What a row starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// The destination's row, when it is touched.
+    Destination,
+    /// The reduction's identity, when it is touched.
+    Identity,
+    /// The reduction's identity, from which the destination's own rows cannot be told.
+    Everywhere,
+}
+
+/// What is known about the rows that have been touched.
+enum Touch {
+    /// Nothing: all are alike.
+    All,
+    Marks(Touched),
+    /// How often.
+    Counts(Words),
+}
+
 impl Table {
     /// An empty table of `slots` rows for a walk whose combine is a sum or a product.
     ///
-    /// With `from_identity`, a row starts from the reduction's identity, else from the
-    /// destination's row.
+    /// With `counts`, how many updates each row gets is noted.
     pub(crate) fn new(
         walk: &Walk<'_>,
         combine: Combine,
-        from_identity: bool,
+        begin: Begin,
+        counts: bool,
         slots: usize,
     ) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
@@ -61,10 +81,14 @@ impl Table {
             &|| format!("a table of {slots} rows of {} accumulators", walk.width()),
             row_bytes.saturating_mul(slots),
         )?;
-        let counts = Buffer::zeroed(
-            &|| format!("a table of {slots} counts"),
-            slots.saturating_mul(size_of::<u64>()),
-        )?;
+        let touch = match (counts, begin) {
+            (true, _) => Touch::Counts(Words::zeroed(
+                &|| format!("a table of {slots} counts"),
+                slots,
+            )?),
+            (false, Begin::Everywhere) => Touch::All,
+            (false, _) => Touch::Marks(Touched::new(slots)?),
+        };
         let converter = Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
             walk.window_packed_src(size)
         })?;
@@ -78,16 +102,13 @@ impl Table {
                 dim.right = packed.right;
             }
         }
-        Ok(Self {
+        let mut table = Self {
             cells,
-            counts,
+            touch,
             slots,
             row_bytes,
-            identity: if from_identity {
-                Some(identity(dtype, combine).ok_or_else(unsupported)?)
-            } else {
-                None
-            },
+            begin,
+            identity: identity(dtype, combine).ok_or_else(unsupported)?,
             combine: combine_loop(dtype, combine).ok_or_else(unsupported)?,
             load: widen_loop(dtype),
             fill: copy_loop(acc),
@@ -97,35 +118,44 @@ impl Table {
             load_window: walk.window_packed_dst(acc.size()),
             fill_window,
             finish_window: walk.window_dst_packed(acc.size()),
-        })
-    }
-
-    /// The counts, one per row of the table.
-    fn counts(&mut self) -> &mut [u64] {
-        // SAFETY: the buffer holds `slots` initialised u64, aligned to 64, borrowed with `self`.
-        unsafe { std::slice::from_raw_parts_mut(self.counts.as_mut_ptr().cast(), self.slots) }
+        };
+        if begin == Begin::Everywhere && table.identity != [0; 16] {
+            let mut room = Lane::new();
+            for from in (0..slots).step_by(ROWS) {
+                let at = room.fill_with(0isize, (slots - from).min(ROWS));
+                for (slot, at) in (from..).zip(&mut *at) {
+                    *at = (slot * row_bytes).cast_signed();
+                }
+                table.start(walk, at, &[]);
+            }
+        }
+        Ok(table)
     }
 
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
     pub(crate) fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
         assert_eq!(slots.len(), block.dst().len());
-        let (mut at, mut new_at, mut new_dst) = (Lane::new(), Lane::new(), Lane::new());
+        let mut at = Lane::new();
         let at = at.fill_with(0isize, slots.len());
-        let new_at = new_at.fill_with(0isize, slots.len());
-        let new_dst = new_dst.fill_with(0isize, slots.len());
-        let mut new = 0;
         let row_bytes = self.row_bytes;
-        let counts = self.counts();
-        for (i, &slot) in slots.iter().enumerate() {
-            at[i] = (slot * row_bytes).cast_signed();
-            if counts[slot] == 0 {
-                (new_at[new], new_dst[new]) = (at[i], block.dst()[i]);
-                new += 1;
-            }
-            counts[slot] += 1;
+        let mut outside = false;
+        for (at, &slot) in at.iter_mut().zip(slots) {
+            outside |= slot >= self.slots;
+            *at = slot.wrapping_mul(row_bytes).cast_signed();
         }
-        self.start(walk, &new_at[..new], &new_dst[..new]);
-        let at = &at[..slots.len()];
+        assert!(!outside);
+        let mut room = Lane::new();
+        let first = self.touch(slots, &mut room);
+        if !first.is_empty() {
+            let (mut new_at, mut new_dst) = (Lane::new(), Lane::new());
+            let new_at = new_at.fill_with(0isize, first.len());
+            let new_dst = new_dst.fill_with(0isize, first.len());
+            for ((to, dst), &place) in new_at.iter_mut().zip(&mut *new_dst).zip(first) {
+                (*to, *dst) = (at[place], block.dst()[place]);
+            }
+            self.start(walk, new_at, new_dst);
+        }
+        let at: &[isize] = at;
         let combine = self.combine;
         let mut rows = Rows {
             left: self.cells.as_mut_ptr(),
@@ -133,10 +163,10 @@ impl Table {
             right: walk.src(),
             right_at: block.src(),
             window: &self.window,
-            ahead: Ahead::NONE,
+            ahead: block.ahead(),
         };
         let Some(converter) = &mut self.converter else {
-            // SAFETY: `counts[slot]` above proved each slot to be a row of the table, whose
+            // SAFETY: the assertion above proved each slot to be a row of the table, whose
             // accumulators are of the loop's left type; the source offsets are the walk's.
             return unsafe { combine(&rows) };
         };
@@ -153,16 +183,45 @@ impl Table {
         }
     }
 
-    /// Sets rows that are touched for the first time to what they start from.
+    /// Notes that rows get one more update each; gives the places in `slots` of those that get their
+    /// first one and are to be started.
+    fn touch<'l>(&mut self, slots: &[usize], room: &'l mut Lane<usize>) -> &'l [usize] {
+        match &mut self.touch {
+            Touch::All => &[],
+            Touch::Marks(touched) if touched.is_full() => &[],
+            Touch::Marks(touched) => {
+                let places = room.fill_with(0, slots.len());
+                let count = touched.touch(slots.iter().copied(), 0.., places);
+                &places[..count]
+            }
+            Touch::Counts(counts) => {
+                let counts = counts.as_mut_slice();
+                if self.begin == Begin::Everywhere {
+                    slots.iter().for_each(|&slot| counts[slot] += 1);
+                    return &[];
+                }
+                let places = room.fill_with(0, slots.len());
+                let mut count = 0;
+                for (place, &slot) in slots.iter().enumerate() {
+                    places[count] = place;
+                    count += usize::from(counts[slot] == 0);
+                    counts[slot] += 1;
+                }
+                &places[..count]
+            }
+        }
+    }
+
+    /// Sets rows to what they start from: those at `at`, where the destination's are at `dst`.
     fn start(&mut self, walk: &Walk<'_>, at: &[isize], dst: &[isize]) {
         #[repr(align(16))]
         struct Aligned(Bits);
-        let value = Aligned(self.identity.unwrap_or_default());
+        let value = Aligned(self.identity);
         let left = self.cells.as_mut_ptr();
-        // SAFETY: `at` are rows of the table (see `add`), `dst` offsets of the walk; a single
+        // SAFETY: `at` are rows of the table, `dst`, if it is read, offsets of the walk; a single
         // accumulator, aligned to 16 and with steps of 0, is the right side of `fill`.
         unsafe {
-            if self.identity.is_some() {
+            if self.begin != Begin::Destination {
                 (self.fill)(&Rows {
                     left,
                     left_at: at,
@@ -201,7 +260,11 @@ impl Table {
         let counts = counts.fill_with(0u64, most);
         let mut filled = 0;
         for slot in 0..self.slots {
-            let count = self.counts()[slot];
+            let count = match &mut self.touch {
+                Touch::All => 1,
+                Touch::Marks(touched) => u64::from(touched.is_touched(slot)),
+                Touch::Counts(counts) => counts.as_mut_slice()[slot],
+            };
             if count > 0
                 && let Some(place) = walk.place(id(slot))
             {

@@ -113,6 +113,25 @@ impl<'a> Walk<'a> {
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
+        let apart = !overlaps_itself(dst.layout())
+            && !overlap_each_other(
+                dst.as_mut_ptr().addr(),
+                dst.layout(),
+                src.as_ptr().addr(),
+                src.layout(),
+            );
+        let at = dst.as_mut_ptr();
+        let walk = Self::bind(geometry, dst.layout(), src)?;
+        apart.then_some(Self { dst: at, ..walk })
+    }
+
+    /// A walk that only gives offsets in a destination of this layout; `None` if any of them would
+    /// lie outside, or in the source.
+    pub(crate) fn bind(
+        geometry: &Geometry<'a>,
+        dst: &'a Layout,
+        src: &'a DynView<'_>,
+    ) -> Option<Self> {
         let &Geometry {
             rows,
             terms,
@@ -131,25 +150,14 @@ impl<'a> Walk<'a> {
             ..Step::default()
         };
         let [cell_ends, ..] = ends(of_row_0, cells.iter().chain(window).map(of))?;
-        for (ends, layout) in [
-            (dst_ends, dst.layout()),
-            (cell_ends, dst.layout()),
-            (src_ends, src.layout()),
-        ] {
+        for (ends, layout) in [(dst_ends, dst), (cell_ends, dst), (src_ends, src.layout())] {
             let (first, end) = layout.extent();
             let size = layout.dtype().size().cast_signed();
             if layout.is_empty() || ends.0 < first || ends.1 > end - size {
                 return None;
             }
         }
-        let apart = !overlaps_itself(dst.layout())
-            && !overlap_each_other(
-                dst.as_mut_ptr().addr(),
-                dst.layout(),
-                src.as_ptr().addr(),
-                src.layout(),
-            );
-        if aux_ends.0 < 0 || !apart {
+        if aux_ends.0 < 0 {
             return None;
         }
         let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
@@ -164,9 +172,9 @@ impl<'a> Walk<'a> {
             block_rows: (BLOCK_ELEMENTS / width.max(1)).clamp(1, ROWS),
             cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
-            dst: dst.as_mut_ptr(),
+            dst: std::ptr::null_mut(),
             src: src.as_ptr(),
-            dst_layout: dst.layout(),
+            dst_layout: dst,
             src_layout: src.layout(),
             memory: PhantomData,
         })
@@ -190,7 +198,10 @@ impl<'a> Walk<'a> {
         self.src_layout
     }
 
+    /// # Panics
+    /// If the walk has no destination.
     pub(super) fn dst(&self) -> *mut u8 {
+        assert!(!self.dst.is_null());
         self.dst
     }
 
@@ -285,6 +296,8 @@ fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub(crate) struct Block {
     len: usize,
+    /// Whether the rows' numbers and positions are wanted.
+    numbers: bool,
     dst: Lane<isize>,
     src: Lane<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
@@ -305,6 +318,7 @@ impl Block {
     pub(crate) const fn new() -> Self {
         Self {
             len: 0,
+            numbers: false,
             dst: Lane::new(),
             src: Lane::new(),
             even: None,
@@ -320,6 +334,7 @@ impl Block {
     pub(crate) fn make_room(&mut self, walk: &Walk<'_>) {
         let rows = walk.block_rows.min(walk.count());
         let numbers = if walk.numbers { rows } else { 0 };
+        self.numbers = walk.numbers;
         self.dst.fill_with(0, rows);
         self.src.fill_with(0, rows);
         self.aux.fill_with(0, numbers);
@@ -330,6 +345,11 @@ impl Block {
 
     pub(super) fn ahead(&self) -> Ahead {
         self.ahead
+    }
+
+    /// From the next rows on, nobody asks for their numbers and positions any more.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.numbers = false;
     }
 
     pub(super) fn len(&self) -> usize {
@@ -424,8 +444,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
             let rows = filled..filled + run;
-            let terms: &[Term] = &walk.terms;
-            let kept = match terms {
+            let kept = match walk.terms {
                 [term] if walk.drops => {
                     self.take_some(block, rows, (base, inner.step), term, index)?
                 }
@@ -490,7 +509,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         terms: &[Term],
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
-        let Walk { numbers, drops, .. } = *self.walk;
+        let (numbers, drops) = (block.numbers, self.walk.drops);
         if block.even.is_none() {
             ramp(&mut block.src[rows.clone()], base.src, step.src);
         }
@@ -583,7 +602,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             }
         };
         offsets(&mut block.dst[rows.clone()], base.dst, term.dst, step.dst);
-        if self.walk.numbers {
+        if block.numbers {
             offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
         }
         let ramps = |to: &mut [isize], base, factor| {
@@ -596,7 +615,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             scale.values(kept, places, to);
         };
         ramps(&mut block.src[rows.clone()], base.src, step.src);
-        if self.walk.numbers {
+        if block.numbers {
             ramps(&mut block.position[rows], base.position, step.position);
         }
         Ok(count)

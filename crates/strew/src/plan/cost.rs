@@ -20,11 +20,18 @@ pub enum Strategy {
     DenseTable,
     /// Likewise, with a row for each row of the destination that is touched.
     CompactTable,
+    /// Updates are listed by block of the destination first, and then go straight into their cells.
+    Partition,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Self; 3] = [Self::InOrder, Self::DenseTable, Self::CompactTable];
+    pub const ALL: [Self; 4] = [
+        Self::InOrder,
+        Self::DenseTable,
+        Self::CompactTable,
+        Self::Partition,
+    ];
 
     /// The name by which it is shown and forced.
     #[must_use]
@@ -33,6 +40,7 @@ impl Strategy {
             Self::InOrder => "in-order",
             Self::DenseTable => "dense-table",
             Self::CompactTable => "compact-table",
+            Self::Partition => "partition",
         }
     }
 }
@@ -51,7 +59,7 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected: "it must be in-order, dense-table or compact-table".into(),
+            expected: "it must be in-order, dense-table, compact-table or partition".into(),
         })
     }
 }
@@ -63,10 +71,35 @@ const SMALL_TABLE: usize = 1 << 20;
 /// per row of updates. Beyond, the touched rows are numbered by sorting.
 const ROWS_PER_UPDATE: usize = 4;
 
+/// A destination whose cells reach over more bytes than this misses the caches at nearly every
+/// update, which costs more than to list the updates first.
+const LISTED_REACH: usize = 64 << 20;
+
+/// The list takes an update for so many bytes of the destination, or its blocks stay almost empty.
+const LISTED_EVERY: usize = 256;
+
+/// Why updates cannot be listed by block of the destination, if so.
+fn unlisted(space: &Space<'_>, (dst, src): (DType, DType)) -> Option<&'static str> {
+    if space.arg.is_some() {
+        Some("positions are not listed")
+    } else {
+        (dst != src).then_some("updates that are converted are not listed")
+    }
+}
+
+/// Whether to list the updates pays.
+fn list_pays(space: &Space<'_>, cut: &Cut, dst: DType) -> bool {
+    let reach = space.reach().saturating_add(dst.size());
+    let every = reach / cut.count().max(1);
+    let single = !space.lookups.is_empty() && cut.width() == 1;
+    single && reach >= LISTED_REACH && every <= LISTED_EVERY
+}
+
 /// Chooses the strategy, and says why.
 pub(super) fn choose(
+    space: &Space<'_>,
     request: &Request,
-    dst: DType,
+    (dst, src): (DType, DType),
     cut: &Cut,
 ) -> Result<(Strategy, &'static str), Problem> {
     let folds = matches!(request.combine, Combine::Sum | Combine::Prod);
@@ -78,14 +111,30 @@ pub(super) fn choose(
                 strategy: strategy.name(),
                 why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
             }),
+            Strategy::Partition if must_stage => Err(Problem::Strategy {
+                strategy: strategy.name(),
+                why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
+            }),
             Strategy::DenseTable | Strategy::CompactTable if !folds => Err(Problem::Strategy {
                 strategy: strategy.name(),
                 why: "only sums and products are gathered in a table",
             }),
-            _ => Ok((strategy, "it was asked for")),
+            _ => match unlisted(space, (dst, src)) {
+                Some(why) if strategy == Strategy::Partition => Err(Problem::Strategy {
+                    strategy: strategy.name(),
+                    why,
+                }),
+                _ => Ok((strategy, "it was asked for")),
+            },
         };
     }
     if !must_stage {
+        if unlisted(space, (dst, src)).is_none() && list_pays(space, cut, dst) {
+            return Ok((
+                Strategy::Partition,
+                "single updates all over a destination that no cache holds",
+            ));
+        }
         return Ok((
             Strategy::InOrder,
             "every cell can hold its own running result",
@@ -114,6 +163,17 @@ pub(super) fn choose(
     })
 }
 
+/// Marks for touched rows pay while there are at most this many rows per row of updates: beyond, to
+/// go twice over the updates touches less memory.
+const MARKS_PER_UPDATE: usize = 64;
+
+/// Whether rows are marked when they are touched, to start them afresh only then.
+pub(super) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
+    let afresh = request.from_identity && request.combine != Combine::Assign;
+    let few = cut.cell_count <= cut.count().saturating_mul(MARKS_PER_UPDATE);
+    afresh && strategy == Strategy::InOrder && few
+}
+
 /// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
 /// up.
 const BY_AXIS: usize = 1 << 20;
@@ -130,13 +190,20 @@ pub(super) fn split(
     (dst, src): (DType, DType),
 ) -> Result<Option<(Split, usize)>, Problem> {
     // In place, once one part has written, no other may fail: not even for want of memory.
-    let may_fail = strategy != Strategy::InOrder || src != dst;
-    let in_place = (request.visible && may_fail).then_some(
-        "a part in place that needs working memory could fail after another has written",
-    );
+    let blocked = |split| {
+        let may_fail = match strategy {
+            Strategy::InOrder => src != dst,
+            Strategy::DenseTable | Strategy::CompactTable => true,
+            // All lists are there before the first block is written.
+            Strategy::Partition => split != Split::Owner,
+        };
+        (request.visible && may_fail).then_some(
+            "a part in place that needs working memory could fail after another has written",
+        )
+    };
     if let Some((split, threads)) = request.split {
         let none = (threads == 0).then_some("it takes at least one thread");
-        return match split::obstacle(space, split).or(in_place).or(none) {
+        return match split::obstacle(space, split).or(blocked(split)).or(none) {
             None => Ok(Some((split, threads))),
             Some(why) => Err(Problem::Strategy {
                 strategy: split.name(),
@@ -146,11 +213,15 @@ pub(super) fn split(
     }
     let updates = cut.count().saturating_mul(cut.width());
     let bytes = updates.saturating_mul(dst.size());
-    if in_place.is_some() || bytes < 2 * BY_AXIS {
+    let most = available();
+    if bytes < 2 * BY_AXIS || most < 2 {
         return Ok(None);
     }
-    let most = available();
-    let Some(split) = split::choose(space, dst.size(), most) else {
+    let best = match strategy {
+        Strategy::Partition => Some(Split::Owner),
+        _ => split::choose(space, dst.size(), most),
+    };
+    let Some(split) = best.filter(|&split| blocked(split).is_none()) else {
         return Ok(None);
     };
     let each = match split {

@@ -4,7 +4,7 @@ use super::cost::{self, Strategy};
 use super::space::{Cut, Space};
 use super::{Request, Split};
 use crate::error::Problem;
-use crate::kernel::Combine;
+use crate::kernel::{Blocks, Combine};
 use crate::tensor::DType;
 use std::fmt;
 
@@ -19,6 +19,10 @@ pub struct Plan {
     src: DType,
     lookups: usize,
     split: Option<(Split, usize)>,
+    /// Bytes that a list of the updates by block of the destination takes.
+    listed: usize,
+    /// Touched rows are marked, so that the first touch is known.
+    pub(super) marks: bool,
 }
 
 impl Plan {
@@ -29,7 +33,7 @@ impl Plan {
         src: DType,
     ) -> Result<Self, Problem> {
         let cut = space.cut();
-        let (strategy, reason) = cost::choose(&request, dst, &cut)?;
+        let (strategy, reason) = cost::choose(space, &request, (dst, src), &cut)?;
         Ok(Self {
             request,
             strategy,
@@ -37,6 +41,8 @@ impl Plan {
             dst,
             src,
             lookups: space.lookups.len(),
+            listed: Blocks::over(space.reach()).bytes(cut.count(), dst.size()),
+            marks: cost::marks(&request, strategy, &cut),
             split: cost::split(space, &request, strategy, &cut, (dst, src))?,
             cut,
         })
@@ -100,10 +106,11 @@ impl Plan {
         let request = &self.request;
         match self.strategy {
             Strategy::InOrder => {
-                1 + usize::from(self.checks_first()) + usize::from(request.from_identity)
+                1 + usize::from(self.checks_first())
+                    + usize::from(request.from_identity && !self.marks)
             }
             Strategy::DenseTable => 1,
-            Strategy::CompactTable => 2,
+            Strategy::CompactTable | Strategy::Partition => 2,
         }
     }
 
@@ -121,8 +128,10 @@ impl Plan {
             false => (self.width().max(8192)).saturating_mul(self.dst.size()),
         };
         let table = match self.strategy {
+            Strategy::InOrder if self.marks => self.cut.cell_count / 8,
             Strategy::InOrder => 0,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
+            Strategy::Partition => self.listed,
             Strategy::CompactTable => {
                 let touched = self.cut.cell_count.min(self.rows());
                 touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)

@@ -1,5 +1,6 @@
 //! How to do it: facts about the updates, the strategy that they lead to, and its run.
 
+mod blocks;
 mod check;
 mod cost;
 mod decode;
@@ -23,6 +24,8 @@ pub(crate) struct Request {
     pub(crate) combine: Combine,
     /// Touched cells start from the reduction's identity, not from what they hold.
     pub(crate) from_identity: bool,
+    /// Every cell of the destination holds the reduction's identity.
+    pub(crate) blank: bool,
     /// Divide by the number of updates plus this.
     pub(crate) mean: Option<u64>,
     /// The caller can see the destination, so nothing may be written before all is checked.

@@ -1,15 +1,16 @@
 //! The strategies, each a short walk over blocks.
 
+use super::blocks::Crew;
 use super::check::check;
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Plan;
 use super::space::{Cut, Space};
-use super::split::Part;
+use super::split::{Part, Split};
 use crate::error::Problem;
 use crate::kernel::{
-    Arg, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term, Walk,
-    identity,
+    Arg, Begin, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term,
+    Touched, Walk, identity,
 };
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
@@ -89,6 +90,15 @@ impl Plan {
         let Some((split, threads, team)) = shared else {
             return self.run_serial(space, &self.cut, src, outputs, monitor, &stop);
         };
+        if (self.strategy(), split) == (Strategy::Partition, Split::Owner) {
+            let crew = Crew {
+                team: Some(&team),
+                threads,
+                monitor,
+                stop: &stop,
+            };
+            return self.by_block(space, src, outputs.dst, &crew);
+        }
         let parts = Part::whole(space, src, outputs).split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         let pieces = parts.into_iter().zip(&mut faults);
@@ -131,33 +141,24 @@ impl Plan {
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
         let Outputs { mut dst, arg } = outputs;
+        if self.strategy() == Strategy::Partition {
+            let crew = Crew {
+                team: None,
+                threads: 1,
+                monitor,
+                stop,
+            };
+            return self.by_block(space, src, dst, &crew);
+        }
         let rules = space.rules();
         let reader = Reader {
             lookups: &space.lookups,
             rules: &rules,
             cut,
         };
-        let terms: SmallVec<[Term; 2]> = space
-            .lookups
-            .iter()
-            .zip(&cut.lookup_aux)
-            .map(|(lookup, &aux)| Term {
-                limit: lookup.limit,
-                from: lookup.from,
-                len: space.dst[lookup.axis].0,
-                dst: space.dst[lookup.axis].1,
-                aux,
-                drop: space.bounds.drops(),
-            })
-            .collect();
-        let unfit = || {
-            Fault::Problem(Problem::Layout {
-                argument: "destination".into(),
-                why: "its updates would leave it, or it overlaps itself or them".into(),
-            })
-        };
+        let terms = terms(space, cut);
         let cells = match self.strategy() {
-            Strategy::InOrder => &[][..],
+            Strategy::InOrder | Strategy::Partition => &[][..],
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
         let geometry = Geometry {
@@ -165,7 +166,12 @@ impl Plan {
             terms: &terms,
             window: &cut.window,
             cells,
-            numbers: arg.is_some() || self.strategy() != Strategy::InOrder,
+            numbers: arg.is_some()
+                || match self.strategy() {
+                    Strategy::InOrder => self.marks,
+                    Strategy::Partition => false,
+                    Strategy::DenseTable | Strategy::CompactTable => true,
+                },
             start: cut.start,
             cell_start: cut.cell_start,
         };
@@ -183,9 +189,10 @@ impl Plan {
             ),
         };
         match self.strategy() {
-            Strategy::InOrder => self.in_order(&mut pass, arg),
+            Strategy::InOrder => self.in_order(&mut pass, arg, cut.cell_count),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
+            Strategy::Partition => unreachable!("it ran above"),
         }
     }
 
@@ -201,7 +208,12 @@ impl Plan {
         Ok(())
     }
 
-    fn in_order(&self, pass: &mut Pass<'_, '_>, arg: Option<DynViewMut<'_>>) -> Result<(), Fault> {
+    fn in_order(
+        &self,
+        pass: &mut Pass<'_, '_>,
+        arg: Option<DynViewMut<'_>>,
+        rows: usize,
+    ) -> Result<(), Fault> {
         let walk = pass.walk;
         let combine = self.request.combine;
         if let Some(mut arg) = arg {
@@ -211,18 +223,38 @@ impl Plan {
         }
         let mut direct = Direct::new(walk, combine)?;
         self.begin_writing(pass);
-        if self.request.from_identity
-            && let Some(value) = identity(walk.dst_layout().dtype(), combine)
-        {
+        let value = match self.request.from_identity {
+            true => identity(walk.dst_layout().dtype(), combine),
+            false => None,
+        };
+        let Some(value) = value else {
+            return pass.each(|block| direct.run(walk, block));
+        };
+        // Without memory for the marks there is the longer way.
+        let marks = self.marks.then(|| Touched::new(rows).ok()).flatten();
+        let Some(mut touched) = marks else {
             pass.each(|block| direct.reset(walk, block, &value))?;
-        }
-        pass.each(|block| direct.run(walk, block))
+            return pass.each(|block| direct.run(walk, block));
+        };
+        pass.each(|block| {
+            match touched.is_full() {
+                true => block.forget_numbers(),
+                false => direct.reset_first(walk, block, &mut touched, &value),
+            }
+            direct.run(walk, block);
+        })
     }
 
     fn dense_table(&self, pass: &mut Pass<'_, '_>, rows: usize) -> Result<(), Fault> {
         let walk = pass.walk;
         let request = &self.request;
-        let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
+        let begin = match (request.blank, request.from_identity) {
+            (true, _) => Begin::Everywhere,
+            (false, true) => Begin::Identity,
+            (false, false) => Begin::Destination,
+        };
+        let counts = request.mean.is_some();
+        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
         pass.each(|block| {
             let mut slots = Lane::new();
             let slots = slots.fill_with(0usize, block.aux().len());
@@ -244,7 +276,13 @@ impl Plan {
         numbers.sort_unstable();
         numbers.dedup();
         let rows = numbers.len();
-        let mut table = Table::new(walk, request.combine, request.from_identity, rows)?;
+        // No row is there that is not touched.
+        let begin = match request.blank || request.from_identity {
+            true => Begin::Everywhere,
+            false => Begin::Destination,
+        };
+        let counts = request.mean.is_some();
+        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
         let mut changed = false;
         pass.each(|block| {
             let mut slots = Lane::new();
@@ -274,15 +312,38 @@ impl Plan {
     }
 }
 
+/// What the index values of a row add to its offset.
+pub(super) fn terms(space: &Space<'_>, cut: &Cut) -> SmallVec<[Term; 2]> {
+    let terms = space.lookups.iter().zip(&cut.lookup_aux);
+    terms
+        .map(|(lookup, &aux)| Term {
+            limit: lookup.limit,
+            from: lookup.from,
+            len: space.dst[lookup.axis].0,
+            dst: space.dst[lookup.axis].1,
+            aux,
+            drop: space.bounds.drops(),
+        })
+        .collect()
+}
+
+/// The walk would leave its memory: no dialect lets that come so far.
+pub(super) fn unfit() -> Fault {
+    Fault::Problem(Problem::Layout {
+        argument: "destination".into(),
+        why: "its updates would leave it, or it overlaps itself or them".into(),
+    })
+}
+
 /// A walk with its index and its monitor: what every pass goes over.
-struct Pass<'p, 'a> {
-    reader: Reader<'p, 'p>,
-    walk: &'p Walk<'a>,
-    progress: Progress<'p>,
+pub(super) struct Pass<'p, 'a> {
+    pub(super) reader: Reader<'p, 'p>,
+    pub(super) walk: &'p Walk<'a>,
+    pub(super) progress: Progress<'p>,
 }
 
 impl Pass<'_, '_> {
-    fn each(&mut self, mut work: impl FnMut(&Block)) -> Result<(), Fault> {
+    pub(super) fn each(&mut self, mut work: impl FnMut(&mut Block)) -> Result<(), Fault> {
         let mut cursor = Cursor::new(self.walk);
         let mut block = Block::new();
         block.make_room(self.walk);
@@ -292,7 +353,7 @@ impl Pass<'_, '_> {
             if taken == 0 {
                 return Ok(());
             }
-            work(&block);
+            work(&mut block);
             if !self.progress.step(taken.saturating_mul(self.walk.width())) {
                 return Err(Problem::Interrupted.into());
             }

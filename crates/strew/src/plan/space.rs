@@ -86,6 +86,29 @@ impl Space<'_> {
         self.axes.iter().any(|a| a.len == 0)
     }
 
+    /// Bytes from the destination's lowest cell to its highest one.
+    pub(super) fn reach(&self) -> usize {
+        let spans = self.dst.iter().map(|&(len, stride)| {
+            let most = len.saturating_sub(1);
+            stride.unsigned_abs().saturating_mul(most)
+        });
+        spans.fold(0, usize::saturating_add)
+    }
+
+    /// `len` of the updates along axis `k`, from `from` on.
+    pub(super) fn stretch(&self, k: usize, from: usize, len: usize) -> Option<Self> {
+        let mut space = self.clone();
+        space.axes[k].len = len;
+        for lookup in &mut space.lookups {
+            lookup.index = lookup.index.narrow(k, from, len)?;
+        }
+        if let Some(onto) = self.axes[k].onto {
+            let moved = from.cast_signed() * self.steps(k);
+            space.start[onto] = space.start[onto].checked_add_signed(moved)?;
+        }
+        Some(space)
+    }
+
     /// The destination's coordinates that one step along axis `k` passes.
     pub(super) fn steps(&self, k: usize) -> isize {
         self.steps_of(&self.axes[k])
@@ -110,12 +133,22 @@ impl Space<'_> {
     /// an axis of the destination of their own: their cells never collide, so each row of updates
     /// moves as one and only the rows need be kept in order.
     pub(crate) fn cut(&self) -> Cut {
+        self.cut_up_to(usize::MAX)
+    }
+
+    /// Likewise, with nothing but rows, of one element each.
+    pub(super) fn cut_to_elements(&self) -> Cut {
+        self.cut_up_to(0)
+    }
+
+    /// Cuts the axes, at most so many of them into the window.
+    fn cut_up_to(&self, most: usize) -> Cut {
         let axes: SmallVec<[&SpaceAxis; 4]> = self.axes.iter().filter(|a| a.len != 1).collect();
         let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
         let free = |a: &&&SpaceAxis| {
             a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
         };
-        let tail = axes.iter().rev().take_while(free).count();
+        let tail = axes.iter().rev().take_while(free).take(most).count();
         let mut split = axes.len() - tail;
         let width = |from: usize| product(axes[from..].iter().map(|a| a.len));
         while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {

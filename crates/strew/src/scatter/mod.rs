@@ -199,6 +199,11 @@ impl<'a> Scatter<'a> {
         Request {
             combine: self.reduction.combine,
             from_identity: self.reduction.init == Init::Identity,
+            blank: match (&self.target, self.reduction.combine) {
+                (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
+                (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
+                _ => false,
+            },
             mean: match self.reduction.finish {
                 Finish::Mean { count_self } => Some(u64::from(count_self)),
                 Finish::None | Finish::ZeroIfStart => None,
@@ -244,6 +249,7 @@ impl<'a> Scatter<'a> {
             },
             tensor: None,
         };
+        let request = self.request();
         match std::mem::replace(
             &mut self.target,
             Target::New {
@@ -253,15 +259,10 @@ impl<'a> Scatter<'a> {
         ) {
             Target::InPlace { argument, mut view } => {
                 self.check_overlap(argument, &mut view)?;
-                let request = Request {
-                    visible: true,
-                    ..self.request()
-                };
                 self.execute(request, view, output.arg.as_mut())?;
             }
             Target::New { dtype, start } => {
                 let mut tensor = self.start(dtype, &start)?;
-                let request = self.request();
                 self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
                 if self.reduction.finish == Finish::ZeroIfStart
                     && let Some(value) = finite_start(dtype, self.reduction.combine)

@@ -223,6 +223,29 @@ impl Buffer {
     }
 }
 
+/// Owned words, for which memory is there only once they are touched.
+#[derive(Debug)]
+pub(crate) struct Words {
+    buffer: Buffer,
+    len: usize,
+}
+
+impl Words {
+    /// `len` zeros. `what` names them in the error.
+    pub(crate) fn zeroed(what: &dyn Fn() -> String, len: usize) -> Result<Self, Problem> {
+        let bytes = len.saturating_mul(size_of::<u64>());
+        Ok(Self {
+            buffer: Buffer::zeroed_sparse(what, bytes)?,
+            len,
+        })
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
+        // SAFETY: the buffer holds `len` initialised words, aligned to 64, borrowed with `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
+    }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let Memory::Block(block, layout) = self.memory {

@@ -7,7 +7,7 @@ use crate::support::{Placement, Random, Strided};
 use crate::{Basis, basis, cases, shape};
 use proptest::prelude::*;
 use strew::scatter::{Destinations, Finish, Place, Reduction, Scatter, Target};
-use strew::{Bounds, Combine, DType, DynView, Negative, OutOfRange, Problem};
+use strew::{Bounds, Combine, DType, DynView, Negative, OutOfRange, Problem, Strategy};
 
 const INDEX_TYPES: [DType; 8] = [
     DType::I8,
@@ -132,7 +132,8 @@ fn compare(
             .unwrap()
             .with_strategy(way.force)
             .with_split(way.split.map(|split| (split, way.threads)));
-        if way.split.is_some() && scatter.plan().is_err() {
+        let listed = way.force == Some(Strategy::Partition);
+        if (way.split.is_some() || listed) && scatter.plan().is_err() {
             continue;
         }
         if let Some(forced) = way.force {

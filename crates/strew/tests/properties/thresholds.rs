@@ -143,6 +143,49 @@ fn dense_and_compact_tables() {
     }
 }
 
+/// Single updates all over a destination of several blocks, more than a chunk for some of them.
+#[test]
+fn blocks_of_a_partition() {
+    let mut random = Random(8);
+    for dtype in DType::ALL {
+        // Five blocks of a mebibyte, the last one short.
+        let cells = (9 << 19) / dtype.size();
+        for (spread, reduce) in Spread::ALL.into_iter().zip(REDUCES.into_iter().cycle()) {
+            let reduce = if defined(dtype, reduce) { reduce } else { "sum" };
+            let input = random.array(dtype, &[cells], Style::Tame);
+            let values = random.indices(9000, cells, spread);
+            let index = Array::of_ints(DType::I64, &[9000], &values);
+            let src = random.array(dtype, &[9000], Style::Tame);
+            let include_self = spread != Spread::Skewed;
+            let chosen = in_place(&input, 0, &index, &src, reduce, include_self);
+            assert_ne!(chosen, Strategy::Partition);
+        }
+    }
+    // Beyond 64 MiB it is chosen, if there are enough updates.
+    let cells = (64 << 20) + 2;
+    let input = Array::of_ints(DType::I8, &[cells], &vec![1; cells]);
+    for (count, strategy) in [
+        (261_000, Strategy::InOrder),
+        (1 << 18, Strategy::Partition),
+    ] {
+        let values = random.indices(count, cells, Spread::Uniform);
+        let index = Array::of_ints(DType::I64, &[count], &values);
+        let src = random.array(DType::I8, &[count], Style::Tame);
+        let inputs = [Strided::plain(&index), Strided::plain(&src)];
+        let mut target = Strided::plain(&input);
+        let arguments = values_of(&mut target, &inputs);
+        let plan = call("torch.scatter_reduce_", arguments).unwrap().plan();
+        assert_eq!(plan.unwrap().strategy(), strategy, "{count}");
+    }
+}
+
+fn values_of<'v>(
+    target: &'v mut Strided,
+    inputs: &'v [Strided; 2],
+) -> Vec<(&'static str, Value<'v>)> {
+    values(target.target(), inputs, 0, "sum", true)
+}
+
 /// Windows up to and beyond the widest, in one axis and in several.
 #[test]
 fn wide_windows() {

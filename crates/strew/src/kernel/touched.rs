@@ -1,0 +1,75 @@
+//! Which rows of a destination have been touched.
+
+use super::lane::Lane;
+use super::walk::Block;
+use crate::error::Problem;
+use crate::tensor::Words;
+
+/// A bit for each row.
+pub(crate) struct Touched {
+    bits: Words,
+    rows: usize,
+    /// Rows that have not been touched.
+    left: usize,
+}
+
+impl Touched {
+    /// No row is touched yet.
+    pub(crate) fn new(rows: usize) -> Result<Self, Problem> {
+        let what = || format!("marks for {rows} rows");
+        Ok(Self {
+            bits: Words::zeroed(&what, rows.div_ceil(64))?,
+            rows,
+            left: rows,
+        })
+    }
+
+    /// No row is touched any more.
+    pub(super) fn clear(&mut self) {
+        self.bits.as_mut_slice().fill(0);
+        self.left = self.rows;
+    }
+
+    /// Touches the rows of these numbers, and puts the items of those that were not touched before
+    /// into `first`. Returns how many they are.
+    ///
+    /// # Panics
+    /// If a number is not one of the rows', or if there is no room for all items.
+    pub(super) fn touch<T>(
+        &mut self,
+        numbers: impl Iterator<Item = usize>,
+        items: impl Iterator<Item = T>,
+        first: &mut [T],
+    ) -> usize {
+        let bits = self.bits.as_mut_slice();
+        let mut count = 0;
+        for (number, item) in numbers.zip(items) {
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            // Without a branch: nothing foretells which touch is a first one.
+            first[count] = item;
+            count += usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+        self.left -= count;
+        count
+    }
+
+    /// Whether a row has been touched.
+    pub(super) fn is_touched(&mut self, row: usize) -> bool {
+        self.bits.as_mut_slice()[row / 64] & (1 << (row % 64)) != 0
+    }
+
+    /// Whether nothing is left to be touched.
+    pub(crate) fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The offsets of those rows of a block that are touched for the first time.
+    pub(crate) fn first<'l>(&mut self, block: &Block, room: &'l mut Lane<isize>) -> &'l [isize] {
+        let offsets = room.fill_with(0, block.len());
+        let numbers = block.aux().iter().map(|n| n.cast_unsigned());
+        let count = self.touch(numbers, block.dst().iter().copied(), offsets);
+        &offsets[..count]
+    }
+}

@@ -1,0 +1,198 @@
+//! The run of a partition: updates written down by block of the destination, then joined.
+
+use super::decode::Reader;
+use super::explain::Plan;
+use super::run::{Fault, Pass, terms, unfit};
+use super::space::Space;
+use crate::error::Problem;
+use crate::kernel::{
+    Blocks, DefaultFloats, Direct, Geometry, Partition, Replay, Touched, Walk, identity,
+};
+use crate::monitor::{Monitor, Progress};
+use crate::tensor::{DynView, DynViewMut, Layout};
+use crate::threads::Team;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+/// Who works, and who watches.
+pub(super) struct Crew<'c> {
+    pub(super) team: Option<&'c Team>,
+    pub(super) threads: usize,
+    pub(super) monitor: Option<&'c dyn Monitor>,
+    pub(super) stop: &'c AtomicBool,
+}
+
+impl Crew<'_> {
+    /// Does the pieces of work, telling the one that is done here from the others.
+    fn share<T: Send>(
+        &self,
+        pieces: impl IntoIterator<Item = T>,
+        work: impl Fn(T, Option<&dyn Monitor>) + Sync,
+    ) {
+        match self.team {
+            None => pieces.into_iter().for_each(|p| work(p, self.monitor)),
+            Some(team) => team.share(pieces, |p| work(p, self.monitor), |p| work(p, None)),
+        }
+    }
+}
+
+impl Plan {
+    /// Each thread lists a stretch of the updates, then each joins some of the blocks.
+    pub(super) fn by_block(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        crew: &Crew<'_>,
+    ) -> Result<(), Fault> {
+        let cut = space.cut_to_elements();
+        let terms = terms(space, &cut);
+        let geometry = Geometry {
+            rows: &cut.rows,
+            terms: &terms,
+            window: &cut.window,
+            cells: &[],
+            numbers: false,
+            start: cut.start,
+            cell_start: cut.cell_start,
+        };
+        let layout = dst.layout().clone();
+        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+        let direct = Direct::new(&walk, self.request.combine)?;
+        let blocks = Blocks::of(&layout);
+
+        let stretches = stretches(space, src, crew.threads);
+        let mut lists: Vec<Result<Partition, Fault>> = Vec::new();
+        lists.resize_with(stretches.len(), || Err(Fault::OutOfBounds));
+        crew.share(stretches.iter().zip(&mut lists), |piece, monitor| {
+            let ((space, src), list) = piece;
+            *list = self.list(space, src, &layout, (monitor, crew.stop));
+            if list.is_err() {
+                crew.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        let (mut good, mut faults) = (Vec::new(), Vec::new());
+        for list in lists {
+            match list {
+                Ok(list) => good.push(list),
+                Err(fault) => faults.push(Err(fault)),
+            }
+        }
+        Fault::first(faults)?;
+
+        // Whatever may fail, fails before the first block is written.
+        let lists = good;
+        let dtype = walk.dst_layout().dtype();
+        let value = match self.request.from_identity {
+            true => identity(dtype, self.request.combine),
+            false => None,
+        };
+        let marks = |_: &Range<usize>| match value {
+            Some(_) => Replay::marks(dtype.size()).map(Some),
+            None => Ok(None),
+        };
+        let shares = shares(&lists, blocks.count(), crew.threads);
+        let marks: Vec<Option<Touched>> = shares.iter().map(marks).collect::<Result<_, _>>()?;
+        let replay = Replay::new(&walk, &direct);
+        let updates = walk.count() as u64;
+        crew.share(
+            shares.into_iter().zip(marks),
+            |(share, mut marks), monitor| {
+                let _floats = DefaultFloats::enter();
+                let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
+                if self.request.visible {
+                    progress.writes_are_visible();
+                }
+                for block in share {
+                    let marks = marks.as_mut().zip(value.as_ref());
+                    // SAFETY: the lists were made of this walk's offsets and source; each block is in one
+                    // share only.
+                    unsafe { replay.block(&lists, block, marks) };
+                    let done: usize = lists.iter().map(|l| l.len(block..block + 1)).sum();
+                    if !progress.step(done) {
+                        crew.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                        return;
+                    }
+                }
+            },
+        );
+        match crew.stop.load(std::sync::atomic::Ordering::Relaxed) && !self.request.visible {
+            true => Err(Problem::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Lists the updates of a stretch.
+    fn list(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        dst: &Layout,
+        (monitor, stop): (Option<&dyn Monitor>, &AtomicBool),
+    ) -> Result<Partition, Fault> {
+        let cut = space.cut_to_elements();
+        let rules = space.rules();
+        let terms = terms(space, &cut);
+        let geometry = Geometry {
+            rows: &cut.rows,
+            terms: &terms,
+            window: &cut.window,
+            cells: &[],
+            numbers: false,
+            start: cut.start,
+            cell_start: cut.cell_start,
+        };
+        let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
+        let updates = walk.count();
+        let mut list = Partition::new(Blocks::of(dst), updates, dst.dtype().size())?;
+        let mut pass = Pass {
+            reader: Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut: &cut,
+            },
+            walk: &walk,
+            progress: Progress::new(monitor, stop, 0, 2 * updates as u64),
+        };
+        pass.each(|block| list.push(&walk, block))?;
+        list.close();
+        Ok(list)
+    }
+}
+
+/// The updates cut into stretches, one after the other in their order.
+fn stretches<'i, 's>(
+    space: &Space<'i>,
+    src: &DynView<'s>,
+    count: usize,
+) -> Vec<(Space<'i>, DynView<'s>)> {
+    let outermost = space.axes.iter().position(|a| a.len > 1);
+    let cuts = outermost.and_then(|axis| {
+        let len = space.axes[axis].len;
+        let parts = count.clamp(1, len);
+        let ends = (0..parts).map(|n| (n * len / parts, (n + 1) * len / parts));
+        ends.map(|(from, to)| {
+            space
+                .stretch(axis, from, to - from)
+                .zip(src.narrow(axis, from, to - from))
+        })
+        .collect()
+    });
+    cuts.unwrap_or_else(|| vec![(space.clone(), src.clone())])
+}
+
+/// The blocks cut into shares with about as many updates each.
+fn shares(lists: &[Partition], blocks: usize, count: usize) -> Vec<Range<usize>> {
+    let total: usize = lists.iter().map(|l| l.len(0..blocks)).sum();
+    let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
+    for block in 0..blocks {
+        done += lists.iter().map(|l| l.len(block..block + 1)).sum::<usize>();
+        let full = done * count >= total * (shares.len() + 1);
+        if full && shares.len() + 1 < count {
+            shares.push(from..block + 1);
+            from = block + 1;
+        }
+    }
+    shares.push(from..blocks);
+    shares
+}
