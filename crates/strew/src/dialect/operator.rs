@@ -83,7 +83,7 @@ pub enum Value<'a> {
     /// True or false.
     Bool(bool),
     /// A word.
-    Text(String),
+    Text(Cow<'a, str>),
 }
 
 impl Value<'_> {
@@ -306,14 +306,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn optional_text(&mut self, name: &'static str) -> Option<String> {
+    pub(super) fn optional_text(&mut self, name: &'static str) -> Option<Cow<'a, str>> {
         match self.take(name)? {
             Value::Text(word) => Some(word),
             _ => None,
         }
     }
 
-    pub(super) fn text(&mut self, name: &'static str) -> Result<String> {
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Cow<'a, str>> {
         let found = self.optional_text(name);
         self.required(name, found)
     }

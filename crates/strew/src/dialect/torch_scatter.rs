@@ -505,12 +505,12 @@ fn describe<'a>(
         init: Init::Current,
         finish,
     };
-    let scatter = Scatter::new(destinations, reduction, "src", src, target)?;
-    Ok(if with_arg {
-        scatter.with_arg(none)
+    let scatter = Scatter::new(destinations, reduction, "src", src, target);
+    if with_arg {
+        scatter.map(|s| s.with_arg(none))
     } else {
         scatter
-    })
+    }
 }
 
 /// The index seen with `src`'s shape, and which of those axes are its own.

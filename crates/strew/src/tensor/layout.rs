@@ -109,6 +109,31 @@ impl Layout {
         })
     }
 
+    /// Whether a pointer may be that of the element whose coordinates are all zero, as far as one
+    /// can check.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if it is null or misaligned while there are elements.
+    pub fn check_pointer(&self, ptr: *const u8) -> Result<(), Problem> {
+        let align = self.dtype.align();
+        let why = if self.is_empty() {
+            return Ok(());
+        } else if ptr.is_null() {
+            "the data pointer is null".to_owned()
+        } else if !ptr.addr().is_multiple_of(align) {
+            format!(
+                "the data is not aligned to {align} bytes as {} needs; copy the array first",
+                self.dtype
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Problem::Layout {
+            argument: "tensor".into(),
+            why,
+        })
+    }
+
     /// The element type.
     #[must_use]
     pub fn dtype(&self) -> DType {

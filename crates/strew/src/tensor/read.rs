@@ -29,7 +29,7 @@ impl DynView<'_> {
             return false;
         }
         let first = self.as_ptr().wrapping_offset(at);
-        prefetch_ahead(first, stride, out.len());
+        prefetch_ahead(first, stride, out.len(), high - at);
         macro_rules! read {
             ($t:ty, $to:expr) => {{
                 let to = $to;
@@ -221,8 +221,8 @@ const MOST_STRETCHES: usize = 1 << 10;
 const AHEAD: isize = 4096;
 
 /// Asks for the lines that the next reads along a stream will touch: the hardware's own
-/// prefetching stops at the end of a page.
-fn prefetch_ahead(first: *const u8, stride: isize, count: usize) {
+/// prefetching stops at the end of a page. Beyond the `left` bytes from `first` on there are none.
+fn prefetch_ahead(first: *const u8, stride: isize, count: usize, left: isize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -231,13 +231,13 @@ fn prefetch_ahead(first: *const u8, stride: isize, count: usize) {
         if !(0..=(count.cast_signed() * 64)).contains(&span) {
             return;
         }
-        for line in (0..span).step_by(64) {
+        for line in (0..span.min(left - AHEAD)).step_by(64) {
             // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_offset(AHEAD + line).cast()) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (first, stride, count);
+    let _ = (first, stride, count, left);
 }
 
 /// C's cast, made total: toward zero, and out of range stays out of range.
