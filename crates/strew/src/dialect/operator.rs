@@ -231,6 +231,18 @@ impl<'a> Arguments<'a> {
         (self.operator.lower)(&mut self)
     }
 
+    /// Checks the values and runs the operator.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower) and [`Call::run`].
+    pub fn run(mut self) -> Result<Output> {
+        // A call is large: it stays where it was made.
+        match (self.operator.lower)(&mut self) {
+            Ok(ref mut call) => call.perform(),
+            Err(error) => Err(error),
+        }
+    }
+
     fn error(&self, problem: Problem) -> Error {
         Error::new(self.operator.name, Class::Type, problem)
     }
@@ -352,6 +364,10 @@ impl Call<'_> {
     /// # Errors
     /// What only the index values or the machine can tell: indices out of bounds, memory.
     pub fn run(mut self) -> Result<Output> {
+        self.perform()
+    }
+
+    fn perform(&mut self) -> Result<Output> {
         self.scatter.perform().map_err(|p| self.context.error(p))
     }
 

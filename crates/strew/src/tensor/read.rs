@@ -2,6 +2,7 @@
 
 use super::{DType, Dims, DynView};
 use half::{bf16, f16};
+use smallvec::{SmallVec, smallvec};
 
 /// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
 const NO_INTEGER: i64 = i64::MIN;
@@ -142,11 +143,11 @@ impl DynView<'_> {
 
     /// The view cut into up to `count` stretches along its longest axis.
     #[must_use]
-    pub(crate) fn stretches(&self, count: usize) -> Vec<Self> {
+    pub(crate) fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
         let count = count.clamp(1, MOST_STRETCHES);
         let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
         let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
-            return vec![self.clone()];
+            return smallvec![self.clone()];
         };
         let len = self.shape()[axis];
         let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));

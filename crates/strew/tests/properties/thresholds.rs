@@ -55,7 +55,7 @@ fn values<'v>(
         ("dim", Value::Int(dim as i64)),
         ("index", index.input()),
         ("src", src.input()),
-        ("reduce", Value::Text(reduce.into())),
+        ("reduce", Value::Text(reduce.to_owned().into())),
         ("include_self", Value::Bool(include_self)),
     ]
 }
