@@ -1,5 +1,6 @@
 //! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
 
+use super::layout::aligned;
 use super::{DType, Dims, DynView};
 use half::{bf16, f16};
 use smallvec::{SmallVec, smallvec};
@@ -24,9 +25,9 @@ impl DynView<'_> {
         };
         let (low, high) = self.layout().extent();
         let size = self.dtype().size().cast_signed();
-        let align = self.dtype().align().cast_signed();
+        let align = self.dtype().align();
         let inside = at.min(last) >= low && at.max(last) <= high - size;
-        if !inside || at % align != 0 || stride % align != 0 {
+        if !inside || !aligned(at, align) || !aligned(stride, align) {
             return false;
         }
         let first = self.as_ptr().wrapping_offset(at);
@@ -171,10 +172,10 @@ impl DynView<'_> {
     /// false. True if it never did; false also if the elements are no numbers.
     pub(crate) fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
         const BLOCK: usize = 512;
+        const SHORT: usize = 128;
         if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
             return false;
         }
-        let mut values = [0; BLOCK];
         let (shape, strides) = (self.shape(), self.layout().strides());
         let contiguous = self.layout().is_contiguous();
         let (run, stride) = match (shape.last(), strides.last()) {
@@ -183,6 +184,15 @@ impl DynView<'_> {
             _ => (1, 0),
         };
         let outer = self.rank().saturating_sub(1);
+        // A short run would notice what it takes to set up a long block.
+        let (mut short, mut long);
+        let values: &mut [i64] = if run <= SHORT {
+            short = [0; SHORT];
+            &mut short
+        } else {
+            long = [0; BLOCK];
+            &mut long
+        };
         let mut each_run = |offset: isize| {
             (0..run).step_by(BLOCK).all(|from| {
                 let block = &mut values[..(run - from).min(BLOCK)];
