@@ -20,6 +20,7 @@ pub(crate) enum Taken<'py> {
 
 impl<'py> Taken<'py> {
     /// Converts what was passed for `argument`.
+    #[inline(always)] // An array is large: it is made where it stays.
     pub(crate) fn new(
         operator: &Operator,
         argument: &Argument,

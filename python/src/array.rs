@@ -99,6 +99,7 @@ impl<'py> Array<'py> {
         }
     }
 
+    #[inline(always)]
     fn existing(
         operator: &Operator,
         argument: &str,
@@ -152,6 +153,7 @@ impl<'py> Array<'py> {
     }
 
     /// `made_of` is what the array was made of, where the caller passed something else.
+    #[inline(always)]
     fn numpy(
         operator: &Operator,
         argument: &str,

@@ -306,8 +306,10 @@ impl Block {
     pub(crate) fn make_room(&mut self, walk: &Walk<'_>) {
         let rows = walk.block_rows.min(walk.count());
         let numbers = if walk.numbers { rows } else { 0 };
+        // Along a single axis every block is one run, evenly spaced unless rows are left out.
+        let even = walk.rows.len() <= 1 && !walk.drops;
         self.dst.fill_with(0, rows);
-        self.src.fill_with(0, rows);
+        self.src.fill_with(0, if even { 0 } else { rows });
         self.aux.fill_with(0, numbers);
         self.position.fill_with(0, numbers);
     }
@@ -372,7 +374,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let most = walk.block_rows.min(self.left);
         let (mut values, mut keep) = (Lane::<i64>::new(), Lane::new());
         let values = values.fill_with(0, most);
-        let keep = keep.fill_with(true, most);
+        let keep = keep.fill_with(true, if walk.drops { most } else { 0 });
         let mut dropped = false;
         let mut filled = 0;
         while filled < walk.block_rows && self.left > 0 {
