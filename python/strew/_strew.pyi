@@ -4,6 +4,7 @@ __all__ = [
     "Buffer",
     "Operator",
     "__version__",
+    "_noop",
     "get_memory_limit",
     "get_num_threads",
     "operators",
