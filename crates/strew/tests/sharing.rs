@@ -66,9 +66,9 @@ fn a_step_that_nobody_takes_may_be_any() {
     let view = unsafe {
         strew::DynViewMut::from_raw_parts(memory.as_mut_ptr().wrapping_add(1), layout).unwrap()
     };
+    let ones = ones(size).reshape(&[1, size]).unwrap();
     let destinations =
         Destinations::affine(&[2, size], &[0, 0], &[isize::MIN, 1], &[1, size]).unwrap();
-    let ones = ones(size).reshape(&[1, size]).unwrap();
     let target = Target::InPlace {
         argument: "memory",
         view,

@@ -2,7 +2,7 @@
 
 use super::convert::Converter;
 use super::loops::{Bits, clear_equal_loop, combine_loop, copy_loop};
-use super::rows::{At, Dim, Dims, Loop, Rows};
+use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::walk::{Block, Walk};
 use super::{Combine, copy::whole};
 use crate::error::Problem;
@@ -59,6 +59,7 @@ impl Direct {
             right: walk.src(),
             right_at: block.src(),
             window: &self.window,
+            ahead: block.ahead(),
         };
         let Some(converter) = &mut self.converter else {
             // SAFETY: a block holds offsets that its walk has proven to lie, window included,
@@ -89,6 +90,7 @@ impl Direct {
             right: aligned.0.as_ptr(),
             right_at: At::Steps(0, 0),
             window: &self.reset_window,
+            ahead: Ahead::NONE,
         };
         // SAFETY: the left side as in `run`; the right side is one element of the destination's
         // type, aligned to 16, with steps of 0.
@@ -125,6 +127,7 @@ pub(crate) fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), 
         right: aligned.0.as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
+        ahead: Ahead::NONE,
     };
     // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
     unsafe { clear(&rows) };

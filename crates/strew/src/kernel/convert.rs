@@ -2,7 +2,7 @@
 
 use super::lane::Lane;
 use super::number::{Bool, Into2};
-use super::rows::{Dims, Loop, Rows, each};
+use super::rows::{Ahead, Dims, Loop, Rows, each};
 use super::walk::Block;
 use crate::error::Problem;
 use crate::tensor::{Buffer, DType, Layout};
@@ -113,6 +113,7 @@ impl Converter {
                 right: src,
                 right_at: block.src().part(part.clone()),
                 window: &self.window,
+                ahead: Ahead::NONE,
             };
             // SAFETY: `to_at` are the first rows of the scratch, which has `self.rows` of them;
             // the right side is the caller's promise; the scratch overlaps nothing.

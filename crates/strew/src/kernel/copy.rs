@@ -1,7 +1,7 @@
 //! Copies of strided views.
 
 use super::loops::copy_loop;
-use super::rows::{At, Dim, Dims, Rows};
+use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynView, Layout};
 use smallvec::SmallVec;
@@ -59,6 +59,7 @@ pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
             right: view.as_ptr(),
             right_at: At::Steps(0, 0),
             window: &window,
+            ahead: Ahead::NONE,
         };
         // SAFETY: the window covers the view on the right, and on the left the new memory, which
         // has as many elements of the same type.

@@ -11,24 +11,28 @@ mod arg;
 mod combine;
 mod convert;
 mod copy;
+mod decode;
 mod floats;
 mod half;
 mod lane;
 mod loops;
 mod number;
 mod rows;
+mod sift;
 mod table;
 mod walk;
 
 pub(crate) use arg::Arg;
 pub(crate) use combine::{Direct, clear_equal};
 pub(crate) use copy::duplicate;
+pub(crate) use decode::{Scale, Stretch};
 pub(crate) use floats::DefaultFloats;
 pub(crate) use lane::Lane;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use number::converts;
+pub(crate) use sift::Wanted;
 pub(crate) use table::Table;
-pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Step, Term, Walk};
+pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 
 /// How an update joins what is in its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -46,6 +46,36 @@ impl At<'_> {
     }
 }
 
+/// Where the rows after these will read from, and how far apart: the index and the source. A hint and
+/// nothing else: the addresses may be anything.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead(pub(super) [(*const u8, isize); 2]);
+
+/// Rows between two looks ahead.
+const STRIDE: usize = 8;
+
+impl Ahead {
+    /// Nothing is known.
+    pub(super) const NONE: Self = Self([(std::ptr::null(), 0); 2]);
+
+    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
+    /// stops at the end of a page, and asking for many lines at once stalls.
+    #[inline(always)]
+    fn prefetch(&self, row: usize) {
+        for (first, step) in self.0 {
+            let at = first.wrapping_offset(row.cast_signed().wrapping_mul(step));
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(at.cast());
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = at;
+        }
+    }
+}
+
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
 /// at `right + right_at[i]` (bytes), and both go on along the window.
 pub(super) struct Rows<'a> {
@@ -54,6 +84,7 @@ pub(super) struct Rows<'a> {
     pub(super) right: *const u8,
     pub(super) right_at: At<'a>,
     pub(super) window: &'a [Dim],
+    pub(super) ahead: Ahead,
 }
 
 /// A loop over pairs of rows, for one pair of element types and one operation.
@@ -80,26 +111,35 @@ unsafe fn nest<L: Copy, R: Copy>(rows: &Rows<'_>, each: &impl Fn(usize, &mut L, 
     let Some((inner, outer)) = rows.window.split_last() else {
         match rows.right_at {
             At::Each(right_at) => {
-                for (i, (&l, &r)) in rows.left_at.iter().zip(right_at).enumerate() {
-                    // SAFETY: the caller's promise for windows of one element.
-                    unsafe {
-                        let value = rows.right.offset(r).cast::<R>().read();
-                        each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                let chunks = rows.left_at.chunks(STRIDE).zip(right_at.chunks(STRIDE));
+                for (chunk, (left_at, right_at)) in chunks.enumerate() {
+                    let from = chunk * STRIDE;
+                    rows.ahead.prefetch(from);
+                    for (i, (&l, &r)) in (from..).zip(left_at.iter().zip(right_at)) {
+                        // SAFETY: the caller's promise for windows of one element.
+                        unsafe {
+                            let value = rows.right.offset(r).cast::<R>().read();
+                            each(i, &mut *rows.left.offset(l).cast::<L>(), value);
+                        }
                     }
                 }
             }
             At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
                 // SAFETY: as above.
                 let right = unsafe { rows.right.offset(first).cast::<R>() };
-                for (i, &l) in rows.left_at.iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe {
-                        each(
-                            i,
-                            &mut *rows.left.offset(l).cast::<L>(),
-                            right.add(i).read(),
-                        )
-                    };
+                for (chunk, left_at) in rows.left_at.chunks(STRIDE).enumerate() {
+                    let from = chunk * STRIDE;
+                    rows.ahead.prefetch(from);
+                    for (i, &l) in (from..).zip(left_at) {
+                        // SAFETY: as above.
+                        unsafe {
+                            each(
+                                i,
+                                &mut *rows.left.offset(l).cast::<L>(),
+                                right.add(i).read(),
+                            )
+                        };
+                    }
                 }
             }
             At::Steps(first, step) => {

@@ -7,7 +7,7 @@ use super::Combine;
 use super::convert::Converter;
 use super::lane::Lane;
 use super::loops::{Bits, FinishLoop, combine_loop, copy_loop, finish_loop, identity, widen_loop};
-use super::rows::{At, Dims, Loop, Rows};
+use super::rows::{Ahead, At, Dims, Loop, Rows};
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
 use crate::tensor::Buffer;
@@ -133,6 +133,7 @@ impl Table {
             right: walk.src(),
             right_at: block.src(),
             window: &self.window,
+            ahead: Ahead::NONE,
         };
         let Some(converter) = &mut self.converter else {
             // SAFETY: `counts[slot]` above proved each slot to be a row of the table, whose
@@ -168,6 +169,7 @@ impl Table {
                     right: value.0.as_ptr(),
                     right_at: At::Steps(0, 0),
                     window: &self.fill_window,
+                    ahead: Ahead::NONE,
                 });
             } else {
                 (self.load)(&Rows {
@@ -176,6 +178,7 @@ impl Table {
                     right: walk.dst(),
                     right_at: At::Each(dst),
                     window: &self.load_window,
+                    ahead: Ahead::NONE,
                 });
             }
         }
@@ -214,6 +217,7 @@ impl Table {
                     right: self.cells.as_ptr(),
                     right_at: At::Each(&at[..filled]),
                     window: &self.finish_window,
+                    ahead: Ahead::NONE,
                 };
                 let counts = mean.map(|_| &counts[..filled]);
                 // SAFETY: `place` gives offsets whose whole window lies in the destination, `at`

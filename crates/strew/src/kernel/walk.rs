@@ -5,11 +5,14 @@
 //! reading index values into private memory, checking each against its limit, and adding it up:
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
+use super::decode::Scale;
 use super::lane::Lane;
-use super::rows::{At, Dim, Dims};
+use super::rows::{Ahead, At, Dim, Dims};
+use super::sift::Wanted;
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub(crate) const ROWS: usize = 512;
@@ -17,6 +20,9 @@ pub(crate) const ROWS: usize = 512;
 /// Elements per block, at most, unless a single row has more: what runs between two looks at
 /// whether somebody wants to stop.
 const BLOCK_ELEMENTS: usize = 1 << 22;
+
+/// Rows that are looked at for one block, at most, where most are left out.
+const TAKEN: usize = 16 * ROWS;
 
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -286,6 +292,11 @@ pub(crate) struct Block {
     /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
     aux: Lane<isize>,
     position: Lane<isize>,
+    /// Index values, and which of them are kept: room to work in.
+    values: Lane<i64>,
+    kept: Lane<i64>,
+    /// What the next block will read.
+    ahead: Ahead,
 }
 
 impl Block {
@@ -299,6 +310,9 @@ impl Block {
             even: None,
             aux: Lane::new(),
             position: Lane::new(),
+            values: Lane::new(),
+            kept: Lane::new(),
+            ahead: Ahead::NONE,
         }
     }
 
@@ -312,6 +326,12 @@ impl Block {
         self.src.fill_with(0, if even { 0 } else { rows });
         self.aux.fill_with(0, numbers);
         self.position.fill_with(0, numbers);
+        self.values.fill_with(0, rows);
+        self.kept.fill_with(0, if walk.drops { rows } else { 0 });
+    }
+
+    pub(super) fn ahead(&self) -> Ahead {
+        self.ahead
     }
 
     pub(super) fn len(&self) -> usize {
@@ -339,8 +359,36 @@ impl Block {
     }
 }
 
-/// Reads a run of index values: of which term, from which coordinate on, and where to.
-pub(crate) type Read<'r> = dyn FnMut(usize, &[usize], &mut [i64]) -> Result<(), OutOfBounds> + 'r;
+/// Where index values come from. All of it is about a run of rows that begins at coordinate `at` and
+/// goes along the last axis.
+pub(crate) trait Read {
+    /// Reads the values of a term.
+    fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
+
+    /// Makes values that must be below `limit` offsets. False if nothing was done, because these
+    /// values are not used as they are.
+    fn offsets(
+        &self,
+        term: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds>;
+
+    /// Reads the values that are wanted, and their places in the run; returns how many.
+    fn sift(
+        &self,
+        term: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds>;
+
+    /// Where a term's first value is, and how far away the next one.
+    fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
+}
 
 /// A place in a walk: gives its rows block by block, in order.
 pub(crate) struct Cursor<'w, 'a> {
@@ -359,106 +407,201 @@ impl<'w, 'a> Cursor<'w, 'a> {
     }
 
     /// Fills `block` with the next rows and returns how many were taken (0: the walk is over).
-    ///
-    /// `read(term, at, values)` gives the index values of a term for a run of rows that begins at
-    /// coordinate `at` and goes along the last axis. Rows that a term drops are left out.
+    /// Rows that a term leaves out are not in the block.
     ///
     /// # Errors
     /// [`OutOfBounds`] if a value is not below its limit and its term does not drop.
     pub(crate) fn next(
         &mut self,
         block: &mut Block,
-        read: &mut Read<'_>,
+        index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
-        let most = walk.block_rows.min(self.left);
-        let (mut values, mut keep) = (Lane::<i64>::new(), Lane::new());
-        let values = values.fill_with(0, most);
-        let keep = keep.fill_with(true, if walk.drops { most } else { 0 });
-        let mut dropped = false;
-        let mut filled = 0;
-        while filled < walk.block_rows && self.left > 0 {
-            let (inner, along) = match walk.rows.last() {
-                Some(axis) => (*axis, self.at[walk.rows.len() - 1]),
-                None => (
-                    Axis {
-                        len: 1,
-                        step: Step::default(),
-                    },
-                    0,
-                ),
-            };
+        let (mut filled, mut taken) = (0, 0);
+        while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
+            let (inner, along) = self.along();
             let run = (inner.len - along).min(walk.block_rows - filled);
-            let mut base = walk.start;
-            for (axis, &at) in walk.rows.iter().zip(&self.at) {
-                let n = at.cast_signed();
-                base.dst += n * axis.step.dst;
-                base.src += n * axis.step.src;
-                base.aux += n * axis.step.aux;
-                base.position += n * axis.step.position;
-            }
-            let rows = filled..filled + run;
+            let base = self.base();
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
-            if !alone {
-                ramp(&mut block.src[rows.clone()], base.src, inner.step.src);
-            }
-            // The first term writes the destination's offsets, the others add to them.
-            let mut ramped = inner.step.dst == 0 && !walk.terms.is_empty();
-            if !ramped {
-                ramp(&mut block.dst[rows.clone()], base.dst, inner.step.dst);
-            }
-            if walk.numbers {
-                ramp(&mut block.aux[rows.clone()], base.aux, inner.step.aux);
-                ramp(
-                    &mut block.position[rows.clone()],
-                    base.position,
-                    inner.step.position,
-                );
-            }
-            for (number, term) in walk.terms.iter().enumerate() {
-                let values = &mut values[..run];
-                read(number, &self.at, values)?;
-                let limit = term.limit as i64;
-                if term.drop {
-                    for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
-                        if !(0..limit).contains(value) {
-                            (*value, *keep, dropped) = (0, false, true);
-                        }
-                    }
+            let rows = filled..filled + run;
+            let terms: &[Term] = &walk.terms;
+            let kept = match terms {
+                [term] if walk.drops => {
+                    self.take_some(block, rows, (base, inner.step), term, index)?
                 }
-                if !vectorized!(inside(values, limit)) {
-                    return Err(OutOfBounds);
-                }
-                if term.len != term.limit {
-                    let (from, len) = (term.from as i64, term.len as i64);
-                    for (value, keep) in values.iter_mut().zip(&mut keep[rows.clone()]) {
-                        let here = *value - from;
-                        let mine = (0..len).contains(&here);
-                        *value = if mine { here } else { 0 };
-                        *keep &= mine;
-                    }
-                    dropped = true;
-                }
-                let dst = &mut block.dst[rows.clone()];
-                if std::mem::take(&mut ramped) {
-                    vectorized!(place(dst, base.dst, values, term.dst));
-                } else {
-                    vectorized!(add(dst, values, term.dst));
-                }
-                if walk.numbers {
-                    vectorized!(add(&mut block.aux[rows.clone()], values, term.aux));
-                }
-            }
-            filled += run;
+                terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
+            };
+            filled += kept;
+            taken += run;
             self.advance(run);
         }
         block.len = filled;
-        if dropped {
-            compact(block, keep, walk.numbers);
+        block.ahead = self.ahead(index, taken / filled.max(1));
+        Ok(taken)
+    }
+
+    /// The last axis of the rows, and where on it the next row is.
+    fn along(&self) -> (Axis, usize) {
+        match (self.walk.rows.last(), self.at.last()) {
+            (Some(&axis), Some(&at)) => (axis, at),
+            _ => (
+                Axis {
+                    len: 1,
+                    step: Step::default(),
+                },
+                0,
+            ),
         }
-        Ok(filled)
+    }
+
+    /// Where the next row is, but for its index values.
+    fn base(&self) -> Step {
+        let mut base = self.walk.start;
+        for (axis, &at) in self.walk.rows.iter().zip(&self.at) {
+            let n = at.cast_signed();
+            base.dst += n * axis.step.dst;
+            base.src += n * axis.step.src;
+            base.aux += n * axis.step.aux;
+            base.position += n * axis.step.position;
+        }
+        base
+    }
+
+    /// What the rows from here on will read, if one of so many is kept.
+    fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
+        let values = match self.walk.terms.len() {
+            0 => (std::ptr::null(), 0),
+            _ => index.place(0, &self.at),
+        };
+        let src = self.walk.src.wrapping_offset(self.base().src);
+        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
+        Ahead([
+            (values.0, step(values.1)),
+            (src, step(self.along().0.step.src)),
+        ])
+    }
+
+    /// Offsets of a run of rows; returns how many of them are kept.
+    fn take_all(
+        &self,
+        block: &mut Block,
+        rows: Range<usize>,
+        (base, step): (Step, Step),
+        terms: &[Term],
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let Walk { numbers, drops, .. } = *self.walk;
+        if block.even.is_none() {
+            ramp(&mut block.src[rows.clone()], base.src, step.src);
+        }
+        if numbers {
+            ramp(&mut block.aux[rows.clone()], base.aux, step.aux);
+            let position = &mut block.position[rows.clone()];
+            ramp(position, base.position, step.position);
+        }
+        let dst = &mut block.dst[rows.clone()];
+        if terms.is_empty() {
+            ramp(dst, base.dst, step.dst);
+        }
+        let mut keep = Lane::new();
+        let keep = keep.fill_with(true, if drops { rows.len() } else { 0 });
+        for (number, term) in terms.iter().enumerate() {
+            // The first term writes the destination's offsets, the others add to them.
+            let scale = Scale {
+                base: base.dst,
+                step: step.dst,
+                factor: term.dst,
+                add: number > 0,
+            };
+            let plain = !numbers && !drops;
+            if plain && index.offsets(number, &self.at, term.limit, scale, dst)? {
+                continue;
+            }
+            let values = &mut block.values[..rows.len()];
+            index.read(number, &self.at, values)?;
+            if drops && !mark(values, keep, term) {
+                return Err(OutOfBounds);
+            }
+            if !scale.values(values, term.limit, dst) {
+                return Err(OutOfBounds);
+            }
+            if numbers {
+                let aux = &mut block.aux[rows.clone()];
+                Scale {
+                    factor: term.aux,
+                    add: true,
+                    ..scale
+                }
+                .values(values, term.limit, aux);
+            }
+        }
+        Ok(match drops {
+            true => compact(block, rows, keep, numbers),
+            false => rows.len(),
+        })
+    }
+
+    /// Offsets of those rows of a run that its one term keeps; returns how many.
+    fn take_some(
+        &self,
+        block: &mut Block,
+        rows: Range<usize>,
+        (base, step): (Step, Step),
+        term: &Term,
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let (values, kept) = (
+            &mut block.values[..rows.len()],
+            &mut block.kept[..rows.len()],
+        );
+        let wanted = Wanted {
+            limit: term.limit,
+            from: term.from,
+            len: term.len,
+            drop: term.drop,
+        };
+        let count = index.sift(0, &self.at, wanted, values, kept)?;
+        let (values, kept) = (&values[..count], &kept[..count]);
+        let rows = rows.start..rows.start + count;
+        // A value is counted from where the destination begins, and a place is below the run's end.
+        let (here, places) = (term.len.max(1), ROWS);
+        let offsets = |to: &mut [isize], base, factor, step| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(values, here, to);
+            if step != 0 {
+                let add = Scale {
+                    factor: step,
+                    add: true,
+                    ..scale
+                };
+                add.values(kept, places, to);
+            }
+        };
+        offsets(&mut block.dst[rows.clone()], base.dst, term.dst, step.dst);
+        if self.walk.numbers {
+            offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
+        }
+        let ramps = |to: &mut [isize], base, factor| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(kept, places, to);
+        };
+        ramps(&mut block.src[rows.clone()], base.src, step.src);
+        if self.walk.numbers {
+            ramps(&mut block.position[rows], base.position, step.position);
+        }
+        Ok(count)
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.
@@ -484,49 +627,26 @@ fn ramp(to: &mut [isize], base: isize, step: isize) {
     }
 }
 
-/// Whether every value is an index below `limit`, which is at most `i64::MAX`.
-#[inline(always)]
-fn inside(values: &[i64], limit: i64) -> bool {
-    // Both comparisons at once, without a branch, so that they vectorise.
-    let outside = values
-        .iter()
-        .fold(0, |any, &v| any | v | (limit - 1 - v.max(0)));
-    outside >= 0
-}
-
-/// Sets offsets to `base` plus values times `factor`.
-#[inline(always)]
-fn place(to: &mut [isize], base: isize, values: &[i64], factor: isize) {
-    scaled(to, values, factor, |slot, add| *slot = base + add);
-}
-
-/// Adds values times `factor` to offsets.
-#[inline(always)]
-fn add(to: &mut [isize], values: &[i64], factor: isize) {
-    scaled(to, values, factor, |slot, add| *slot += add);
-}
-
-// Values are below their limit here, and the walk proved that limit times factor fits.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation)]
-fn scaled(to: &mut [isize], values: &[i64], factor: isize, each: impl Fn(&mut isize, isize)) {
-    if factor.cast_unsigned().is_power_of_two() {
-        // Shifts vectorise on every instruction set, products of 64 bits do not.
-        let shift = factor.trailing_zeros();
-        for (slot, &value) in to.iter_mut().zip(values) {
-            each(slot, (value << shift) as isize);
-        }
-    } else {
-        for (slot, &value) in to.iter_mut().zip(values) {
-            each(slot, value as isize * factor);
-        }
+/// Notes which values of a term leave their row out, and makes the others count from where the
+/// destination begins. False if one is out of bounds and no row to leave out.
+fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
+    let (limit, from, len) = (term.limit as i64, term.from as i64, term.len as i64);
+    let mut outside = false;
+    for (value, keep) in values.iter_mut().zip(keep) {
+        let inside = (0..limit).contains(value);
+        outside |= !inside;
+        let here = *value - from;
+        let mine = inside && (0..len).contains(&here);
+        *value = if mine { here } else { 0 };
+        *keep &= mine;
     }
+    term.drop || !outside
 }
 
-/// Takes the dropped rows out, without a branch that depends on the data.
-fn compact(block: &mut Block, keep: &[bool], numbers: bool) {
-    let mut to = 0;
-    for (from, &keep) in keep.iter().enumerate().take(block.len) {
+/// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
+fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool], numbers: bool) -> usize {
+    let mut to = rows.start;
+    for (from, &keep) in rows.clone().zip(keep) {
         block.dst[to] = block.dst[from];
         block.src[to] = block.src[from];
         if numbers {
@@ -535,5 +655,5 @@ fn compact(block: &mut Block, keep: &[bool], numbers: bool) {
         }
         to += usize::from(keep);
     }
-    block.len = to;
+    to - rows.start
 }

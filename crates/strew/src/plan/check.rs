@@ -37,19 +37,14 @@ pub(super) fn check(
             }
             done
         };
-        let mut each = stretches.iter().zip(&mut faults);
+        let each = stretches.iter().zip(&mut faults);
         match team {
             None => each.for_each(|(stretch, fault)| *fault = look(stretch, monitor)),
-            Some(team) => team.scope(|scope| {
-                let mine = each.next();
-                for (stretch, fault) in each {
-                    let look = &look;
-                    scope.spawn(move |_| *fault = look(stretch, None));
-                }
-                if let Some((stretch, fault)) = mine {
-                    *fault = look(stretch, monitor);
-                }
-            }),
+            Some(team) => team.share(
+                each,
+                |(stretch, fault)| *fault = look(stretch, monitor),
+                |(stretch, fault)| *fault = look(stretch, None),
+            ),
         }
         Fault::first(faults)?;
     }

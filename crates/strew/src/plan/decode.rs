@@ -1,7 +1,7 @@
 //! Index values as they are stored, made into values that are checked against their axis.
 
 use super::space::{Cut, Lookup};
-use crate::kernel::OutOfBounds;
+use crate::kernel::{OutOfBounds, Read, Scale, Stretch, Wanted};
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,10 +96,15 @@ impl Rule {
         Self { bounds, size }
     }
 
+    /// Whether values below the size are used as they are, and all others are out of bounds.
+    fn is_strict(self) -> bool {
+        self.bounds == Bounds::STRICT
+    }
+
     /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
     /// or, if the rule drops, left out.
     fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {
-        if self.bounds == Bounds::STRICT {
+        if self.is_strict() {
             return Ok(());
         }
         for value in values {
@@ -117,25 +122,71 @@ pub(super) struct Reader<'s, 'a> {
 }
 
 impl Reader<'_, '_> {
-    /// The values of one lookup for the rows from coordinate `at` on, along the last row axis.
-    pub(super) fn read(
-        &self,
-        lookup: usize,
-        at: &[usize],
-        values: &mut [i64],
-    ) -> Result<(), OutOfBounds> {
-        let mut offset = 0;
-        let mut stride = 0;
+    /// The values of a run of rows.
+    fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
+        let (mut offset, mut stride) = (0, 0);
         for (&k, steps) in at.iter().zip(&self.cut.index) {
             stride = steps[lookup];
             offset += k.cast_signed() * stride;
         }
-        if !self.lookups[lookup]
-            .index
-            .read_integers(offset, stride, values)
-        {
+        Stretch {
+            index: &self.lookups[lookup].index,
+            at: offset,
+            stride,
+            count,
+        }
+    }
+}
+
+impl Read for Reader<'_, '_> {
+    fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, values.len());
+        if !index.read_integers(at, stride, values) {
             return Err(OutOfBounds);
         }
         self.rules[lookup].apply(values)
+    }
+
+    fn offsets(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds> {
+        if !self.rules[lookup].is_strict() {
+            return Ok(false);
+        }
+        match scale.stretch(self.stretch(lookup, at, to.len()), limit, to) {
+            true => Ok(true),
+            false => Err(OutOfBounds),
+        }
+    }
+
+    fn sift(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds> {
+        let kept = if self.rules[lookup].is_strict() {
+            wanted.of(self.stretch(lookup, at, values.len()), values, places)
+        } else {
+            self.read(lookup, at, values)?;
+            wanted.among(values, places)
+        };
+        kept.ok_or(OutOfBounds)
+    }
+
+    fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, 0);
+        (index.as_ptr().wrapping_offset(at), stride)
     }
 }

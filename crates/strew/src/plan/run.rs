@@ -91,17 +91,12 @@ impl Plan {
         };
         let parts = Part::whole(space, src, outputs).split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
-        team.scope(|scope| {
-            let mut each = parts.into_iter().zip(&mut faults);
-            let mine = each.next();
-            for (part, fault) in each {
-                let stop = &stop;
-                scope.spawn(move |_| *fault = self.run_part(part, None, stop));
-            }
-            if let Some((part, fault)) = mine {
-                *fault = self.run_part(part, monitor, &stop);
-            }
-        });
+        let pieces = parts.into_iter().zip(&mut faults);
+        team.share(
+            pieces,
+            |(part, fault)| *fault = self.run_part(part, monitor, &stop),
+            |(part, fault)| *fault = self.run_part(part, None, &stop),
+        );
         Fault::first(faults)
     }
 
@@ -293,9 +288,7 @@ impl Pass<'_, '_> {
         block.make_room(self.walk);
         let reader = &self.reader;
         loop {
-            let taken = cursor.next(&mut block, &mut |lookup, at, values| {
-                reader.read(lookup, at, values)
-            })?;
+            let taken = cursor.next(&mut block, reader)?;
             if taken == 0 {
                 return Ok(());
             }

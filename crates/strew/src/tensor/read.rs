@@ -9,29 +9,35 @@ use smallvec::{SmallVec, smallvec};
 const NO_INTEGER: i64 = i64::MIN;
 
 impl DynView<'_> {
-    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart, as `i64`.
+    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart; see
+    /// [`each_integer`](Self::each_integer).
+    #[must_use]
+    pub(crate) fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
+        self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
+    }
+
+    /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte offset
+    /// `at` on, `stride` bytes apart.
     ///
     /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for. Floats are
     /// truncated toward zero; NaN and the infinities become `i64::MIN`. Reads nothing and
     /// returns false if that would leave the view or if the elements are no real numbers.
+    #[inline(always)]
     #[must_use]
-    pub(crate) fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
-        if out.is_empty() {
+    pub(crate) fn each_integer(
+        &self,
+        at: isize,
+        stride: isize,
+        count: usize,
+        mut each: impl FnMut(usize, i64),
+    ) -> bool {
+        if count == 0 {
             return true;
         }
-        let span = stride.checked_mul((out.len() - 1).cast_signed());
-        let Some(last) = span.and_then(|s| at.checked_add(s)) else {
+        let size = self.dtype().size().cast_signed();
+        let Some(first) = self.stretch(at, stride, count) else {
             return false;
         };
-        let (low, high) = self.layout().extent();
-        let size = self.dtype().size().cast_signed();
-        let align = self.dtype().align();
-        let inside = at.min(last) >= low && at.max(last) <= high - size;
-        if !inside || !aligned(at, align) || !aligned(stride, align) {
-            return false;
-        }
-        let first = self.as_ptr().wrapping_offset(at);
-        prefetch_ahead(first, stride, out.len(), high - at);
         macro_rules! read {
             ($t:ty, $to:expr) => {{
                 let to = $to;
@@ -43,12 +49,12 @@ impl DynView<'_> {
                 };
                 // The constant stride lets the loop vectorise.
                 if stride == size {
-                    for (i, slot) in out.iter_mut().enumerate() {
-                        *slot = to(value(i, size_of::<$t>().cast_signed()));
+                    for i in 0..count {
+                        each(i, to(value(i, size_of::<$t>().cast_signed())));
                     }
                 } else {
-                    for (i, slot) in out.iter_mut().enumerate() {
-                        *slot = to(value(i, stride));
+                    for i in 0..count {
+                        each(i, to(value(i, stride)));
                     }
                 }
             }};
@@ -69,6 +75,18 @@ impl DynView<'_> {
             DType::Bool | DType::C64 | DType::C128 => return false,
         }
         true
+    }
+
+    /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
+    pub(crate) fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
+        let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
+        let last = at.checked_add(span)?;
+        let (low, high) = self.layout().extent();
+        let size = self.dtype().size().cast_signed();
+        let align = self.dtype().align();
+        let inside = at.min(last) >= low && at.max(last) <= high - size;
+        let aligned = aligned(at, align) && aligned(stride, align);
+        (inside && aligned).then(|| self.as_ptr().wrapping_offset(at))
     }
 
     /// The number at a coordinate as a person would write it, for messages.
@@ -227,29 +245,6 @@ impl DynView<'_> {
 
 /// More parts than any number of threads is worth.
 const MOST_STRETCHES: usize = 1 << 10;
-
-/// How far ahead of the reading a stream is fetched.
-const AHEAD: isize = 4096;
-
-/// Asks for the lines that the next reads along a stream will touch: the hardware's own
-/// prefetching stops at the end of a page. Beyond the `left` bytes from `first` on there are none.
-fn prefetch_ahead(first: *const u8, stride: isize, count: usize, left: isize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let span = stride.saturating_mul(count.cast_signed());
-        // Rows that are further apart than a few lines are no stream.
-        if !(0..=(count.cast_signed() * 64)).contains(&span) {
-            return;
-        }
-        for line in (0..span.min(left - AHEAD)).step_by(64) {
-            // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_offset(AHEAD + line).cast()) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (first, stride, count, left);
-}
 
 /// C's cast, made total: toward zero, and out of range stays out of range.
 #[allow(clippy::cast_possible_truncation)]

@@ -1,6 +1,9 @@
 //! How many threads a run may use, and the pool that they live in.
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+mod seats;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use seats::Seats;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
@@ -55,11 +58,37 @@ impl Team {
         pool(workers.min(MOST_WORKERS)).map(Self::Own)
     }
 
-    /// Runs `work` on the calling thread; what it spawns runs on the team, and is waited for.
-    pub(crate) fn scope<'s>(&self, work: impl FnOnce(&Scope<'s>)) {
+    /// Does the pieces of work: the first on the calling thread, the others on the team.
+    pub(crate) fn share<T: Send>(
+        &self,
+        pieces: impl IntoIterator<Item = T>,
+        first: impl FnOnce(T),
+        other: impl Fn(T) + Sync,
+    ) {
+        let mut pieces = pieces.into_iter();
+        let mine = pieces.next();
         match self {
-            Self::Callers => rayon::in_place_scope(work),
-            Self::Own(pool) => pool.in_place_scope(work),
+            // Who runs where in somebody else's pool is not ours to say.
+            Self::Callers => rayon::in_place_scope(|scope| {
+                for piece in pieces {
+                    let other = &other;
+                    scope.spawn(move |_| other(piece));
+                }
+                mine.map(first);
+            }),
+            Self::Own(pool) => {
+                let seats = Seats::new();
+                pool.in_place_scope(|scope| {
+                    for piece in pieces {
+                        let (other, seats) = (&other, &seats);
+                        scope.spawn(move |_| {
+                            seats.take();
+                            other(piece);
+                        });
+                    }
+                    mine.map(first);
+                });
+            }
         }
     }
 }

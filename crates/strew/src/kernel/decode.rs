@@ -1,0 +1,95 @@
+//! Index values to offsets in one pass: read, checked and scaled without a stop in between.
+
+use crate::tensor::DynView;
+
+/// What the `i`th index value becomes: `base` plus `i` times `step` plus the value times `factor`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    pub(crate) base: isize,
+    pub(crate) step: isize,
+    pub(crate) factor: isize,
+    /// Only the value times `factor` counts, and is added to what is there.
+    pub(crate) add: bool,
+}
+
+/// Index values one after the other.
+trait Values {
+    /// Calls `each` with each value and its number; false if they cannot be read.
+    fn each(self, each: impl FnMut(usize, i64)) -> bool;
+}
+
+impl Values for &[i64] {
+    #[inline(always)]
+    fn each(self, mut each: impl FnMut(usize, i64)) -> bool {
+        for (i, &value) in self.iter().enumerate() {
+            each(i, value);
+        }
+        true
+    }
+}
+
+/// Values of an index, from byte offset `at` on and `stride` bytes apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Stretch<'s, 'a> {
+    pub(crate) index: &'s DynView<'a>,
+    pub(crate) at: isize,
+    pub(crate) stride: isize,
+    pub(crate) count: usize,
+}
+
+impl Values for Stretch<'_, '_> {
+    #[inline(always)]
+    fn each(self, each: impl FnMut(usize, i64)) -> bool {
+        self.index
+            .each_integer(self.at, self.stride, self.count, each)
+    }
+}
+
+impl Scale {
+    /// Makes values offsets. False if one of them is not below `limit`, or outside the index.
+    pub(super) fn values(self, values: &[i64], limit: usize, to: &mut [isize]) -> bool {
+        vectorized!(self.place(values, limit, &mut to[..values.len()]))
+    }
+
+    /// Likewise, straight from where they are.
+    pub(crate) fn stretch(self, values: Stretch<'_, '_>, limit: usize, to: &mut [isize]) -> bool {
+        vectorized!(self.place(values, limit, &mut to[..values.count]))
+    }
+
+    #[inline(always)]
+    fn place(self, values: impl Values, limit: usize, to: &mut [isize]) -> bool {
+        let Self {
+            base,
+            step,
+            factor,
+            add,
+        } = self;
+        // Both comparisons at once, without a branch, so that they vectorise. No axis is longer than
+        // isize::MAX.
+        let last = limit as i64 - 1;
+        let mut outside = 0;
+        let mut check = |value: i64| outside |= value | (last - value.max(0));
+        // Shifts vectorise on every instruction set, products of 64 bits do not.
+        let shift = factor.trailing_zeros();
+        let ramp = |i: usize| base.wrapping_add(i.cast_signed().wrapping_mul(step));
+        let read = match (factor.cast_unsigned().is_power_of_two(), add) {
+            (true, false) => values.each(|i, value| {
+                check(value);
+                to[i] = ramp(i).wrapping_add((value << shift) as isize);
+            }),
+            (true, true) => values.each(|i, value| {
+                check(value);
+                to[i] = to[i].wrapping_add((value << shift) as isize);
+            }),
+            (false, false) => values.each(|i, value| {
+                check(value);
+                to[i] = ramp(i).wrapping_add((value as isize).wrapping_mul(factor));
+            }),
+            (false, true) => values.each(|i, value| {
+                check(value);
+                to[i] = to[i].wrapping_add((value as isize).wrapping_mul(factor));
+            }),
+        };
+        read && outside >= 0
+    }
+}
