@@ -426,7 +426,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
             let rows = filled..filled + run;
-            let terms: &[Term] = &walk.terms;
+            let terms = walk.terms;
             let kept = match terms {
                 [term] if walk.drops => {
                     self.take_some(block, rows, (base, inner.step), term, index)?
