@@ -4,6 +4,7 @@ use crate::array::{Array, kind_of};
 use crate::errors::{refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyTuple};
 use strew::{Argument, Class, Kind, Operator, Problem, Value};
 
@@ -14,11 +15,12 @@ pub(crate) enum Taken<'py> {
     Integers(Vec<i64>),
     Int(i64),
     Bool(bool),
-    Text(String),
+    Text(PyBackedStr),
 }
 
 impl<'py> Taken<'py> {
     /// Converts what was passed for `argument`.
+    #[inline(always)] // An array is large: it is made where it stays.
     pub(crate) fn new(
         operator: &Operator,
         argument: &Argument,
@@ -59,7 +61,7 @@ impl<'py> Taken<'py> {
             Self::Integers(list) => Value::Integers(std::mem::take(list)),
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
-            Self::Text(word) => Value::Text(std::mem::take(word)),
+            Self::Text(word) => Value::Text((**word).into()),
         })
     }
 }
@@ -70,22 +72,21 @@ fn listed(
     argument: &str,
     given: &Bound<'_, PyAny>,
 ) -> PyResult<Option<Vec<i64>>> {
-    let items: Vec<Bound<'_, PyAny>> = if let Ok(tuple) = given.cast::<PyTuple>() {
-        tuple.iter().collect()
-    } else if let Ok(list) = given.cast::<PyList>() {
-        list.iter().collect()
-    } else {
-        return Ok(None);
-    };
-    let mut list = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
+    let one = |(at, item): (usize, Bound<'_, PyAny>)| {
         let wrong = || {
             let name = format!("{argument}[{at}]");
-            wrong_kind(given.py(), operator, name, "an integer", kind_of(item))
+            wrong_kind(given.py(), operator, name, "an integer", kind_of(&item))
         };
-        list.push(integer(item)?.ok_or_else(wrong)?);
+        integer(&item)?.ok_or_else(wrong)
+    };
+    if let Ok(tuple) = given.cast::<PyTuple>() {
+        tuple.iter().enumerate().map(one).collect::<PyResult<_>>()
+    } else if let Ok(list) = given.cast::<PyList>() {
+        list.iter().enumerate().map(one).collect::<PyResult<_>>()
+    } else {
+        return Ok(None);
     }
-    Ok(Some(list))
+    .map(Some)
 }
 
 /// The integer that an object is, by `__index__`; one that `i64` cannot hold becomes the extreme

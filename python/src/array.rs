@@ -3,6 +3,7 @@
 use crate::dlpack::{self, Access, Imported, Refusal};
 use crate::errors::{refuse, wrong_kind};
 use crate::library::Library;
+use dlpark::python::ImportedDlpack;
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, NPY_TYPES};
 use numpy::prelude::*;
 use numpy::{PyArrayDescr, PyUntypedArray};
@@ -25,7 +26,7 @@ pub(crate) struct Array<'py> {
 /// What must live as long as the memory is used.
 enum Memory<'py> {
     Numpy { _array: Bound<'py, PyUntypedArray> },
-    Dlpack { _tensor: Imported },
+    Dlpack { _tensor: ImportedDlpack },
 }
 
 impl<'py> Array<'py> {
@@ -98,6 +99,7 @@ impl<'py> Array<'py> {
         }
     }
 
+    #[inline(always)]
     fn existing(
         operator: &Operator,
         argument: &str,
@@ -134,17 +136,24 @@ impl<'py> Array<'py> {
                 PyTypeError::new_err(format!("{}: {argument}: {why}", operator.name))
             }
         })?;
-        let array = Self {
-            ptr: tensor.ptr,
-            layout: tensor.layout.clone(),
-            access: tensor.access,
+        let Imported {
+            ptr,
+            layout,
+            access,
+            tensor,
+        } = tensor;
+        check_pointer(object.py(), operator, argument, ptr, &layout)?;
+        Ok(Some(Self {
+            ptr,
+            layout,
+            access,
             library,
             _memory: Memory::Dlpack { _tensor: tensor },
-        };
-        array.checked(object.py(), operator, argument).map(Some)
+        }))
     }
 
     /// `made_of` is what the array was made of, where the caller passed something else.
+    #[inline(always)]
     fn numpy(
         operator: &Operator,
         argument: &str,
@@ -170,9 +179,11 @@ impl<'py> Array<'py> {
         let (data, flags) = unsafe { ((*raw).fields.data, (*raw).fields.flags) };
         let layout = Layout::new(dtype, array.shape(), array.strides());
         let named = |problem| refuse(py, operator, Class::Value, rename(problem, argument));
-        let array = Self {
+        let layout = layout.map_err(named)?;
+        check_pointer(py, operator, argument, data.cast(), &layout)?;
+        Ok(Self {
             ptr: data.cast(),
-            layout: layout.map_err(named)?,
+            layout,
             access: if flags & NPY_ARRAY_WRITEABLE == 0 {
                 Access::Read
             } else {
@@ -180,19 +191,7 @@ impl<'py> Array<'py> {
             },
             library: Library::Numpy,
             _memory: Memory::Numpy { _array: array },
-        };
-        array.checked(py, operator, argument)
-    }
-
-    /// Itself, if its pointer fits its layout.
-    fn checked(self, py: Python<'py>, operator: &Operator, argument: &str) -> PyResult<Self> {
-        match self.view() {
-            Ok(_) => Ok(self),
-            Err(problem) => {
-                let problem = rename(problem, argument);
-                Err(refuse(py, operator, Class::Value, problem))
-            }
-        }
+        })
     }
 
     pub(crate) fn library(&self) -> &Library<'py> {
@@ -216,6 +215,19 @@ impl<'py> Array<'py> {
         // may be views of the same memory, which the engine checks before it writes.
         unsafe { DynViewMut::from_raw_parts(self.ptr, self.layout.clone()) }
     }
+}
+
+/// Refuses memory whose pointer does not fit its layout.
+fn check_pointer(
+    py: Python<'_>,
+    operator: &Operator,
+    argument: &str,
+    ptr: *const u8,
+    layout: &Layout,
+) -> PyResult<()> {
+    layout
+        .check_pointer(ptr)
+        .map_err(|problem| refuse(py, operator, Class::Value, rename(problem, argument)))
 }
 
 /// The problem with the argument's name in place of the core's stand-in.

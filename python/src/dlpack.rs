@@ -16,7 +16,7 @@ pub(crate) struct Imported {
     pub(crate) layout: Layout,
     pub(crate) access: Access,
     /// Tells the library, when dropped, that its memory is no longer used.
-    _tensor: ImportedDlpack,
+    pub(crate) tensor: ImportedDlpack,
 }
 
 /// What may be done with memory.
@@ -150,7 +150,7 @@ fn describe(tensor: ImportedDlpack) -> Result<Imported, Refusal> {
         ptr,
         layout,
         access,
-        _tensor: tensor,
+        tensor,
     })
 }
 

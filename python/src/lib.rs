@@ -27,7 +27,7 @@ mod _strew {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::operator::{Operator, operators};
+    use crate::operator::{Operator, noop, operators};
     #[pymodule_export]
     use crate::output::Buffer;
     #[pymodule_export]

@@ -121,17 +121,17 @@ pub(crate) fn give<'py>(
 
 fn give_numpy(py: Python<'_>, buffer: Buffer) -> PyResult<Bound<'_, PyAny>> {
     let descr = descr_of(py, buffer.tensor.dtype())?;
-    let layout = buffer.tensor.layout().clone();
+    let base = Bound::new(py, buffer)?;
+    let layout = base.get().tensor.layout();
     let rank = i32::try_from(layout.rank())
         .map_err(|_| PyRuntimeError::new_err("the result has more dimensions than NumPy knows"))?;
     // `usize`, `isize` and `npy_intp` have one size, and every size and stride of a tensor
     // that exists fits `isize`.
-    let mut shape: Vec<npy_intp> = layout.shape().iter().map(|n| n.cast_signed()).collect();
-    let mut strides: Vec<npy_intp> = layout.strides().to_vec();
-    let base = Bound::new(py, buffer)?;
+    let shape: *const npy_intp = layout.shape().as_ptr().cast();
+    let strides: *const npy_intp = layout.strides().as_ptr();
     let data = base.get().data();
     // SAFETY: shape and strides describe the `rank` axes of the tensor at `data`, which `base`
-    // keeps alive and which nothing else refers to. NumPy copies both lists, and takes over the
+    // keeps alive and which nothing else refers to. NumPy only reads both lists, and takes over the
     // reference to `descr`, also when it fails.
     let array = unsafe {
         PY_ARRAY_API.PyArray_NewFromDescr(
@@ -139,8 +139,8 @@ fn give_numpy(py: Python<'_>, buffer: Buffer) -> PyResult<Bound<'_, PyAny>> {
             get_type_object(py, NpyTypes::PyArray_Type),
             descr.into_dtype_ptr(),
             rank,
-            shape.as_mut_ptr(),
-            strides.as_mut_ptr(),
+            shape.cast_mut(),
+            strides.cast_mut(),
             data.cast(),
             NPY_ARRAY_WRITEABLE,
             std::ptr::null_mut(),

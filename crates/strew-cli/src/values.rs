@@ -54,7 +54,7 @@ impl Given {
             Self::Integers(list) => Value::Integers(list.clone()),
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
-            Self::Text(word) => Value::Text(word.clone()),
+            Self::Text(word) => Value::Text(word.clone().into()),
         })
     }
 }

@@ -177,7 +177,7 @@ fn value(json: &Json) -> Result<Option<Value<'static>>, String> {
         Json::Null => return Ok(None),
         Json::Bool(value) => Value::Bool(*value),
         Json::Number(number) => Value::Int(number.as_i64().ok_or_else(wrong)?),
-        Json::String(word) => Value::Text(word.clone()),
+        Json::String(word) => Value::Text(word.clone().into()),
         Json::Array(list) => {
             let list: Option<Vec<i64>> = list.iter().map(Json::as_i64).collect();
             Value::Integers(list.ok_or_else(wrong)?)

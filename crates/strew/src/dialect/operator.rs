@@ -83,7 +83,7 @@ pub enum Value<'a> {
     /// True or false.
     Bool(bool),
     /// A word.
-    Text(String),
+    Text(Cow<'a, str>),
 }
 
 impl Value<'_> {
@@ -231,6 +231,18 @@ impl<'a> Arguments<'a> {
         (self.operator.lower)(&mut self)
     }
 
+    /// Checks the values and runs the operator.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower) and [`Call::run`].
+    pub fn run(mut self) -> Result<Output> {
+        // A call is large: it stays where it was made.
+        match (self.operator.lower)(&mut self) {
+            Ok(ref mut call) => call.perform(),
+            Err(error) => Err(error),
+        }
+    }
+
     fn error(&self, problem: Problem) -> Error {
         Error::new(self.operator.name, Class::Type, problem)
     }
@@ -306,14 +318,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    pub(super) fn optional_text(&mut self, name: &'static str) -> Option<String> {
+    pub(super) fn optional_text(&mut self, name: &'static str) -> Option<Cow<'a, str>> {
         match self.take(name)? {
             Value::Text(word) => Some(word),
             _ => None,
         }
     }
 
-    pub(super) fn text(&mut self, name: &'static str) -> Result<String> {
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Cow<'a, str>> {
         let found = self.optional_text(name);
         self.required(name, found)
     }
@@ -352,6 +364,10 @@ impl Call<'_> {
     /// # Errors
     /// What only the index values or the machine can tell: indices out of bounds, memory.
     pub fn run(mut self) -> Result<Output> {
+        self.perform()
+    }
+
+    fn perform(&mut self) -> Result<Output> {
         self.scatter.perform().map_err(|p| self.context.error(p))
     }
 

@@ -421,10 +421,10 @@ fn describe<'a>(
             view: view.at_least_1d(),
         },
     };
-    let scatter = Scatter::new(destinations, reduction, "src", source, target)?;
-    Ok(if shape.is_empty() {
-        scatter.shaped(&[])
+    let scatter = Scatter::new(destinations, reduction, "src", source, target);
+    if shape.is_empty() {
+        scatter.map(|s| s.shaped(&[]))
     } else {
         scatter
-    })
+    }
 }

@@ -505,12 +505,11 @@ fn describe<'a>(
         init: Init::Current,
         finish,
     };
-    let scatter = Scatter::new(destinations, reduction, "src", src, target)?;
-    Ok(if with_arg {
-        scatter.with_arg(none)
-    } else {
-        scatter
-    })
+    let mut scatter = Scatter::new(destinations, reduction, "src", src, target)?;
+    if with_arg {
+        scatter = scatter.with_arg(none);
+    }
+    Ok(scatter)
 }
 
 /// The index seen with `src`'s shape, and which of those axes are its own.

@@ -28,20 +28,6 @@ pub(super) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
 pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
     let size = view.dtype().size();
     let bytes = view.len().saturating_mul(size);
-    let axes = whole(view.layout());
-    let mut window: Dims = axes
-        .iter()
-        .map(|&(len, step)| Dim {
-            len,
-            left: 0,
-            right: step,
-        })
-        .collect();
-    let mut step = size.cast_signed();
-    for dim in window.iter_mut().rev() {
-        dim.left = step;
-        step = step.wrapping_mul(dim.len.cast_signed());
-    }
     let contiguous = view.layout().is_contiguous();
     let write = |to: *mut u8| {
         if view.is_empty() {
@@ -52,6 +38,20 @@ pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
             // overlaps nothing.
             unsafe { to.copy_from_nonoverlapping(view.as_ptr(), bytes) };
             return;
+        }
+        let axes = whole(view.layout());
+        let mut window: Dims = axes
+            .iter()
+            .map(|&(len, step)| Dim {
+                len,
+                left: 0,
+                right: step,
+            })
+            .collect();
+        let mut step = size.cast_signed();
+        for dim in window.iter_mut().rev() {
+            dim.left = step;
+            step = step.wrapping_mul(dim.len.cast_signed());
         }
         let rows = Rows {
             left: to,

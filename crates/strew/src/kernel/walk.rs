@@ -335,8 +335,10 @@ impl Block {
         let rows = walk.block_rows.min(walk.count());
         let numbers = if walk.numbers { rows } else { 0 };
         self.numbers = walk.numbers;
+        // Along a single axis every block is one run, evenly spaced unless rows are left out.
+        let even = walk.rows.len() <= 1 && !walk.drops;
         self.dst.fill_with(0, rows);
-        self.src.fill_with(0, rows);
+        self.src.fill_with(0, if even { 0 } else { rows });
         self.aux.fill_with(0, numbers);
         self.position.fill_with(0, numbers);
         self.values.fill_with(0, rows);

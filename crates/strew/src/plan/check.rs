@@ -7,6 +7,7 @@ use crate::error::Problem;
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::DynView;
 use crate::threads::Team;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Checks the whole index, `threads` stretches of it by the team at a time; values that are
@@ -24,7 +25,8 @@ pub(super) fn check(
     for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
         let index = lookup.index.without_repeats();
         let stretches = index.stretches(threads);
-        let mut faults: Vec<Result<(), Fault>> = stretches.iter().map(|_| Ok(())).collect();
+        let mut faults: SmallVec<[Result<(), Fault>; 1]> =
+            stretches.iter().map(|_| Ok(())).collect();
         let bounds = space.bounds;
         let look = |stretch: &DynView<'_>, monitor| {
             let total = (stretch.len() as u64).saturating_mul(passes as u64);

@@ -167,11 +167,14 @@ pub(super) fn choose(
 /// go twice over the updates touches less memory.
 const MARKS_PER_UPDATE: usize = 64;
 
+/// Fewer updates are gone over twice before memory for marks is found.
+const MARKS_FROM: usize = 1024;
+
 /// Whether rows are marked when they are touched, to start them afresh only then.
 pub(super) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
     let afresh = request.from_identity && request.combine != Combine::Assign;
     let few = cut.cell_count <= cut.count().saturating_mul(MARKS_PER_UPDATE);
-    afresh && strategy == Strategy::InOrder && few
+    afresh && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
 }
 
 /// Bytes of updates that a part by axis must have: fewer are done before another thread has woken

@@ -28,7 +28,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// The fault that made the others stop, if there is one.
-    pub(super) fn first(faults: Vec<Result<(), Self>>) -> Result<(), Self> {
+    pub(super) fn first(faults: impl IntoIterator<Item = Result<(), Self>>) -> Result<(), Self> {
         let interrupted = |f: &Self| matches!(f, Self::Problem(Problem::Interrupted));
         let faults: Vec<Self> = faults.into_iter().filter_map(Result::err).collect();
         let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);

@@ -57,9 +57,9 @@ pub(crate) struct Cut {
     pub(crate) rows: SmallVec<[Axis; 2]>,
     /// Per row axis, bytes per step in each lookup's index.
     pub(crate) index: SmallVec<[SmallVec<[isize; 2]>; 2]>,
-    pub(crate) window: SmallVec<[Axis; 2]>,
+    pub(crate) window: SmallVec<[Axis; 1]>,
     /// The axes that number the destination's rows, outermost first.
-    pub(crate) cells: SmallVec<[Axis; 2]>,
+    pub(crate) cells: SmallVec<[Axis; 1]>,
     /// Per lookup, what a value adds to the row number or to the arg's offset.
     pub(crate) lookup_aux: SmallVec<[isize; 2]>,
     /// How many rows the destination has.
@@ -159,7 +159,7 @@ impl Space<'_> {
         // Number the destination's rows: its axes that no axis of the window walks along.
         let moved: SmallVec<[usize; 4]> = window.iter().filter_map(|a| a.onto).collect();
         let mut number = SmallVec::<[isize; 4]>::from_elem(0, self.dst.len());
-        let mut cells: SmallVec<[Axis; 2]> = SmallVec::new();
+        let mut cells: SmallVec<[Axis; 1]> = SmallVec::new();
         let mut cell_count = 1usize;
         for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
             if moved.contains(&axis) {

@@ -3,8 +3,8 @@
 use crate::error::Problem;
 use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
 use crate::tensor::{DType, Dims, DynView, Layout};
-use smallvec::{SmallVec, smallvec};
-use std::ops::Range;
+use smallvec::SmallVec;
+use std::ops::{Deref, Range};
 
 /// The cells that updates go to, in one of three forms.
 ///
@@ -23,10 +23,28 @@ pub struct Destinations<'a> {
     onto: SmallVec<[Option<(usize, isize)>; 4]>,
     /// Where the walk starts on each of the destination's axes.
     start: Dims,
-    components: SmallVec<[Component<'a>; 1]>,
+    components: Components<'a>,
     bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
+}
+
+/// The components of an index. Most have one: it needs no list.
+#[derive(Clone, Debug)]
+enum Components<'a> {
+    One(Component<'a>),
+    Many(Vec<Component<'a>>),
+}
+
+impl<'a> Deref for Components<'a> {
+    type Target = [Component<'a>];
+
+    fn deref(&self) -> &[Component<'a>] {
+        match self {
+            Self::One(component) => std::slice::from_ref(component),
+            Self::Many(components) => components,
+        }
+    }
 }
 
 /// One component of the index.
@@ -97,7 +115,7 @@ impl<'a> Destinations<'a> {
                 .map(|(a, (&step, &count))| Some((a, if count > 1 { step } else { 1 })))
                 .collect(),
             start: first,
-            components: SmallVec::new(),
+            components: Components::Many(Vec::new()),
             bounds: Bounds::STRICT,
             along: None,
         })
@@ -111,7 +129,7 @@ impl<'a> Destinations<'a> {
             updates: Dims::from_slice(&[0]),
             onto: SmallVec::from_elem(None, 1),
             start: Dims::from_elem(0, shape.len()),
-            components: SmallVec::new(),
+            components: Components::Many(Vec::new()),
             bounds: Bounds::STRICT,
             along: None,
         }
@@ -157,8 +175,7 @@ impl<'a> Destinations<'a> {
         updates.extend(window.iter().map(|&a| shape[a]));
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
-        let mut found = SmallVec::with_capacity(components.len());
-        for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
+        let one = |number: usize, component: &DynView<'a>, axis: usize| {
             let mut index = component.clone();
             for _ in &window {
                 index = index.insert_axis(index.rank());
@@ -166,7 +183,7 @@ impl<'a> Destinations<'a> {
             let broadcast = index
                 .broadcast_to(&updates)
                 .filter(|_| component.dims() == batch);
-            found.push(Component {
+            Ok(Component {
                 argument,
                 index: broadcast.ok_or_else(|| Problem::Shape {
                     argument,
@@ -178,14 +195,22 @@ impl<'a> Destinations<'a> {
                     axes: 0..batch.len(),
                     tuple: tuple_at.map(|at| (at, number)),
                 },
-            });
-        }
+            })
+        };
+        let components = match (components, axes) {
+            ([component], &[axis]) => Components::One(one(0, component, axis)?),
+            _ => {
+                let all = components.iter().zip(axes).enumerate();
+                let all = all.map(|(number, (component, &axis))| one(number, component, axis));
+                Components::Many(all.collect::<Result<_, Problem>>()?)
+            }
+        };
         Ok(Self {
             shape: Dims::from_slice(shape),
             updates,
             onto,
             start: Dims::from_elem(0, shape.len()),
-            components: found,
+            components,
             bounds,
             along: None,
         })
@@ -229,12 +254,12 @@ impl<'a> Destinations<'a> {
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: smallvec![Component {
+            components: Components::One(Component {
                 argument,
                 index: index.clone(),
                 axis,
                 place,
-            }],
+            }),
             bounds,
             along: Some(axis),
         })
@@ -317,7 +342,7 @@ impl<'a> Destinations<'a> {
         let total: usize = lens.iter().product();
         let mut at = Dims::from_elem(0, lens.len());
         for _ in 0..total {
-            for component in &self.components {
+            for component in self.components.iter() {
                 let mut value = [0];
                 let strides = component.index.layout().strides();
                 let offset = at

@@ -78,6 +78,7 @@ impl<'a> Scatter<'a> {
     /// [`Problem::Shape`] if it has not, or if an in-place target is not what the destinations
     /// were made for; [`Problem::DType`] if its elements cannot become the target's;
     /// [`Problem::Unsupported`] if the reduction is not defined for them.
+    #[inline(always)] // A scatter is large, and made in few places: it is made where it stays.
     pub fn new(
         destinations: Destinations<'a>,
         reduction: Reduction,
@@ -161,6 +162,7 @@ impl<'a> Scatter<'a> {
     /// Also give the position along the scattered axis of each minimum's or maximum's winner;
     /// cells without one get `none`.
     #[must_use]
+    #[inline(always)]
     pub fn with_arg(mut self, none: i64) -> Self {
         self.arg = Some(none);
         self

@@ -67,9 +67,8 @@ impl Layout {
         if layout.is_empty() {
             return Ok(layout);
         }
-        let align = dtype.align().cast_signed();
         for (&len, &stride) in shape.iter().zip(strides) {
-            if len > 1 && stride % align != 0 {
+            if len > 1 && !aligned(stride, dtype.align()) {
                 return Err(refuse(format!(
                     "a stride of {stride} bytes misaligns {dtype} elements; copy the array first"
                 )));
@@ -106,6 +105,31 @@ impl Layout {
             dtype,
             shape: Dims::from_slice(shape),
             strides,
+        })
+    }
+
+    /// Whether a pointer may be that of the element whose coordinates are all zero, as far as one
+    /// can check.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if it is null or misaligned while there are elements.
+    pub fn check_pointer(&self, ptr: *const u8) -> Result<(), Problem> {
+        let align = self.dtype.align();
+        let why = if self.is_empty() {
+            return Ok(());
+        } else if ptr.is_null() {
+            "the data pointer is null".to_owned()
+        } else if !aligned(ptr.addr().cast_signed(), align) {
+            format!(
+                "the data is not aligned to {align} bytes as {} needs; copy the array first",
+                self.dtype
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Problem::Layout {
+            argument: "tensor".into(),
+            why,
         })
     }
 
@@ -285,6 +309,11 @@ impl Layout {
         }
         Some(offset)
     }
+}
+
+/// Whether a number of bytes is a multiple of an alignment, which is a power of two.
+pub(super) fn aligned(bytes: isize, align: usize) -> bool {
+    bytes.cast_unsigned() & (align - 1) == 0
 }
 
 /// The product of the sizes, if it fits `isize`. A size of 0 makes it 0 whatever the others are.

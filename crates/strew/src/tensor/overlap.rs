@@ -56,7 +56,7 @@ pub(crate) fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layo
 
 /// Whether two different coordinates of one view share a byte.
 pub(crate) fn overlaps_itself(layout: &Layout) -> bool {
-    if layout.is_empty() {
+    if layout.is_empty() || layout.is_contiguous() {
         return false;
     }
     let mut axes: SmallVec<[(i128, i128); 4]> = layout

@@ -145,7 +145,8 @@ impl DynTensor {
     /// Gives the tensor back unchanged.
     #[allow(clippy::result_large_err)] // It is the tensor itself, given back.
     pub fn typed<T: Element>(self) -> Result<Tensor<T>, Self> {
-        if self.view().typed::<T>().is_some() {
+        let bools = T::DTYPE != DType::Bool || self.view().holds_only_bools();
+        if self.dtype() == T::DTYPE && bools {
             Ok(Tensor {
                 inner: self,
                 element: PhantomData,

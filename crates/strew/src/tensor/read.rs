@@ -1,7 +1,9 @@
 //! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
 
+use super::layout::aligned;
 use super::{DType, Dims, DynView};
 use half::{bf16, f16};
+use smallvec::{SmallVec, smallvec};
 
 /// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
 const NO_INTEGER: i64 = i64::MIN;
@@ -81,9 +83,9 @@ impl DynView<'_> {
         let last = at.checked_add(span)?;
         let (low, high) = self.layout().extent();
         let size = self.dtype().size().cast_signed();
-        let align = self.dtype().align().cast_signed();
+        let align = self.dtype().align();
         let inside = at.min(last) >= low && at.max(last) <= high - size;
-        let aligned = at % align == 0 && stride % align == 0;
+        let aligned = aligned(at, align) && aligned(stride, align);
         (inside && aligned).then(|| self.as_ptr().wrapping_offset(at))
     }
 
@@ -160,11 +162,11 @@ impl DynView<'_> {
 
     /// The view cut into up to `count` stretches along its longest axis.
     #[must_use]
-    pub(crate) fn stretches(&self, count: usize) -> Vec<Self> {
+    pub(crate) fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
         let count = count.clamp(1, MOST_STRETCHES);
         let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
         let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
-            return vec![self.clone()];
+            return smallvec![self.clone()];
         };
         let len = self.shape()[axis];
         let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));
@@ -188,10 +190,10 @@ impl DynView<'_> {
     /// false. True if it never did; false also if the elements are no numbers.
     pub(crate) fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
         const BLOCK: usize = 512;
+        const SHORT: usize = 128;
         if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
             return false;
         }
-        let mut values = [0; BLOCK];
         let (shape, strides) = (self.shape(), self.layout().strides());
         let contiguous = self.layout().is_contiguous();
         let (run, stride) = match (shape.last(), strides.last()) {
@@ -200,6 +202,15 @@ impl DynView<'_> {
             _ => (1, 0),
         };
         let outer = self.rank().saturating_sub(1);
+        // A short run would notice what it takes to set up a long block.
+        let (mut short, mut long);
+        let values: &mut [i64] = if run <= SHORT {
+            short = [0; SHORT];
+            &mut short
+        } else {
+            long = [0; BLOCK];
+            &mut long
+        };
         let mut each_run = |offset: isize| {
             (0..run).step_by(BLOCK).all(|from| {
                 let block = &mut values[..(run - from).min(BLOCK)];

@@ -288,25 +288,11 @@ impl<'a> DynViewMut<'a> {
 
 /// A pointer that may be dereferenced for the elements of the layout, as far as one can check.
 fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem> {
-    let align = layout.dtype().align();
-    if layout.is_empty() {
-        // No element is ever read, so any pointer will do; this one is not null and is aligned.
-        return Ok(std::ptr::without_provenance(align));
-    }
-    let why = if ptr.is_null() {
-        "the data pointer is null".to_owned()
-    } else if !ptr.addr().is_multiple_of(align) {
-        format!(
-            "the data is not aligned to {align} bytes as {} needs; copy the array first",
-            layout.dtype()
-        )
-    } else {
-        return Ok(ptr);
-    };
-    Err(Problem::Layout {
-        argument: "tensor".into(),
-        why,
-    })
+    layout.check_pointer(ptr)?;
+    // Without elements nothing is ever read, so any pointer will do; this one is not null and is
+    // aligned.
+    let nowhere = std::ptr::without_provenance(layout.dtype().align());
+    Ok(if layout.is_empty() { nowhere } else { ptr })
 }
 
 impl DynView<'_> {

@@ -61,6 +61,6 @@ fn ints(dtype: DType, shape: &[usize], values: &[i64]) -> Strided {
     Strided::plain(&Array::of_ints(dtype, shape, values))
 }
 
-fn text(word: &str) -> Value<'static> {
+fn text(word: &str) -> Value<'_> {
     Value::Text(word.into())
 }

@@ -55,7 +55,7 @@ fn values<'v>(
         ("dim", Value::Int(dim as i64)),
         ("index", index.input()),
         ("src", src.input()),
-        ("reduce", Value::Text(reduce.into())),
+        ("reduce", Value::Text(reduce.to_owned().into())),
         ("include_self", Value::Bool(include_self)),
     ]
 }
@@ -151,7 +151,11 @@ fn blocks_of_a_partition() {
         // Five blocks of a mebibyte, the last one short.
         let cells = (9 << 19) / dtype.size();
         for (spread, reduce) in Spread::ALL.into_iter().zip(REDUCES.into_iter().cycle()) {
-            let reduce = if defined(dtype, reduce) { reduce } else { "sum" };
+            let reduce = if defined(dtype, reduce) {
+                reduce
+            } else {
+                "sum"
+            };
             let input = random.array(dtype, &[cells], Style::Tame);
             let values = random.indices(9000, cells, spread);
             let index = Array::of_ints(DType::I64, &[9000], &values);
@@ -164,10 +168,7 @@ fn blocks_of_a_partition() {
     // Beyond 64 MiB it is chosen, if there are enough updates.
     let cells = (64 << 20) + 2;
     let input = Array::of_ints(DType::I8, &[cells], &vec![1; cells]);
-    for (count, strategy) in [
-        (261_000, Strategy::InOrder),
-        (1 << 18, Strategy::Partition),
-    ] {
+    for (count, strategy) in [(261_000, Strategy::InOrder), (1 << 18, Strategy::Partition)] {
         let values = random.indices(count, cells, Spread::Uniform);
         let index = Array::of_ints(DType::I64, &[count], &values);
         let src = random.array(DType::I8, &[count], Style::Tame);
