@@ -78,3 +78,30 @@ impl DynView<'_> {
         duplicate(self)
     }
 }
+
+/// Copies without fetching what is there before, and without keeping it close.
+///
+/// # Safety
+/// As for a copy of `bytes` bytes, a multiple of 16; both sides aligned to 16.
+pub(super) unsafe fn write_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(16) {
+        use std::arch::x86_64::{_mm_load_si128, _mm_stream_si128};
+        // SAFETY: the caller's promise; every x86-64 has SSE2.
+        unsafe { _mm_stream_si128(to.add(at).cast(), _mm_load_si128(from.add(at).cast())) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        to.copy_from_nonoverlapping(from, bytes);
+    }
+}
+
+/// What was written past the caches is there for other threads.
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

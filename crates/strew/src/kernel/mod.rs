@@ -21,12 +21,13 @@ mod partition;
 mod rows;
 mod sift;
 mod table;
+mod tile;
 mod touched;
 mod walk;
 
 pub(crate) use arg::Arg;
 pub(crate) use combine::{Direct, clear_equal};
-pub(crate) use copy::duplicate;
+pub(crate) use copy::{duplicate, fence};
 pub(crate) use decode::{Scale, Stretch};
 pub(crate) use floats::DefaultFloats;
 pub(crate) use lane::Lane;
@@ -35,6 +36,7 @@ pub(crate) use number::converts;
 pub(crate) use partition::{Blocks, Partition, Replay};
 pub(crate) use sift::Wanted;
 pub(crate) use table::{Begin, Table};
+pub(crate) use tile::Tile;
 pub(crate) use touched::Touched;
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 

@@ -2,7 +2,7 @@
 
 use super::cost::{self, Strategy};
 use super::space::{Cut, Space};
-use super::{Request, Split};
+use super::{Request, Split, tiles};
 use crate::error::Problem;
 use crate::kernel::{Blocks, Combine};
 use crate::tensor::DType;
@@ -105,7 +105,7 @@ impl Plan {
     pub fn passes(&self) -> usize {
         let request = &self.request;
         match self.strategy {
-            Strategy::InOrder => {
+            Strategy::InOrder | Strategy::Tiled => {
                 1 + usize::from(self.checks_first())
                     + usize::from(request.from_identity && !self.marks)
             }
@@ -116,7 +116,8 @@ impl Plan {
 
     /// Whether every index is checked before the first write, in a pass of its own.
     pub(super) fn checks_first(&self) -> bool {
-        self.request.visible && self.lookups > 0 && self.strategy == Strategy::InOrder
+        let unchecked = matches!(self.strategy, Strategy::InOrder | Strategy::Tiled);
+        self.request.visible && self.lookups > 0 && unchecked
     }
 
     /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
@@ -130,6 +131,7 @@ impl Plan {
         let table = match self.strategy {
             Strategy::InOrder if self.marks => self.cut.cell_count / 8,
             Strategy::InOrder => 0,
+            Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,
             Strategy::CompactTable => {

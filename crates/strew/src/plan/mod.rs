@@ -8,6 +8,7 @@ mod explain;
 mod run;
 mod space;
 mod split;
+mod tiles;
 
 pub use cost::Strategy;
 pub use decode::{Bounds, Negative, OutOfRange};

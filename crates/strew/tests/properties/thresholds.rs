@@ -143,6 +143,46 @@ fn dense_and_compact_tables() {
     }
 }
 
+/// Columns whose rows are far apart: one tile and several, whole ones and what is left over.
+#[test]
+fn columns_in_tiles() {
+    let mut random = Random(9);
+    for (rows, columns, updates, strategy) in [
+        (63, 1024, 70, Strategy::InOrder),
+        (64, 1024, 15, Strategy::InOrder),
+        (64, 1024, 16, Strategy::Tiled),
+        (65, 1100, 20, Strategy::Tiled),
+        (3000, 127, 800, Strategy::InOrder),
+        (2000, 130, 500, Strategy::Tiled),
+    ] {
+        for dtype in DType::ALL.into_iter().filter(|t| t.size() == 4) {
+            let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
+            let reduce = if defined(dtype, reduce) { reduce } else { "sum" };
+            let input = random.array(dtype, &[rows, columns], Style::Tame);
+            let spread = random.pick(&Spread::ALL);
+            let values = random.indices(updates * columns, rows, spread);
+            let index = Array::of_ints(DType::I64, &[updates, columns], &values);
+            let src = random.array(dtype, &[updates, columns], Style::Tame);
+            let chosen = in_place(&input, 0, &index, &src, reduce, true);
+            assert_eq!(chosen, strategy, "{rows} {columns} {updates} {dtype}");
+            let afresh = in_place(&input, 0, &index, &src, reduce, false);
+            assert_eq!(afresh, Strategy::InOrder);
+        }
+    }
+    for dtype in DType::ALL {
+        let input = random.array(dtype, &[3, 5, 2, 140], Style::Tame);
+        for dim in 0..3 {
+            let mut shape = [3, 5, 2, 140];
+            shape[dim] = 7;
+            let count = shape.iter().product();
+            let values = random.indices(count, [3, 5, 2][dim], Spread::Uniform);
+            let index = Array::of_ints(DType::I32, &shape, &values);
+            let src = random.array(dtype, &shape, Style::Tame);
+            in_place(&input, dim, &index, &src, "sum", true);
+        }
+    }
+}
+
 /// Single updates all over a destination of several blocks, more than a chunk for some of them.
 #[test]
 fn blocks_of_a_partition() {
