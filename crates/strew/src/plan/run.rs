@@ -10,7 +10,7 @@ use super::split::{Part, Split};
 use crate::error::Problem;
 use crate::kernel::{
     Arg, Begin, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term,
-    Touched, Walk, identity,
+    Touched, Walk, identity, round, wide_like,
 };
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
@@ -150,6 +150,9 @@ impl Plan {
             };
             return self.by_block(space, src, dst, &crew);
         }
+        if self.widens() {
+            return self.widened(space, src, dst, monitor, stop);
+        }
         if let Some(tile) = self.tile(space, cut, dst.dtype()) {
             let _floats = DefaultFloats::enter();
             let progress = self.progress(cut, monitor, stop);
@@ -219,6 +222,55 @@ impl Plan {
                 return Err(Fault::OutOfBounds);
             }
         }
+        Ok(())
+    }
+
+    /// Whether the dense table is a destination like any other, of another type: nothing has to be
+    /// known about its rows.
+    fn widens(&self) -> bool {
+        let uncounted = self.request.blank && self.request.mean.is_none();
+        self.strategy() == Strategy::DenseTable && uncounted
+    }
+
+    /// Runs the updates in order into a table of the destination's shape, and rounds it.
+    fn widened(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let combine = self.request.combine;
+        let mut table = wide_like(&dst, combine)?;
+        let space = space.with_destination(table.layout());
+        let cut = space.cut();
+        let (rules, terms) = (space.rules(), terms(&space, &cut));
+        let geometry = Geometry {
+            rows: &cut.rows,
+            terms: &terms,
+            window: &cut.window,
+            cells: &[],
+            numbers: false,
+            start: cut.start,
+            cell_start: cut.cell_start,
+        };
+        let mut cells = table.view_mut();
+        let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
+        let _floats = DefaultFloats::enter();
+        let mut direct = Direct::new(&walk, combine)?;
+        let mut pass = Pass {
+            reader: Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut: &cut,
+                origin: &[],
+            },
+            walk: &walk,
+            progress: &mut self.progress(&cut, monitor, stop),
+        };
+        pass.each(|block| direct.run(&walk, block))?;
+        round(&table, &mut dst)?;
         Ok(())
     }
 

@@ -157,7 +157,11 @@ fn columns_in_tiles() {
     ] {
         for dtype in DType::ALL.into_iter().filter(|t| t.size() == 4) {
             let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
-            let reduce = if defined(dtype, reduce) { reduce } else { "sum" };
+            let reduce = if defined(dtype, reduce) {
+                reduce
+            } else {
+                "sum"
+            };
             let input = random.array(dtype, &[rows, columns], Style::Tame);
             let spread = random.pick(&Spread::ALL);
             let values = random.indices(updates * columns, rows, spread);

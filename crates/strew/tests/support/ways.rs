@@ -31,7 +31,9 @@ impl Needs {
     pub(crate) fn allow(self, strategy: Strategy) -> bool {
         let wide = matches!(self.dtype, DType::F16 | DType::BF16);
         match strategy {
-            Strategy::InOrder | Strategy::Tiled | Strategy::Partition => !(self.mean || (self.folds && wide)),
+            Strategy::InOrder | Strategy::Tiled | Strategy::Partition => {
+                !(self.mean || (self.folds && wide))
+            }
             _ => self.folds,
         }
     }
