@@ -2,17 +2,22 @@
 
 use super::convert::Converter;
 use super::lane::Lane;
-use super::loops::{Bits, clear_equal_loop, combine_loop, copy_loop};
+use super::line::LineLoop;
+use super::loops::{Bits, clear_equal_loop, combine_loops, copy_loop};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
-use super::walk::{Block, Walk};
+use super::walk::{Block, Cursor, OutOfBounds, Read, Walk};
 use super::{Combine, copy::whole};
 use crate::error::Problem;
 use crate::tensor::DynViewMut;
 
+/// Rows of a line, at most: what runs between two looks at whether somebody wants to stop.
+const LINE: usize = 1 << 14;
+
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub(crate) struct Direct {
     combine: Loop,
+    line: LineLoop,
     reset: Loop,
     window: Dims,
     reset_window: Dims,
@@ -26,7 +31,7 @@ impl Direct {
     pub(crate) fn new(walk: &Walk<'_>, combine: Combine) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = matches!(combine, Combine::Sum | Combine::Prod);
-        let found = combine_loop(dtype, combine)
+        let found = combine_loops(dtype, combine)
             .filter(|_| !in_cells || dtype.accumulator() == dtype)
             .ok_or_else(|| Problem::Unsupported {
                 what: format!("{combine:?} in place"),
@@ -44,11 +49,39 @@ impl Direct {
             dim.right = 0;
         }
         Ok(Self {
-            combine: found,
+            combine: found.rows,
+            line: found.line,
             reset: copy_loop(dtype),
             window,
             reset_window,
             converter,
+        })
+    }
+
+    /// Joins the next rows, a few thousand at most, if they are single elements whose index is used as
+    /// it is. Gives how many they were (0: the walk is over); `None` if they are not such rows.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if an index value is; the rows before it have been joined.
+    pub(crate) fn run_line(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+    ) -> Option<Result<usize, OutOfBounds>> {
+        if self.converter.is_some() || !cursor.has_lines(index) {
+            return None;
+        }
+        let line = match cursor.line(index, LINE)? {
+            Ok(line) => line,
+            Err(outside) => return Some(Err(outside)),
+        };
+        // SAFETY: the cursor's walk has proven source and destination for every value below the
+        // limit, and its types chose the loop; the line's index values lie in the index.
+        let done = unsafe { (self.line)(&line) };
+        Some(if done {
+            Ok(line.count)
+        } else {
+            Err(OutOfBounds)
         })
     }
 

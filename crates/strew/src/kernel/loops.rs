@@ -1,11 +1,13 @@
 //! The one place where element type and reduction choose the loops of a run.
 
+use super::line::{LineLoop, line};
 use super::number::{Bool, Number, Ordered};
 use super::rows::{Loop, Rows, each};
 use super::{Combine, Nan};
 use crate::tensor::DType;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
+use std::marker::PhantomData;
 
 /// Bytes of one element; only the first `size` count.
 pub(crate) type Bits = [u8; 16];
@@ -48,96 +50,142 @@ macro_rules! for_dtype {
 }
 pub(super) use for_dtype;
 
-/// The loop that joins source elements (right) into cells (left). The cells of sums and products
-/// are accumulators ([`DType::accumulator`]), all others are elements. `None` for the minimum and
-/// maximum of complex numbers.
-pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
-    Some(match combine {
-        Combine::Assign => copy_loop(dtype),
-        Combine::Sum => for_dtype!(dtype, T => sum::<T>, complex C => sum::<C>),
-        Combine::Prod => for_dtype!(dtype, T => prod::<T>, complex C => prod::<C>),
-        Combine::Min(Nan::Propagate) => {
-            for_dtype!(dtype, T => extreme::<T, false, false>, complex C => return None)
-        }
-        Combine::Max(Nan::Propagate) => {
-            for_dtype!(dtype, T => extreme::<T, true, false>, complex C => return None)
-        }
-        Combine::Min(Nan::Ignore) => {
-            for_dtype!(dtype, T => extreme::<T, false, true>, complex C => return None)
-        }
-        Combine::Max(Nan::Ignore) => {
-            for_dtype!(dtype, T => extreme::<T, true, true>, complex C => return None)
-        }
-    })
+/// How an element joins a cell.
+pub(super) trait Join: 'static {
+    type Cell: Copy;
+    type Value: Copy;
+    fn join(cell: &mut Self::Cell, value: Self::Value);
 }
 
-unsafe fn sum<T: Number>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe {
-        each::<T::Acc, T>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| *cell = T::add(*cell, value),
-        )
+struct Sum<T>(PhantomData<T>);
+
+impl<T: Number> Join for Sum<T> {
+    type Cell = T::Acc;
+    type Value = T;
+    #[inline(always)]
+    fn join(cell: &mut T::Acc, value: T) {
+        *cell = T::add(*cell, value);
     }
 }
 
-unsafe fn prod<T: Number>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
-    unsafe {
-        each::<T::Acc, T>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| *cell = T::mul(*cell, value),
-        )
+struct Prod<T>(PhantomData<T>);
+
+impl<T: Number> Join for Prod<T> {
+    type Cell = T::Acc;
+    type Value = T;
+    #[inline(always)]
+    fn join(cell: &mut T::Acc, value: T) {
+        *cell = T::mul(*cell, value);
     }
 }
 
 /// A minimum or maximum. A strict one reads its cells as they are: they may hold a start value that
 /// is no element.
-unsafe fn extreme<T: Ordered, const MAX: bool, const STRICT: bool>(rows: &Rows<'_>) {
+struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
+
+impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
+    type Cell = T;
+    type Value = T;
+    #[inline(always)]
+    fn join(cell: &mut T, value: T) {
+        let value = value.canonical();
+        let current = if STRICT { *cell } else { cell.canonical() };
+        let wins = if MAX {
+            current.below(value)
+        } else {
+            value.below(current)
+        };
+        let wins = wins | (!STRICT && value.nan());
+        // A choice instead of a branch: it vectorises.
+        *cell = if wins { value } else { *cell };
+    }
+}
+
+struct Copied<B>(PhantomData<B>);
+
+impl<B: Copy + 'static> Join for Copied<B> {
+    type Cell = B;
+    type Value = B;
+    #[inline(always)]
+    fn join(cell: &mut B, value: B) {
+        *cell = value;
+    }
+}
+
+/// The loops that join source elements (right) into cells (left): rows whose offsets are known, and
+/// lines of single elements whose index is still to be read.
+#[derive(Clone, Copy)]
+pub(super) struct Loops {
+    pub(super) rows: Loop,
+    pub(super) line: LineLoop,
+}
+
+impl Loops {
+    fn of<J: Join>() -> Self {
+        Self {
+            rows: rows::<J>,
+            line: line::<J>,
+        }
+    }
+}
+
+unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(
+        each::<J::Cell, J::Value>(
             rows,
             #[inline(always)]
-            |_, cell, value| {
-                let value = value.canonical();
-                let current = if STRICT { *cell } else { cell.canonical() };
-                let wins = if MAX {
-                    current.below(value)
-                } else {
-                    value.below(current)
-                };
-                let wins = wins | (!STRICT && value.nan());
-                // A choice instead of a branch: it vectorises.
-                *cell = if wins { value } else { *cell };
-            },
-        );
+            |_, cell, value| J::join(cell, value),
+        )
     }
+}
+
+/// The loops of a reduction. The cells of sums and products are accumulators
+/// ([`DType::accumulator`]), all others are elements. `None` for the minimum and maximum of complex
+/// numbers.
+pub(super) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
+    type Min<T> = Extreme<T, false, false>;
+    type Max<T> = Extreme<T, true, false>;
+    type StrictMin<T> = Extreme<T, false, true>;
+    type StrictMax<T> = Extreme<T, true, true>;
+    Some(match combine {
+        Combine::Assign => match (dtype.size(), dtype.align()) {
+            (1, _) => Loops::of::<Copied<u8>>(),
+            (2, _) => Loops::of::<Copied<u16>>(),
+            (4, _) => Loops::of::<Copied<u32>>(),
+            (8, 8) => Loops::of::<Copied<u64>>(),
+            (8, _) => Loops::of::<Copied<[u32; 2]>>(),
+            _ => Loops::of::<Copied<[u64; 2]>>(),
+        },
+        Combine::Sum => {
+            for_dtype!(dtype, T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
+        }
+        Combine::Prod => {
+            for_dtype!(dtype, T => Loops::of::<Prod<T>>(), complex C => Loops::of::<Prod<C>>())
+        }
+        Combine::Min(Nan::Propagate) => {
+            for_dtype!(dtype, T => Loops::of::<Min<T>>(), complex C => return None)
+        }
+        Combine::Max(Nan::Propagate) => {
+            for_dtype!(dtype, T => Loops::of::<Max<T>>(), complex C => return None)
+        }
+        Combine::Min(Nan::Ignore) => {
+            for_dtype!(dtype, T => Loops::of::<StrictMin<T>>(), complex C => return None)
+        }
+        Combine::Max(Nan::Ignore) => {
+            for_dtype!(dtype, T => Loops::of::<StrictMax<T>>(), complex C => return None)
+        }
+    })
+}
+
+/// [`combine_loops`] for rows.
+pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
+    combine_loops(dtype, combine).map(|loops| loops.rows)
 }
 
 /// The loop that copies elements bit by bit: one per size and alignment.
 pub(super) fn copy_loop(dtype: DType) -> Loop {
-    match (dtype.size(), dtype.align()) {
-        (1, _) => copy::<u8>,
-        (2, _) => copy::<u16>,
-        (4, _) => copy::<u32>,
-        (8, 8) => copy::<u64>,
-        (8, _) => copy::<[u32; 2]>,
-        _ => copy::<[u64; 2]>,
-    }
-}
-
-unsafe fn copy<B: Copy>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations; plain bits have no invalid value.
-    unsafe {
-        each::<B, B>(
-            rows,
-            #[inline(always)]
-            |_, cell, value| *cell = value,
-        )
-    }
+    combine_loop(dtype, Combine::Assign).expect("every element can be copied")
 }
 
 /// The loop that turns elements (right) into accumulators (left).

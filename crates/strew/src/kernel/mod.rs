@@ -15,6 +15,7 @@ mod decode;
 mod floats;
 mod half;
 mod lane;
+mod line;
 mod loops;
 mod number;
 mod partition;

@@ -5,8 +5,9 @@
 //! reading index values into private memory, checking each against its limit, and adding it up:
 //! the value that was checked is the value that is used, even if the index changes meanwhile.
 
-use super::decode::Scale;
+use super::decode::{Scale, Stretch};
 use super::lane::Lane;
+use super::line::{self, Line};
 use super::rows::{Ahead, At, Dim, Dims};
 use super::sift::Wanted;
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
@@ -23,6 +24,9 @@ const BLOCK_ELEMENTS: usize = 1 << 22;
 
 /// Rows that are looked at for one block, at most, where most are left out.
 const TAKEN: usize = 16 * ROWS;
+
+/// Shorter lines cost more to begin than blocks of several.
+const SHORTEST_LINE: usize = 64;
 
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -432,6 +436,12 @@ pub(crate) trait Read {
 
     /// Where a term's first value is, and how far away the next one.
     fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
+
+    /// So many values of a term, where they are.
+    fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
+
+    /// Whether a term's values are used as they are, and what is not below the limit is an error.
+    fn is_plain(&self, term: usize) -> bool;
 }
 
 /// A place in a walk: gives its rows block by block, in order.
@@ -645,6 +655,56 @@ impl<'w, 'a> Cursor<'w, 'a> {
             ramps(&mut block.position[rows], base.position, step.position);
         }
         Ok(count)
+    }
+
+    /// The next rows as a line of single elements, at most so many, with their index values; `None`
+    /// if the walk is over, or its rows are no lines.
+    ///
+    /// The index values must lie in the index.
+    pub(super) fn line<'l>(
+        &mut self,
+        index: &'l impl Read,
+        most: usize,
+    ) -> Option<Result<Line<'l>, OutOfBounds>> {
+        let walk = self.walk;
+        let ([term], true) = (walk.terms, self.left > 0) else {
+            return None;
+        };
+        let (inner, along) = self.along();
+        let count = (inner.len - along).min(most);
+        let base = self.base();
+        let stretch = index.stretch(0, &self.at, count);
+        let first = stretch.index.stretch(stretch.at, stretch.stride, count);
+        let narrow = line::narrow(stretch.index.dtype());
+        self.advance(count);
+        let (Some(first), Some(narrow)) = (first, narrow) else {
+            return Some(Err(OutOfBounds));
+        };
+        Some(Ok(Line {
+            dst: walk.dst().wrapping_offset(base.dst),
+            src: walk.src().wrapping_offset(base.src),
+            step: inner.step,
+            term: *term,
+            count,
+            index: first,
+            narrow,
+            memory: PhantomData,
+        }))
+    }
+
+    /// Whether every row has been given.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Whether the rows are lines: single elements, one index that is used as it is.
+    pub(super) fn has_lines(&self, index: &impl Read) -> bool {
+        let walk = self.walk;
+        let single = walk.window.is_empty() && walk.terms.len() == 1;
+        let inner = self.along().0.len;
+        let long = inner >= SHORTEST_LINE || inner == walk.count();
+        let plain = single && long && !walk.drops && !walk.numbers && index.is_plain(0);
+        plain && line::fits(&index.stretch(0, &self.at, 1))
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.

@@ -123,26 +123,6 @@ pub(super) struct Reader<'s, 'a> {
     pub(super) origin: &'s [usize],
 }
 
-impl Reader<'_, '_> {
-    /// The values of a run of rows.
-    fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
-        let (mut offset, mut stride) = (0, 0);
-        for (&k, steps) in at.iter().zip(&self.cut.index) {
-            stride = steps[lookup];
-            offset += k.cast_signed() * stride;
-        }
-        for (&k, steps) in self.origin.iter().zip(&self.cut.index) {
-            offset += k.cast_signed() * steps[lookup];
-        }
-        Stretch {
-            index: &self.lookups[lookup].index,
-            at: offset,
-            stride,
-            count,
-        }
-    }
-}
-
 impl Read for Reader<'_, '_> {
     fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
         let Stretch {
@@ -186,6 +166,27 @@ impl Read for Reader<'_, '_> {
             wanted.among(values, places)
         };
         kept.ok_or(OutOfBounds)
+    }
+
+    fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
+        let (mut offset, mut stride) = (0, 0);
+        for (&k, steps) in at.iter().zip(&self.cut.index) {
+            stride = steps[lookup];
+            offset += k.cast_signed() * stride;
+        }
+        for (&k, steps) in self.origin.iter().zip(&self.cut.index) {
+            offset += k.cast_signed() * steps[lookup];
+        }
+        Stretch {
+            index: &self.lookups[lookup].index,
+            at: offset,
+            stride,
+            count,
+        }
+    }
+
+    fn is_plain(&self, lookup: usize) -> bool {
+        self.rules[lookup].is_strict()
     }
 
     fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {

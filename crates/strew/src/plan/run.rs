@@ -269,7 +269,7 @@ impl Plan {
             walk: &walk,
             progress: &mut self.progress(&cut, monitor, stop),
         };
-        pass.each(|block| direct.run(&walk, block))?;
+        pass.join(&mut direct)?;
         round(&table, &mut dst)?;
         Ok(())
     }
@@ -294,7 +294,7 @@ impl Plan {
             false => None,
         };
         let Some(value) = value else {
-            return pass.each(|block| direct.run(walk, block));
+            return pass.join(&mut direct);
         };
         // Without memory for the marks there is the longer way.
         let marks = self.marks.then(|| Touched::new(rows).ok()).flatten();
@@ -409,6 +409,21 @@ pub(super) struct Pass<'p, 'a, 'm> {
 }
 
 impl Pass<'_, '_, '_> {
+    /// Joins all updates into their cells.
+    pub(super) fn join(&mut self, direct: &mut Direct) -> Result<(), Fault> {
+        let walk = self.walk;
+        let mut cursor = Cursor::new(walk);
+        while let Some(done) = direct.run_line(&mut cursor, &self.reader) {
+            if !self.progress.step(done?) {
+                return Err(Problem::Interrupted.into());
+            }
+            if cursor.is_over() {
+                return Ok(());
+            }
+        }
+        self.each(|block| direct.run(walk, block))
+    }
+
     pub(super) fn each(&mut self, mut work: impl FnMut(&mut Block)) -> Result<(), Fault> {
         let mut cursor = Cursor::new(self.walk);
         let mut block = Block::new();

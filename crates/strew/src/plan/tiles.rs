@@ -156,7 +156,7 @@ impl Plan {
                 walk: &local,
                 progress: &mut progress,
             };
-            pass.each(|block| direct.run(&local, block))?;
+            pass.join(&mut direct)?;
             tile.store(&walk, &origin, columns);
             if !next(&mut origin, cut, columns) {
                 fence();
