@@ -51,7 +51,7 @@ pub use half::{bf16, f16};
 pub use kernel::{Combine, Nan};
 pub use monitor::{Monitor, watch};
 pub use num_complex::{Complex32, Complex64};
-pub use plan::{Bounds, Negative, OutOfRange, Plan, Split, Strategy};
+pub use plan::{Bounds, Execution, Negative, OutOfRange, Split, Strategy};
 pub use tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
     TensorViewMut, UnknownDType, memory_limit, set_memory_limit,

@@ -11,7 +11,7 @@ mod split;
 
 pub use cost::Strategy;
 pub use decode::{Bounds, Negative, OutOfRange};
-pub use explain::Plan;
+pub use explain::Execution;
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
 pub use split::Split;

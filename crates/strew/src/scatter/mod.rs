@@ -8,7 +8,7 @@ pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Nan, clear_equal, converts, duplicate, finite_start, identity};
-use crate::plan::{Fault, Outputs, Plan, Request, Split, Strategy};
+use crate::plan::{Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
 };
@@ -220,7 +220,7 @@ impl<'a> Scatter<'a> {
     ///
     /// # Errors
     /// [`Problem::Strategy`] if the forced strategy cannot run it.
-    pub fn plan(&self) -> Result<Plan, Problem> {
+    pub fn execution(&self) -> Result<Execution, Problem> {
         let layout = match &self.target {
             Target::InPlace { view, .. } => view.layout().clone(),
             Target::New { dtype, .. } => {
@@ -230,7 +230,7 @@ impl<'a> Scatter<'a> {
         let space = self
             .destinations
             .space(&layout, &self.source, self.arg.is_some());
-        Plan::new(&space, self.request(), self.dtype(), self.source.dtype())
+        Execution::new(&space, self.request(), self.dtype(), self.source.dtype())
     }
 
     /// Runs it.
@@ -292,12 +292,13 @@ impl<'a> Scatter<'a> {
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
-        let plan = Plan::new(&space, request, view.dtype(), self.source.dtype())?;
+        let execution = Execution::new(&space, request, view.dtype(), self.source.dtype())?;
         let outputs = Outputs {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
         };
-        plan.run(&space, &self.source, outputs)
+        execution
+            .run(&space, &self.source, outputs)
             .map_err(|fault| match fault {
                 Fault::Problem(problem) => problem,
                 Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
