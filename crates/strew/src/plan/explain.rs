@@ -116,7 +116,9 @@ impl Execution {
 
     /// Whether every index is checked before the first write, in a pass of its own.
     pub(super) fn checks_first(&self) -> bool {
-        self.request.visible && self.lookups > 0 && self.strategy == Strategy::InOrder
+        let request = &self.request;
+        let unseen = request.visible && !request.proven;
+        unseen && self.lookups > 0 && self.strategy == Strategy::InOrder
     }
 
     /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.

@@ -58,6 +58,7 @@ pub struct Scatter<'a> {
     target: Target<'a>,
     arg: Option<i64>,
     shape: Option<Dims>,
+    proven: bool,
     strategy: Option<Strategy>,
     split: Option<(Split, usize)>,
 }
@@ -154,6 +155,7 @@ impl<'a> Scatter<'a> {
             target,
             arg: None,
             shape: None,
+            proven: false,
             strategy: None,
             split: None,
         })
@@ -172,6 +174,14 @@ impl<'a> Scatter<'a> {
     #[must_use]
     pub fn shaped(mut self, shape: &[usize]) -> Self {
         self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Every index value has been checked before, and nobody else can change it: it need not be checked
+    /// once more before the first visible write. One that is wrong all the same is still an error.
+    #[must_use]
+    pub(crate) fn proven(mut self) -> Self {
+        self.proven = true;
         self
     }
 
@@ -211,6 +221,7 @@ impl<'a> Scatter<'a> {
                 Finish::None | Finish::ZeroIfStart => None,
             },
             visible: matches!(self.target, Target::InPlace { .. }),
+            proven: self.proven,
             force: self.strategy,
             split: self.split,
         }
@@ -352,6 +363,19 @@ impl<'a> Scatter<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// A new tensor of the reduction's identities.
+pub(crate) fn identities(
+    dtype: DType,
+    shape: &[usize],
+    reduction: &Reduction,
+) -> Result<DynTensor, Problem> {
+    let combine = reduction.combine;
+    match one_as_element(dtype, combine).or(identity(dtype, combine)) {
+        Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
+        None => DynTensor::zeros(dtype, shape),
     }
 }
 
