@@ -47,8 +47,12 @@ pub(crate) struct Take {
 /// Bytes of one accumulator: some of them stay in the nearest cache beside a piece of a row.
 const ACCUMULATOR: usize = 2048;
 
-/// Rows of the source that are asked for before they are joined.
-const AHEAD: usize = 12;
+/// Rows of the source that are asked for before they are joined: the first line of each, which also
+/// brings in its page, and later the others.
+const AHEAD: usize = 24;
+
+/// See [`AHEAD`].
+const AHEAD_REST: usize = 8;
 
 /// Likewise for single elements.
 const AHEAD_SINGLE: usize = 32;
@@ -464,7 +468,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>) {
     let room = room.0.as_mut_ptr().cast::<u8>();
     let packed = packed.0.as_mut_ptr().cast::<T>();
     assert!(job.folds.len() <= MOST_FOLDS);
-    let ahead = if groups.in_order() && dense { 0 } else { AHEAD };
+    let random = !(groups.in_order() && dense);
     let one_tile = job.inner.len <= width;
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
@@ -488,13 +492,22 @@ unsafe fn rows<T: Folds>(job: &Job<'_>) {
                     begin::<T>(to, *fold, cells, step, len);
                 }
                 for k in updates.clone() {
-                    if ahead > 0 && (k + ahead < end) && (one_tile || k + ahead < updates.end) {
-                        let at = order.get(k + ahead).cast_signed() * job.src_row
+                    let asked = |k: usize| k < end && (one_tile || k < updates.end);
+                    let place = |k: usize| {
+                        let at = order.get(k).cast_signed() * job.src_row
                             + from.cast_signed() * job.inner.src;
-                        let at = job.src.wrapping_offset(at);
-                        for line in 0..lines {
+                        job.src.wrapping_offset(at)
+                    };
+                    if random && asked(k + AHEAD) {
+                        prefetch(place(k + AHEAD));
+                    }
+                    if random && asked(k + AHEAD_REST) {
+                        let at = place(k + AHEAD_REST);
+                        for line in 1..lines {
                             prefetch(at.wrapping_add(64 * line));
                         }
+                        // A row that begins within a line ends in one more.
+                        prefetch(at.wrapping_add(len * size - 1));
                     }
                     let at = order.get(k).cast_signed() * job.src_row
                         + from.cast_signed() * job.inner.src;

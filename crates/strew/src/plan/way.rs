@@ -66,57 +66,57 @@ pub(crate) struct Work {
     pub(crate) single: bool,
     /// Updates lie in the order of their rows.
     pub(crate) in_order: bool,
-    /// Reductions that are asked for at once.
+    /// Different reductions that are asked for at once.
     pub(crate) reductions: usize,
+    /// In order, the updates would go to a table first, for counts or for wide sums.
+    pub(crate) staged: bool,
+    /// In order, the whole destination would be gone over before or after the updates.
+    pub(crate) swept: bool,
 }
 
 /// Runs with fewer bytes are over before anything could be gained.
 const WORTH: usize = 1 << 20;
 
-/// A run of a row as long as this is worth a random access to it.
-const LONG: usize = 64;
+/// A run of a row as long as this is worth a random access to it, if several reductions share it.
+const SHARED: usize = 128;
 
-/// A destination of this many bytes stays in a near cache, whatever the order of the updates.
-const NEAR: usize = 1 << 20;
+/// Likewise if a single reduction would go through a table instead.
+const LONG: usize = 512;
 
-/// Single updates go to a destination of this many bytes one cache miss each.
-const FAR: usize = 64 << 20;
+/// A table of this many bytes stays in the nearest caches.
+const NEAR: usize = 256 << 10;
 
 /// The way of a run, and why.
+///
+/// Rows in order of their destinations are read one after the other either way; others at random
+/// where updates are grouped. That costs more than to write at random, unless it saves something.
 pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
     if work.bytes < WORTH {
         return (Way::InOrder, "there is little to do");
     }
+    if work.swept && destination / 2 > work.bytes && work.pieces == 1 {
+        return (Way::Grouped, "only rows that take updates are gone over");
+    }
     if work.single && work.pieces == 1 {
         if work.in_order {
             return (Way::Grouped, "the updates lie in the order of their rows");
         }
-        // The source is read at random instead: that pays where it is smaller.
-        if destination >= FAR && destination > work.bytes {
-            return (
-                Way::Grouped,
-                "single updates all over a destination that no cache holds",
-            );
+        if work.staged && destination > NEAR {
+            return (Way::Grouped, "each row is reduced without a table");
         }
         return (Way::InOrder, "single updates are read one after the other");
     }
-    if work.run < LONG {
-        return (Way::InOrder, "rows are too short to be read at random");
-    }
-    if work.in_order {
-        return (Way::Grouped, "the updates lie in the order of their rows");
-    }
-    if work.reductions > 1 {
+    if work.reductions > 1 && work.run >= SHARED {
         return (
             Way::Grouped,
             "several reductions share the trip over the source",
         );
     }
-    if destination <= NEAR {
-        return (Way::InOrder, "the destination stays in a near cache");
+    if work.staged && work.run >= if work.in_order { SHARED } else { LONG } {
+        return (Way::Grouped, "each row is reduced without a table");
     }
-    (Way::Grouped, "each row of the destination is written once")
+    (Way::InOrder, "rows are read one after the other")
 }
 
 /// Bytes of updates that a thread must have: fewer are done before another one has woken up.

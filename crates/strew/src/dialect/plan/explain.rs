@@ -71,7 +71,7 @@ impl Plan {
         }
         let layout = Layout::contiguous(dtype, shape)?;
         let one = stand_in(dtype, shape)?;
-        let way = self.way_of(&layout, axis, reduces.len());
+        let way = self.way_of(&layout, axis, reduces, true);
         let mut facts = self.facts();
         let names: Vec<&str> = reduces.iter().map(|r| r.name()).collect();
         facts.push(("reductions", names.join(", ")));

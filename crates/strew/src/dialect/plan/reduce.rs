@@ -82,6 +82,17 @@ impl Reduce {
         }
     }
 
+    /// Whether cells cannot hold the running result: it is gathered in a table, or by group.
+    pub(super) fn is_staged(self, dtype: DType) -> bool {
+        let sums = matches!(self, Self::Sum | Self::Prod);
+        self == Self::Mean || (sums && dtype.accumulator() != dtype)
+    }
+
+    /// Whether all cells of a new tensor are written beside those that take updates.
+    pub(super) fn is_swept(self) -> bool {
+        matches!(self, Self::Min | Self::Max)
+    }
+
     /// What a new tensor starts from, and the reduction into it.
     pub(super) fn anew(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {

@@ -180,15 +180,16 @@ impl Plan {
         &self,
         src: &Layout,
         axis: usize,
-        reductions: usize,
+        reduces: &[Reduce],
+        anew: bool,
     ) -> (Way, &'static str) {
         match self.way {
             Some(way) => (way, "it was asked for"),
-            None => plan::choose(&self.work(src, axis, reductions)),
+            None => plan::choose(&self.work(src, axis, reduces, anew)),
         }
     }
 
-    fn work(&self, src: &Layout, axis: usize, reductions: usize) -> Work {
+    fn work(&self, src: &Layout, axis: usize, reduces: &[Reduce], anew: bool) -> Work {
         let (shape, strides) = (src.shape(), src.strides());
         let size = src.dtype().size();
         // The tail of axes that lie one after the other, without the one of the rows.
@@ -212,7 +213,11 @@ impl Plan {
             pieces: row.div_ceil(run),
             single: run == size,
             in_order: self.is_sorted() && self.dropped() == 0,
-            reductions,
+            reductions: (0..reduces.len())
+                .filter(|&k| !reduces[..k].contains(&reduces[k]))
+                .count(),
+            staged: reduces.iter().any(|r| r.is_staged(src.dtype())),
+            swept: anew && reduces.iter().any(|r| r.is_swept()),
         }
     }
 
@@ -232,7 +237,7 @@ impl Plan {
         for reduce in reduces {
             reduce.check(src.dtype())?;
         }
-        if self.way_of(src.layout(), axis, reduces.len()).0 == Way::InOrder {
+        if self.way_of(src.layout(), axis, reduces, true).0 == Way::InOrder {
             let each = |&reduce: &Reduce| {
                 let (start, reduction) = reduce.anew();
                 let dtype = src.dtype();
@@ -309,7 +314,7 @@ impl Plan {
             format!("it must be {:?}", &shape[..])
         })?;
         reduce.check(src.dtype())?;
-        if self.way_of(src.layout(), axis, 1).0 == Way::InOrder {
+        if self.way_of(src.layout(), axis, &[reduce], false).0 == Way::InOrder {
             let target = Target::InPlace {
                 argument: "out",
                 view: out,
