@@ -206,6 +206,7 @@ impl Plan {
     /// extremes of complex numbers). `out` is then as it was.
     ///
     /// >>> import numpy as np
+    /// >>> import strew
     /// >>> plan = strew.Plan([1, 1, 0])
     /// >>> plan.scatter(np.array([[1, 2], [3, 4], [5, 6]]))
     /// array([[5, 6],
@@ -258,6 +259,7 @@ impl Plan {
     /// each, the same as `scatter` gives. Raises what `scatter` raises.
     ///
     /// >>> import numpy as np
+    /// >>> import strew
     /// >>> strew.Plan([1, 1, 0]).reduce(np.array([1.0, 2.0, 5.0]), ["sum", "mean", "max"])
     /// (array([5., 3.]), array([5. , 1.5]), array([5., 2.]))
     #[pyo3(signature = (src, reduces, *, dim = 0))]
@@ -279,6 +281,7 @@ impl Plan {
     /// ValueError for a shape that does not fit, IndexError for a `dim` that is none.
     ///
     /// >>> import numpy as np
+    /// >>> import strew
     /// >>> strew.Plan([1, -1, 0], 2, mode="drop").gather(np.array([[1, 2], [3, 4]]))
     /// array([[3, 4],
     ///        [0, 0],
@@ -295,6 +298,7 @@ impl Plan {
     ///
     /// `shape` and `dtype` are those of a contiguous source; `reduce` is a name or a sequence of them.
     ///
+    /// >>> import strew
     /// >>> print(strew.Plan([0, 0, 2]).explain((3, 64), "float32", "mean"))  # doctest: +ELLIPSIS
     /// updates                   3
     /// rows                      3
@@ -343,6 +347,7 @@ impl Plan {
 
     /// The plan as bytes, for `from_bytes`. Plans can be pickled, too.
     ///
+    /// >>> import strew
     /// >>> plan = strew.Plan([2, 0, 2], name="edges")
     /// >>> strew.Plan.from_bytes(plan.to_bytes())
     /// strew.Plan("edges", 3 updates into 3 rows)

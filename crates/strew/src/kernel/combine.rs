@@ -72,11 +72,11 @@ impl Direct {
         // SAFETY: as above for both sides; the scratch holds elements of the destination's type
         // and overlaps nothing.
         unsafe {
-            converter.run(walk.src(), block, |part, scratch, at| {
+            converter.run(walk.src(), block, |part, scratch, right_at| {
                 rows.left_at = &block.dst()[part];
                 combine(&Rows {
                     right: scratch,
-                    right_at: At::Each(at),
+                    right_at,
                     ..rows
                 });
             });

@@ -2,11 +2,12 @@
 
 use super::lane::Lane;
 use super::number::{Bool, Into2};
-use super::rows::{Ahead, Dims, Loop, Rows, each};
+use super::rows::{Ahead, At, Dim, Dims, Loop, Rows, each};
 use super::walk::Block;
 use crate::error::Problem;
 use crate::tensor::{Buffer, DType, Layout};
 use half::{bf16, f16};
+use std::ops::Range;
 
 /// Elements that are converted at a time, unless a single row has more.
 const CHUNK: usize = 8192;
@@ -96,30 +97,59 @@ impl Converter {
         &mut self,
         src: *const u8,
         block: &Block,
-        mut next: impl FnMut(std::ops::Range<usize>, *const u8, &[isize]),
+        mut next: impl FnMut(Range<usize>, *const u8, At<'_>),
     ) {
-        let mut to_at = Lane::new();
-        let to_at = to_at.fill_with(0isize, block.len().min(self.rows));
-        for (i, to) in to_at.iter_mut().enumerate() {
-            *to = (i * self.row_bytes).cast_signed();
-        }
         let mut from = 0;
         while from < block.len() {
             let part = from..block.len().min(from + self.rows);
-            let to_at = &to_at[..part.len()];
-            let rows = Rows {
-                left: self.scratch.as_mut_ptr(),
-                left_at: to_at,
-                right: src,
-                right_at: block.src().part(part.clone()),
-                window: &self.window,
-                ahead: Ahead::NONE,
-            };
-            // SAFETY: `to_at` are the first rows of the scratch, which has `self.rows` of them;
-            // the right side is the caller's promise; the scratch overlaps nothing.
-            unsafe { (self.convert)(&rows) };
+            // SAFETY: the caller's promise, for some of the block's rows.
+            unsafe { self.convert(src, block.src().part(part.clone()), part.len()) };
             from = part.end;
-            next(part, self.scratch.as_ptr(), to_at);
+            let at = At::Steps(0, self.row_bytes.cast_signed());
+            next(part, self.scratch.as_ptr(), at);
+        }
+    }
+
+    /// Converts rows into the scratch, no more than it has.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn convert(&mut self, src: *const u8, right_at: At<'_>, count: usize) {
+        assert!(count <= self.rows);
+        let mut room = Lane::new();
+        let left = self.scratch.as_mut_ptr();
+        let ahead = Ahead::NONE;
+        // SAFETY: the left side are the first rows of the scratch; the right side is the caller's
+        // promise; the scratch overlaps nothing.
+        unsafe {
+            if let (At::Steps(first, step), true) = (right_at, self.window.is_empty()) {
+                // Single elements one after the other are as good as one row.
+                (self.convert)(&Rows {
+                    left,
+                    left_at: &[0],
+                    right: src,
+                    right_at: At::Steps(first, 0),
+                    window: &[Dim {
+                        len: count,
+                        left: self.row_bytes.cast_signed(),
+                        right: step,
+                    }],
+                    ahead,
+                });
+                return;
+            }
+            let left_at = room.fill_with(0isize, count);
+            for (i, to) in left_at.iter_mut().enumerate() {
+                *to = (i * self.row_bytes).cast_signed();
+            }
+            (self.convert)(&Rows {
+                left,
+                left_at,
+                right: src,
+                right_at,
+                window: &self.window,
+                ahead,
+            });
         }
     }
 }

@@ -4,6 +4,7 @@ use super::loops::copy_loop;
 use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynView, Layout};
+use crate::threads::{Team, available};
 use smallvec::SmallVec;
 
 /// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
@@ -24,49 +25,83 @@ pub(super) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
     axes
 }
 
-/// A contiguous copy of a view.
+/// Bytes of a copy that are worth a thread.
+const STRETCH: usize = 4 << 20;
+
+/// A contiguous copy of a view, made by as many threads as a run may have.
 pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
     let size = view.dtype().size();
-    let bytes = view.len().saturating_mul(size);
-    let contiguous = view.layout().is_contiguous();
+    let copy = copy_loop(view.dtype());
+    let window = packed(&whole(view.layout()), size);
     let write = |to: *mut u8| {
         if view.is_empty() {
             return;
         }
-        if contiguous {
-            // SAFETY: a contiguous view is `bytes` readable bytes, and the new memory, as long,
-            // overlaps nothing.
-            unsafe { to.copy_from_nonoverlapping(view.as_ptr(), bytes) };
-            return;
-        }
-        let axes = whole(view.layout());
-        let mut window: Dims = axes
-            .iter()
-            .map(|&(len, step)| Dim {
-                len,
-                left: 0,
-                right: step,
-            })
-            .collect();
-        let mut step = size.cast_signed();
-        for dim in window.iter_mut().rev() {
-            dim.left = step;
-            step = step.wrapping_mul(dim.len.cast_signed());
-        }
-        let rows = Rows {
-            left: to,
-            left_at: &[0],
-            right: view.as_ptr(),
-            right_at: At::Steps(0, 0),
-            window: &window,
-            ahead: Ahead::NONE,
+        let bytes = view.len() * size;
+        let threads = available().min(bytes / STRETCH).max(1);
+        let stretches = stretches(&window, threads).map(|(window, left, right)| Stretch {
+            to: to.wrapping_offset(left),
+            from: view.as_ptr().wrapping_offset(right),
+            window,
+        });
+        let copy = |stretch: Stretch| {
+            let rows = Rows {
+                left: stretch.to,
+                left_at: &[0],
+                right: stretch.from,
+                right_at: At::Steps(0, 0),
+                window: &stretch.window,
+                ahead: Ahead::NONE,
+            };
+            // SAFETY: the stretches together cover the view on the right, and on the left the new
+            // memory, which has as many elements of the same type; no two share any.
+            unsafe { copy(&rows) };
         };
-        // SAFETY: the window covers the view on the right, and on the left the new memory, which
-        // has as many elements of the same type.
-        unsafe { copy_loop(view.dtype())(&rows) };
+        match Team::new(threads) {
+            Some(team) if threads > 1 => team.share(stretches, copy, copy),
+            _ => stretches.for_each(copy),
+        }
     };
     // SAFETY: `write` writes each of the view's elements, and so every byte.
     unsafe { DynTensor::written_by(view.dtype(), view.shape(), write) }
+}
+
+/// Some of the elements of a copy.
+struct Stretch {
+    to: *mut u8,
+    from: *const u8,
+    window: Dims,
+}
+
+// SAFETY: a stretch is the only one that writes where it goes, and nobody writes what it reads.
+unsafe impl Send for Stretch {}
+
+/// The axes of a view on the right, and elements of this size without gaps on the left.
+pub(super) fn packed(axes: &[(usize, isize)], size: usize) -> Dims {
+    let mut left = size.cast_signed();
+    let mut window = Dims::new();
+    for &(len, right) in axes.iter().rev() {
+        window.push(Dim { len, left, right });
+        left = left.wrapping_mul(len.cast_signed());
+    }
+    window.reverse();
+    window
+}
+
+/// The window cut into stretches along its first axis, with where each begins on both sides.
+fn stretches(window: &Dims, count: usize) -> impl Iterator<Item = (Dims, isize, isize)> {
+    let len = window.first().map_or(1, |dim| dim.len);
+    let count = count.min(len);
+    (0..count).map(move |n| {
+        let (from, to) = (n * len / count, (n + 1) * len / count);
+        let mut window = window.clone();
+        let moved = window.first_mut().map_or((0, 0), |dim| {
+            dim.len = to - from;
+            let from = from.cast_signed();
+            (from * dim.left, from * dim.right)
+        });
+        (window, moved.0, moved.1)
+    })
 }
 
 impl DynView<'_> {
@@ -76,5 +111,32 @@ impl DynView<'_> {
     /// [`Problem::Memory`] if it does not fit.
     pub fn to_tensor(&self) -> Result<DynTensor, Problem> {
         duplicate(self)
+    }
+}
+
+/// Copies without fetching what is there before, and without keeping it close.
+///
+/// # Safety
+/// As for a copy of `bytes` bytes, a multiple of 16; both sides aligned to 16.
+pub(super) unsafe fn write_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(16) {
+        use std::arch::x86_64::{_mm_load_si128, _mm_stream_si128};
+        // SAFETY: the caller's promise; every x86-64 has SSE2.
+        unsafe { _mm_stream_si128(to.add(at).cast(), _mm_load_si128(from.add(at).cast())) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: the caller's promise.
+    unsafe {
+        to.copy_from_nonoverlapping(from, bytes);
+    }
+}
+
+/// What was written past the caches is there for other threads.
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
     }
 }

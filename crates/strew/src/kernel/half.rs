@@ -1,6 +1,6 @@
-//! 16-bit floats to 32 bits, in integer steps that vectorise on every instruction set.
+//! 16-bit floats to 32 bits and back, in integer steps that vectorise on every instruction set.
 //!
-//! The `half` crate's conversion asks for the machine's instruction at every element, which
+//! The `half` crate's conversions ask for the machine's instruction at every element, which
 //! costs some forty times as much in a loop.
 
 use half::{bf16, f16};
@@ -32,6 +32,43 @@ pub(super) fn bf16_to_f32(value: bf16) -> f32 {
     f32::from_bits(u32::from(value.to_bits()) << 16)
 }
 
+/// The nearest value; of two, the even one.
+#[inline(always)]
+pub(super) fn f32_to_f16(value: f32) -> f16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    // Half of the last place that stays, or a little less if that place is even already.
+    let rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+    let normal = rounded.wrapping_sub(112 << 23) >> 13;
+    // Below 2^-14 the last place is 2^-24, that of f32 at 1/2: an addition rounds to it.
+    let subnormal = (f32::from_bits(magnitude) + 0.5)
+        .to_bits()
+        .wrapping_sub(126 << 23);
+    let special = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+    let result = if magnitude > 0x7f80_0000 {
+        special
+    } else if magnitude >= 0x477f_f000 {
+        // From 65520 on, infinity is nearest.
+        0x7c00
+    } else if magnitude < (113 << 23) {
+        subnormal
+    } else {
+        normal
+    };
+    // What is left has 16 bits.
+    f16::from_bits((result | ((bits >> 16) & 0x8000)) as u16)
+}
+
+/// The nearest value; of two, the even one.
+#[inline(always)]
+pub(super) fn f32_to_bf16(value: f32) -> bf16 {
+    let bits = value.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
+    let nan = (bits & 0x7fff_ffff) > 0x7f80_0000;
+    // What is left has 16 bits.
+    bf16::from_bits(if nan { (bits >> 16) | 0x40 } else { rounded } as u16)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +82,31 @@ mod tests {
             let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
             assert!(same(f16_to_f32(h), h.to_f32()), "float16 {bits:#06x}");
             assert!(same(bf16_to_f32(b), b.to_f32()), "bfloat16 {bits:#06x}");
+        }
+    }
+
+    #[test]
+    fn every_value_is_rounded_to_nearest() {
+        let same = |ours: u16, exact: u16, nan: u16| {
+            ours == exact || (ours & 0x7fff > nan && exact & 0x7fff > nan)
+        };
+        // Around every value of 16 bits and every middle of two, and all over the rest.
+        let around = (0..=u32::from(u16::MAX)).flat_map(|high| {
+            let (h, b) = (f16::from_bits(high as u16).to_f32().to_bits(), high << 16);
+            [h, b, h + 0x1000, b + 0x8000]
+        });
+        let nearby = around.flat_map(|v| [v.wrapping_sub(1), v, v.wrapping_add(1)]);
+        for bits in nearby.chain((0..u32::MAX).step_by(4099)) {
+            let value = f32::from_bits(bits);
+            let (h, b) = (f32_to_f16(value), f32_to_bf16(value));
+            assert!(
+                same(h.to_bits(), f16::from_f32(value).to_bits(), 0x7c00),
+                "{bits:#x}"
+            );
+            assert!(
+                same(b.to_bits(), bf16::from_f32(value).to_bits(), 0x7f80),
+                "{bits:#x}"
+            );
         }
     }
 }

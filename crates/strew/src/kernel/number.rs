@@ -1,6 +1,6 @@
 //! Arithmetic of each element type, as the operators define it.
 
-use super::half::{bf16_to_f32, f16_to_f32};
+use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::tensor::DType;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -128,8 +128,8 @@ macro_rules! floats {
 floats! {
     f32 as f32, 0.0, 1.0, f32::from, f32::from;
     f64 as f64, 0.0, 1.0, f64::from, f64::from;
-    f16 as f32, 0.0, 1.0, f16_to_f32, f16::from_f32;
-    bf16 as f32, 0.0, 1.0, bf16_to_f32, bf16::from_f32;
+    f16 as f32, 0.0, 1.0, f16_to_f32, f32_to_f16;
+    bf16 as f32, 0.0, 1.0, bf16_to_f32, f32_to_bf16;
 }
 
 macro_rules! complexes {

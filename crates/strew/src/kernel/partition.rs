@@ -6,6 +6,7 @@
 //! keep their order.
 
 use super::combine::Direct;
+use super::copy::{fence, write_past_caches};
 use super::lane::Lane;
 use super::loops::Bits;
 use super::rows::{Ahead, At, Rows};
@@ -306,32 +307,5 @@ impl<'d> Replay<'d> {
     /// Marks for the cells of a block.
     pub(crate) fn marks(size: usize) -> Result<Touched, Problem> {
         Touched::new((1 << BLOCK_BITS) / size)
-    }
-}
-
-/// Copies whole lines without fetching what is there before.
-///
-/// # Safety
-/// As for a copy of `bytes` bytes, a multiple of 16; both sides aligned to 16.
-unsafe fn write_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for at in (0..bytes).step_by(16) {
-        use std::arch::x86_64::{_mm_load_si128, _mm_stream_si128};
-        // SAFETY: the caller's promise; every x86-64 has SSE2.
-        unsafe { _mm_stream_si128(to.add(at).cast(), _mm_load_si128(from.add(at).cast())) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: the caller's promise.
-    unsafe {
-        to.copy_from_nonoverlapping(from, bytes);
-    }
-}
-
-/// What was written past the caches is there for other threads.
-fn fence() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has SSE.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
     }
 }

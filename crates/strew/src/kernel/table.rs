@@ -172,11 +172,11 @@ impl Table {
         };
         // SAFETY: as above; the scratch holds elements of the destination's type.
         unsafe {
-            converter.run(walk.src(), block, |part, scratch, scratch_at| {
+            converter.run(walk.src(), block, |part, scratch, right_at| {
                 rows.left_at = &at[part];
                 combine(&Rows {
                     right: scratch,
-                    right_at: At::Each(scratch_at),
+                    right_at,
                     ..rows
                 });
             });

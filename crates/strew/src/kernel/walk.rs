@@ -66,6 +66,7 @@ pub(crate) struct Term {
 pub(crate) struct OutOfBounds;
 
 /// What a run goes over.
+#[derive(Clone, Copy)]
 pub(crate) struct Geometry<'g> {
     /// Axes of the rows, outermost first.
     pub(crate) rows: &'g [Axis],
@@ -188,6 +189,29 @@ impl<'a> Walk<'a> {
             rest /= axis.len;
         }
         (rest == 0).then_some(offset)
+    }
+
+    /// The byte offset of row 0 and the first of `width` columns from coordinate `origin` on, where
+    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that is
+    /// not what the walk goes over.
+    pub(super) fn columns(
+        &self,
+        origin: &[usize],
+        width: usize,
+        (rows, row, column): (usize, isize, isize),
+    ) -> Option<isize> {
+        let [term] = self.terms else { return None };
+        let (last, along) = (self.rows.last()?, *origin.last()?);
+        let inside = origin.len() == self.rows.len()
+            && origin
+                .iter()
+                .zip(self.rows)
+                .all(|(&at, axis)| at < axis.len)
+            && width <= last.len - along;
+        let alike = (term.len, term.dst, last.step.dst) == (rows, row, column);
+        let steps = origin.iter().zip(self.rows);
+        let offset = steps.map(|(&at, axis)| at.cast_signed() * axis.step.dst);
+        (inside && alike).then(|| self.start.dst + offset.sum::<isize>())
     }
 
     pub(crate) fn dst_layout(&self) -> &Layout {

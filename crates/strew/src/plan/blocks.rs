@@ -150,9 +150,10 @@ impl Execution {
                 lookups: &space.lookups,
                 rules: &rules,
                 cut: &cut,
+                origin: &[],
             },
             walk: &walk,
-            progress: Progress::new(monitor, stop, 0, 2 * updates as u64),
+            progress: &mut Progress::new(monitor, stop, 0, 2 * updates as u64),
         };
         pass.each(|block| list.push(&walk, block))?;
         list.close();

@@ -3,6 +3,7 @@
 use super::Request;
 use super::space::{Cut, Space};
 use super::split::{self, Split};
+use super::tiles;
 use crate::error::Problem;
 use crate::kernel::Combine;
 use crate::tensor::DType;
@@ -20,16 +21,19 @@ pub enum Strategy {
     DenseTable,
     /// Likewise, with a row for each row of the destination that is touched.
     CompactTable,
+    /// Elements along an axis go to some columns of their rows at a time, kept close together.
+    Tiled,
     /// Updates are listed by block of the destination first, and then go straight into their cells.
     Partition,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::InOrder,
         Self::DenseTable,
         Self::CompactTable,
+        Self::Tiled,
         Self::Partition,
     ];
 
@@ -40,6 +44,7 @@ impl Strategy {
             Self::InOrder => "in-order",
             Self::DenseTable => "dense-table",
             Self::CompactTable => "compact-table",
+            Self::Tiled => "tiled",
             Self::Partition => "partition",
         }
     }
@@ -59,7 +64,7 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected: "it must be in-order, dense-table, compact-table or partition".into(),
+            expected: "it must be in-order, dense-table, compact-table, tiled or partition".into(),
         })
     }
 }
@@ -88,11 +93,16 @@ fn unlisted(space: &Space<'_>, (dst, src): (DType, DType)) -> Option<&'static st
 }
 
 /// Whether to list the updates pays.
-fn list_pays(space: &Space<'_>, cut: &Cut, dst: DType) -> bool {
-    let reach = space.reach().saturating_add(dst.size());
+fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
+    // How far apart neighbours may be that differ in nothing but their index.
+    let pointed = space.lookups.iter().map(|lookup| {
+        let (rows, stride) = space.dst[lookup.axis];
+        rows.saturating_mul(stride.unsigned_abs())
+    });
+    let reach = pointed.fold(0, usize::saturating_add);
     let every = reach / cut.count().max(1);
-    let single = !space.lookups.is_empty() && cut.width() == 1;
-    single && reach >= LISTED_REACH && every <= LISTED_EVERY
+    let apart = cut.rows.last().is_some_and(|axis| axis.step.dst == 0);
+    cut.width() == 1 && apart && reach >= LISTED_REACH && every <= LISTED_EVERY
 }
 
 /// Chooses the strategy, and says why.
@@ -111,7 +121,7 @@ pub(super) fn choose(
                 strategy: strategy.name(),
                 why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
             }),
-            Strategy::Partition if must_stage => Err(Problem::Strategy {
+            Strategy::Tiled | Strategy::Partition if must_stage => Err(Problem::Strategy {
                 strategy: strategy.name(),
                 why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
             }),
@@ -119,20 +129,36 @@ pub(super) fn choose(
                 strategy: strategy.name(),
                 why: "only sums and products are gathered in a table",
             }),
-            _ => match unlisted(space, (dst, src)) {
-                Some(why) if strategy == Strategy::Partition => Err(Problem::Strategy {
-                    strategy: strategy.name(),
-                    why,
-                }),
-                _ => Ok((strategy, "it was asked for")),
-            },
+            _ => {
+                let obstacle = match strategy {
+                    Strategy::Partition => unlisted(space, (dst, src)),
+                    Strategy::Tiled if request.from_identity => {
+                        Some("tiles go on from what is there")
+                    }
+                    Strategy::Tiled => tiles::columns(space, cut, dst.size()).err(),
+                    _ => None,
+                };
+                match obstacle {
+                    Some(why) => Err(Problem::Strategy {
+                        strategy: strategy.name(),
+                        why,
+                    }),
+                    None => Ok((strategy, "it was asked for")),
+                }
+            }
         };
     }
     if !must_stage {
-        if unlisted(space, (dst, src)).is_none() && list_pays(space, cut, dst) {
+        if unlisted(space, (dst, src)).is_none() && list_pays(space, cut) {
             return Ok((
                 Strategy::Partition,
                 "single updates all over a destination that no cache holds",
+            ));
+        }
+        if !request.from_identity && tiles::pay(space, cut, dst.size()) {
+            return Ok((
+                Strategy::Tiled,
+                "the rows of a column are far apart, and would compete for the same places of a cache",
             ));
         }
         return Ok((
@@ -195,7 +221,7 @@ pub(super) fn split(
     // In place, once one part has written, no other may fail: not even for want of memory.
     let blocked = |split| {
         let may_fail = match strategy {
-            Strategy::InOrder => src != dst,
+            Strategy::InOrder | Strategy::Tiled => src != dst,
             Strategy::DenseTable | Strategy::CompactTable => true,
             // All lists are there before the first block is written.
             Strategy::Partition => split != Split::Owner,

@@ -119,6 +119,8 @@ pub(super) struct Reader<'s, 'a> {
     pub(super) lookups: &'s [Lookup<'a>],
     pub(super) rules: &'s [Rule],
     pub(super) cut: &'s Cut,
+    /// The coordinate that rows are counted from; none: the first.
+    pub(super) origin: &'s [usize],
 }
 
 impl Reader<'_, '_> {
@@ -128,6 +130,9 @@ impl Reader<'_, '_> {
         for (&k, steps) in at.iter().zip(&self.cut.index) {
             stride = steps[lookup];
             offset += k.cast_signed() * stride;
+        }
+        for (&k, steps) in self.origin.iter().zip(&self.cut.index) {
+            offset += k.cast_signed() * steps[lookup];
         }
         Stretch {
             index: &self.lookups[lookup].index,

@@ -2,7 +2,7 @@
 
 use super::cost::{self, Strategy};
 use super::space::{Cut, Space};
-use super::{Request, Split};
+use super::{Request, Split, tiles};
 use crate::error::Problem;
 use crate::kernel::{Blocks, Combine};
 use crate::tensor::DType;
@@ -105,7 +105,7 @@ impl Execution {
     pub fn passes(&self) -> usize {
         let request = &self.request;
         match self.strategy {
-            Strategy::InOrder => {
+            Strategy::InOrder | Strategy::Tiled => {
                 1 + usize::from(self.checks_first())
                     + usize::from(request.from_identity && !self.marks)
             }
@@ -117,8 +117,8 @@ impl Execution {
     /// Whether every index is checked before the first write, in a pass of its own.
     pub(super) fn checks_first(&self) -> bool {
         let request = &self.request;
-        let unseen = request.visible && !request.proven;
-        unseen && self.lookups > 0 && self.strategy == Strategy::InOrder
+        let unchecked = matches!(self.strategy, Strategy::InOrder | Strategy::Tiled);
+        request.visible && !request.proven && self.lookups > 0 && unchecked
     }
 
     /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
@@ -132,6 +132,7 @@ impl Execution {
         let table = match self.strategy {
             Strategy::InOrder if self.marks => self.cut.cell_count / 8,
             Strategy::InOrder => 0,
+            Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,
             Strategy::CompactTable => {

@@ -9,6 +9,7 @@ mod grouped;
 mod run;
 mod space;
 mod split;
+mod tiles;
 mod way;
 
 pub use cost::Strategy;

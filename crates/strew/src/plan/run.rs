@@ -10,7 +10,7 @@ use super::split::{Part, Split};
 use crate::error::Problem;
 use crate::kernel::{
     Arg, Begin, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term,
-    Touched, Walk, identity,
+    Touched, Walk, identity, round, wide_like,
 };
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
@@ -150,15 +150,24 @@ impl Execution {
             };
             return self.by_block(space, src, dst, &crew);
         }
+        if self.widens() {
+            return self.widened(space, src, dst, monitor, stop);
+        }
+        if let Some(tile) = self.tile(space, cut, dst.dtype()) {
+            let _floats = DefaultFloats::enter();
+            let progress = self.progress(cut, monitor, stop);
+            return self.tiled(space, cut, src, dst, tile, progress);
+        }
         let rules = space.rules();
         let reader = Reader {
             lookups: &space.lookups,
             rules: &rules,
             cut,
+            origin: &[],
         };
         let terms = terms(space, cut);
         let cells = match self.strategy() {
-            Strategy::InOrder | Strategy::Partition => &[][..],
+            Strategy::InOrder | Strategy::Tiled | Strategy::Partition => &[][..],
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
         let geometry = Geometry {
@@ -168,7 +177,7 @@ impl Execution {
             cells,
             numbers: arg.is_some()
                 || match self.strategy() {
-                    Strategy::InOrder => self.marks,
+                    Strategy::InOrder | Strategy::Tiled => self.marks,
                     Strategy::Partition => false,
                     Strategy::DenseTable | Strategy::CompactTable => true,
                 },
@@ -177,23 +186,31 @@ impl Execution {
         };
         let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
-        let updates = (walk.count() as u64).saturating_mul(walk.width() as u64);
         let mut pass = Pass {
             reader,
             walk: &walk,
-            progress: Progress::new(
-                monitor,
-                stop,
-                if self.checks_first() { updates } else { 0 },
-                updates.saturating_mul(self.passes() as u64),
-            ),
+            progress: &mut self.progress(cut, monitor, stop),
         };
         match self.strategy() {
-            Strategy::InOrder => self.in_order(&mut pass, arg, cut.cell_count),
+            // A part that has no tiles goes in order.
+            Strategy::InOrder | Strategy::Tiled => self.in_order(&mut pass, arg, cut.cell_count),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
             Strategy::Partition => unreachable!("it ran above"),
         }
+    }
+
+    /// How far one part of the run has come, once its index has been checked if that comes first.
+    fn progress<'p>(
+        &self,
+        cut: &Cut,
+        monitor: Option<&'p dyn Monitor>,
+        stop: &'p AtomicBool,
+    ) -> Progress<'p> {
+        let updates = (cut.count() as u64).saturating_mul(cut.width() as u64);
+        let done = if self.checks_first() { updates } else { 0 };
+        let total = updates.saturating_mul(self.passes() as u64);
+        Progress::new(monitor, stop, done, total)
     }
 
     /// Every update is left out, but an index that is an error is still one.
@@ -208,9 +225,58 @@ impl Execution {
         Ok(())
     }
 
+    /// Whether the dense table is a destination like any other, of another type: nothing has to be
+    /// known about its rows.
+    fn widens(&self) -> bool {
+        let uncounted = self.request.blank && self.request.mean.is_none();
+        self.strategy() == Strategy::DenseTable && uncounted
+    }
+
+    /// Runs the updates in order into a table of the destination's shape, and rounds it.
+    fn widened(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let combine = self.request.combine;
+        let mut table = wide_like(&dst, combine)?;
+        let space = space.with_destination(table.layout());
+        let cut = space.cut();
+        let (rules, terms) = (space.rules(), terms(&space, &cut));
+        let geometry = Geometry {
+            rows: &cut.rows,
+            terms: &terms,
+            window: &cut.window,
+            cells: &[],
+            numbers: false,
+            start: cut.start,
+            cell_start: cut.cell_start,
+        };
+        let mut cells = table.view_mut();
+        let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
+        let _floats = DefaultFloats::enter();
+        let mut direct = Direct::new(&walk, combine)?;
+        let mut pass = Pass {
+            reader: Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut: &cut,
+                origin: &[],
+            },
+            walk: &walk,
+            progress: &mut self.progress(&cut, monitor, stop),
+        };
+        pass.each(|block| direct.run(&walk, block))?;
+        round(&table, &mut dst)?;
+        Ok(())
+    }
+
     fn in_order(
         &self,
-        pass: &mut Pass<'_, '_>,
+        pass: &mut Pass<'_, '_, '_>,
         arg: Option<DynViewMut<'_>>,
         rows: usize,
     ) -> Result<(), Fault> {
@@ -245,7 +311,7 @@ impl Execution {
         })
     }
 
-    fn dense_table(&self, pass: &mut Pass<'_, '_>, rows: usize) -> Result<(), Fault> {
+    fn dense_table(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
         let walk = pass.walk;
         let request = &self.request;
         let begin = match (request.blank, request.from_identity) {
@@ -268,7 +334,7 @@ impl Execution {
         Ok(())
     }
 
-    fn compact_table(&self, pass: &mut Pass<'_, '_>) -> Result<(), Fault> {
+    fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
         let walk = pass.walk;
         let request = &self.request;
         let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;
@@ -305,7 +371,7 @@ impl Execution {
         Ok(())
     }
 
-    fn begin_writing(&self, pass: &mut Pass<'_, '_>) {
+    fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
         if self.request.visible {
             pass.progress.writes_are_visible();
         }
@@ -336,13 +402,13 @@ pub(super) fn unfit() -> Fault {
 }
 
 /// A walk with its index and its monitor: what every pass goes over.
-pub(super) struct Pass<'p, 'a> {
+pub(super) struct Pass<'p, 'a, 'm> {
     pub(super) reader: Reader<'p, 'p>,
     pub(super) walk: &'p Walk<'a>,
-    pub(super) progress: Progress<'p>,
+    pub(super) progress: &'p mut Progress<'m>,
 }
 
-impl Pass<'_, '_> {
+impl Pass<'_, '_, '_> {
     pub(super) fn each(&mut self, mut work: impl FnMut(&mut Block)) -> Result<(), Fault> {
         let mut cursor = Cursor::new(self.walk);
         let mut block = Block::new();

@@ -2,7 +2,7 @@
 
 use super::decode::{Bounds, Rule};
 use crate::kernel::{Axis, Step};
-use crate::tensor::{Dims, DynView, Strides};
+use crate::tensor::{Dims, DynView, Layout, Strides};
 use smallvec::SmallVec;
 
 /// A window has no more elements than this unless its innermost axis alone does: enough to make
@@ -93,6 +93,20 @@ impl Space<'_> {
             stride.unsigned_abs().saturating_mul(most)
         });
         spans.fold(0, usize::saturating_add)
+    }
+
+    /// The same updates for a destination of the same shape that lies elsewhere.
+    pub(super) fn with_destination(&self, layout: &Layout) -> Self {
+        let mut space = self.clone();
+        let steps: SmallVec<[isize; 6]> = (0..self.axes.len()).map(|k| self.steps(k)).collect();
+        for (axis, steps) in space.axes.iter_mut().zip(steps) {
+            let stride = axis.onto.map_or(0, |onto| layout.strides()[onto]);
+            axis.dst = stride.wrapping_mul(steps);
+        }
+        for ((_, stride), &new) in space.dst.iter_mut().zip(layout.strides()) {
+            *stride = new;
+        }
+        space
     }
 
     /// `len` of the updates along axis `k`, from `from` on.

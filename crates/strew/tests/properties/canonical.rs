@@ -2,12 +2,12 @@
 
 use crate::naive::canonical::{self, Bad, Join};
 use crate::naive::{Array, Outcome};
-use crate::support::ways::{Needs, assert_matches, ways, with_threads};
+use crate::support::ways::{Needs, assert_matches, picky, ways, with_threads};
 use crate::support::{Placement, Random, Strided};
 use crate::{Basis, basis, cases, shape};
 use proptest::prelude::*;
 use strew::scatter::{Destinations, Finish, Place, Reduction, Scatter, Target};
-use strew::{Bounds, Combine, DType, DynView, Negative, OutOfRange, Problem, Strategy};
+use strew::{Bounds, Combine, DType, DynView, Negative, OutOfRange, Problem};
 
 const INDEX_TYPES: [DType; 8] = [
     DType::I8,
@@ -132,8 +132,8 @@ fn compare(
             .unwrap()
             .with_strategy(way.force)
             .with_split(way.split.map(|split| (split, way.threads)));
-        let listed = way.force == Some(Strategy::Partition);
-        if (way.split.is_some() || listed) && scatter.execution().is_err() {
+        let picky = way.force.is_some_and(picky);
+        if (way.split.is_some() || picky) && scatter.execution().is_err() {
             continue;
         }
         if let Some(forced) = way.force {

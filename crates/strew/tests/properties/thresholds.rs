@@ -143,50 +143,95 @@ fn dense_and_compact_tables() {
     }
 }
 
-/// Single updates all over a destination of several blocks, more than a chunk for some of them.
+/// Columns whose rows are far apart: one tile and several, whole ones and what is left over.
+#[test]
+fn columns_in_tiles() {
+    let mut random = Random(9);
+    for (rows, columns, updates, strategy) in [
+        (63, 1024, 70, Strategy::InOrder),
+        (64, 1024, 15, Strategy::InOrder),
+        (64, 1024, 16, Strategy::Tiled),
+        (65, 1100, 20, Strategy::Tiled),
+        (700, 127, 180, Strategy::InOrder),
+        (700, 130, 180, Strategy::Tiled),
+    ] {
+        for dtype in [DType::F32, DType::I32] {
+            let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
+            let reduce = if defined(dtype, reduce) {
+                reduce
+            } else {
+                "sum"
+            };
+            let input = random.array(dtype, &[rows, columns], Style::Tame);
+            let spread = random.pick(&Spread::ALL);
+            let values = random.indices(updates * columns, rows, spread);
+            let index = Array::of_ints(DType::I64, &[updates, columns], &values);
+            let src = random.array(dtype, &[updates, columns], Style::Tame);
+            let chosen = in_place(&input, 0, &index, &src, reduce, true);
+            assert_eq!(chosen, strategy, "{rows} {columns} {updates} {dtype}");
+            let afresh = in_place(&input, 0, &index, &src, reduce, false);
+            assert_eq!(afresh, Strategy::InOrder);
+        }
+    }
+    for dtype in DType::ALL {
+        let input = random.array(dtype, &[3, 5, 2, 140], Style::Tame);
+        for dim in 0..3 {
+            let mut shape = [3, 5, 2, 140];
+            shape[dim] = 7;
+            let count = shape.iter().product();
+            let values = random.indices(count, [3, 5, 2][dim], Spread::Uniform);
+            let index = Array::of_ints(DType::I32, &shape, &values);
+            let src = random.array(dtype, &shape, Style::Tame);
+            in_place(&input, dim, &index, &src, "sum", true);
+        }
+    }
+}
+
+/// Single updates all over a destination of two blocks, more than a chunk for each of them.
 #[test]
 fn blocks_of_a_partition() {
     let mut random = Random(8);
-    for dtype in DType::ALL {
-        // Five blocks of a mebibyte, the last one short.
-        let cells = (9 << 19) / dtype.size();
-        for (spread, reduce) in Spread::ALL.into_iter().zip(REDUCES.into_iter().cycle()) {
+    let spreads = Spread::ALL.into_iter().cycle();
+    let of_each_size = [DType::U8, DType::F16, DType::F32, DType::C64, DType::C128];
+    for (dtype, spread) in of_each_size.into_iter().zip(spreads) {
+        // A block is a mebibyte; the last one is short.
+        let cells = (5 << 18) / dtype.size();
+        for (reduce, include_self) in [("sum", true), ("amax", false), ("prod", false)] {
             let reduce = if defined(dtype, reduce) {
                 reduce
             } else {
                 "sum"
             };
             let input = random.array(dtype, &[cells], Style::Tame);
-            let values = random.indices(9000, cells, spread);
-            let index = Array::of_ints(DType::I64, &[9000], &values);
-            let src = random.array(dtype, &[9000], Style::Tame);
-            let include_self = spread != Spread::Skewed;
+            let values = random.indices(3000, cells, spread);
+            let index = Array::of_ints(DType::I64, &[3000], &values);
+            let src = random.array(dtype, &[3000], Style::Tame);
             let chosen = in_place(&input, 0, &index, &src, reduce, include_self);
             assert_ne!(chosen, Strategy::Partition);
         }
     }
-    // Beyond 64 MiB it is chosen, if there are enough updates.
+}
+
+/// Beyond 64 MiB updates are listed, if there are enough of them.
+#[test]
+fn listed_from_64_mebibytes_on() {
     let cells = (64 << 20) + 2;
-    let input = Array::of_ints(DType::I8, &[cells], &vec![1; cells]);
     for (count, strategy) in [(261_000, Strategy::InOrder), (1 << 18, Strategy::Partition)] {
-        let values = random.indices(count, cells, Spread::Uniform);
-        let index = Array::of_ints(DType::I64, &[count], &values);
-        let src = random.array(DType::I8, &[count], Style::Tame);
-        let inputs = [Strided::plain(&index), Strided::plain(&src)];
-        let mut target = Strided::plain(&input);
-        let arguments = values_of(&mut target, &inputs);
+        let mut target = strew::DynTensor::zeros(DType::I8, &[cells]).unwrap();
+        let index = strew::DynTensor::zeros(DType::I64, &[count]).unwrap();
+        let src = strew::DynTensor::zeros(DType::I8, &[count]).unwrap();
+        let arguments = vec![
+            ("input", Value::Target(target.view_mut())),
+            ("dim", Value::Int(0)),
+            ("index", Value::Tensor(index.view())),
+            ("src", Value::Tensor(src.view())),
+            ("reduce", Value::Text("sum".into())),
+        ];
         let plan = call("torch.scatter_reduce_", arguments)
             .unwrap()
             .execution();
         assert_eq!(plan.unwrap().strategy(), strategy, "{count}");
     }
-}
-
-fn values_of<'v>(
-    target: &'v mut Strided,
-    inputs: &'v [Strided; 2],
-) -> Vec<(&'static str, Value<'v>)> {
-    values(target.target(), inputs, 0, "sum", true)
 }
 
 /// Windows up to and beyond the widest, in one axis and in several.

@@ -1,0 +1,46 @@
+//! A destination of accumulators, and its rounding to elements.
+
+use super::Combine;
+use super::copy::{packed, whole};
+use super::loops::{finish_loop, identity};
+use super::rows::{Ahead, At, Rows};
+use crate::error::Problem;
+use crate::tensor::{DynTensor, DynViewMut};
+
+/// A tensor of accumulators of the shape of `dst`, each the reduction's identity.
+pub(crate) fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Problem> {
+    let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
+    let start = identity(dtype, combine).ok_or_else(|| Problem::Unsupported {
+        what: format!("{combine:?} in a table"),
+        dtype,
+    })?;
+    DynTensor::filled(acc, dst.shape(), &start[..acc.size()])
+}
+
+/// Sets `dst` to a tensor of its shape that holds its accumulators, each rounded once.
+///
+/// # Panics
+/// If shapes or types differ.
+pub(crate) fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
+    let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
+    assert!(from.shape() == dst.shape() && from.dtype() == acc);
+    if dst.is_empty() {
+        return Ok(());
+    }
+    let mut window = packed(&whole(dst.layout()), acc.size());
+    for dim in &mut window {
+        (dim.left, dim.right) = (dim.right, dim.left);
+    }
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: from.as_bytes().as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right
+    // the tensor, which has as many accumulators of its type in row-major order without gaps.
+    unsafe { finish_loop(dtype)(&rows, None) };
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! The run of elements along an axis tile by tile: some columns at a time, all their rows.
+
+use super::cost::Strategy;
+use super::decode::Reader;
+use super::explain::Execution;
+use super::run::{Fault, Pass, terms, unfit};
+use super::space::{Cut, Space};
+use crate::kernel::{Axis, Direct, Geometry, Step, Tile, Walk, fence, identity};
+use crate::monitor::Progress;
+use crate::tensor::{DType, DynView, DynViewMut};
+use smallvec::SmallVec;
+
+/// A tile has at most so many bytes if its rows then still have [`NARROWEST`] columns.
+const TILE: usize = 128 << 10;
+
+/// A larger one would not stay in a second-level cache.
+pub(super) const LARGEST: usize = 1 << 20;
+
+/// Columns of a tile, at least and at most.
+const NARROWEST: usize = 128;
+const WIDEST: usize = 512;
+
+/// Rows of the destination that are closer together than this in all stay in a cache as they are.
+const SPREAD: usize = 256 << 10;
+
+/// A tile is copied to and fro for its updates: as many as it has cells, or a quarter of that.
+const CELLS_PER_UPDATE: usize = 4;
+
+/// Whether tiles pay.
+pub(super) fn pay(space: &Space<'_>, cut: &Cut, size: usize) -> bool {
+    let (Ok(width), [lookup]) = (columns(space, cut, size), &space.lookups[..]) else {
+        return false;
+    };
+    let (rows, stride) = space.dst[lookup.axis];
+    let on_a_column = cut.rows.iter().filter(|a| a.step.dst == 0);
+    let updates: usize = on_a_column.map(|a| a.len).product();
+    width >= NARROWEST
+        && rows.saturating_mul(width * size) <= LARGEST
+        && rows.saturating_mul(stride.unsigned_abs()) >= SPREAD
+        && updates.saturating_mul(CELLS_PER_UPDATE) >= rows
+}
+
+/// Columns of a tile of this cut, or why it has no tiles.
+pub(super) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize, &'static str> {
+    let ([lookup], [outer @ .., last]) = (&space.lookups[..], &cut.rows[..]) else {
+        return Err("tiles take one index and two axes");
+    };
+    if cut.width() != 1 || last.step.dst == 0 || space.arg.is_some() {
+        return Err("only single elements, without positions, that lie in columns are tiled");
+    }
+    // Columns of a tile are cells of their own whatever the index says: the last axis walks along one
+    // of the destination that nobody else does.
+    let alone = space
+        .axes
+        .iter()
+        .rev()
+        .find(|a| a.len > 1)
+        .and_then(|a| a.onto);
+    let walked = space.axes.iter().filter(|a| a.onto == alone && a.len > 1);
+    if alone.is_none_or(|axis| axis == lookup.axis) || walked.count() != 1 {
+        return Err("the columns are not cells of their own");
+    }
+    if outer.iter().all(|a| a.step.dst != 0) {
+        return Err("no column gets more than one update");
+    }
+    let rows = space.dst[lookup.axis].0.max(1);
+    let fit = TILE / rows.saturating_mul(size).max(1);
+    Ok(fit.clamp(NARROWEST, WIDEST).min(last.len))
+}
+
+impl Execution {
+    /// A tile for this part of a run, and its columns; `None`: better without.
+    pub(super) fn tile(&self, space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<(usize, Tile)> {
+        let tiled = self.strategy() == Strategy::Tiled && !self.request.from_identity;
+        let width = columns(space, cut, dtype.size()).ok().filter(|_| tiled)?;
+        let term = terms(space, cut)[0];
+        let tile = Tile::new(dtype, &term, cut.rows.last()?, width);
+        // Without memory for a tile there is the longer way.
+        Some((width, tile.ok()?))
+    }
+
+    /// Runs the updates tile by tile. Those of one cell are all in one tile, in their order.
+    pub(super) fn tiled(
+        &self,
+        space: &Space<'_>,
+        cut: &Cut,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        (width, mut tile): (usize, Tile),
+        mut progress: Progress<'_>,
+    ) -> Result<(), Fault> {
+        let dtype = dst.dtype();
+        let rules = space.rules();
+        let all = terms(space, cut);
+        let whole = Geometry {
+            rows: &cut.rows,
+            terms: &all,
+            window: &[],
+            cells: &[],
+            numbers: false,
+            start: cut.start,
+            cell_start: 0,
+        };
+        let walk = Walk::new(&whole, &mut dst, src).ok_or_else(unfit)?;
+        let (term, last) = (all[0], cut.rows[cut.rows.len() - 1]);
+        let start = self.start(dtype);
+        if self.request.visible {
+            progress.writes_are_visible();
+        }
+
+        // A tile has all of the axes that stay on their columns, and one place on the others.
+        let mut rows: SmallVec<[Axis; 2]> = cut.rows.clone();
+        for axis in &mut rows {
+            if axis.step.dst != 0 {
+                axis.len = 1;
+                axis.step.dst = 0;
+            }
+        }
+        let inner = rows.len() - 1;
+        rows[inner].step.dst = dtype.size().cast_signed();
+        let mut in_tile = term;
+        in_tile.dst = tile.pitch();
+        let in_tile = [in_tile];
+        let mut origin: SmallVec<[usize; 4]> = SmallVec::from_elem(0, rows.len());
+        loop {
+            let columns = width.min(last.len - origin[inner]);
+            rows[inner].len = columns;
+            match &start {
+                Some(value) => tile.fill(value),
+                None => tile.load(&walk, &origin, columns),
+            }
+            let steps = origin.iter().zip(&cut.rows);
+            let moved: isize = steps.map(|(&at, a)| at.cast_signed() * a.step.src).sum();
+            let geometry = Geometry {
+                rows: &rows,
+                terms: &in_tile,
+                window: &[],
+                cells: &[],
+                numbers: false,
+                start: Step {
+                    src: cut.start.src + moved,
+                    ..Step::default()
+                },
+                cell_start: 0,
+            };
+            let mut memory = tile.view_mut();
+            let local = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
+            let mut direct = Direct::new(&local, self.request.combine)?;
+            let mut pass = Pass {
+                reader: Reader {
+                    lookups: &space.lookups,
+                    rules: &rules,
+                    cut,
+                    origin: &origin,
+                },
+                walk: &local,
+                progress: &mut progress,
+            };
+            pass.each(|block| direct.run(&local, block))?;
+            tile.store(&walk, &origin, columns);
+            if !next(&mut origin, cut, columns) {
+                fence();
+                return Ok(());
+            }
+        }
+    }
+
+    /// What every cell of the destination is known to hold, if it is.
+    fn start(&self, dtype: DType) -> Option<[u8; 16]> {
+        match self.request.blank {
+            true => identity(dtype, self.request.combine),
+            false => None,
+        }
+    }
+}
+
+/// Moves on by some columns, or to the next place on the axes that walk along the destination.
+fn next(origin: &mut [usize], cut: &Cut, columns: usize) -> bool {
+    let inner = origin.len() - 1;
+    origin[inner] += columns;
+    for k in (0..origin.len()).rev() {
+        let axis = &cut.rows[k];
+        if axis.step.dst == 0 {
+            continue;
+        }
+        if k != inner {
+            origin[k] += 1;
+        }
+        if origin[k] < axis.len {
+            return true;
+        }
+        origin[k] = 0;
+    }
+    false
+}
