@@ -2,7 +2,6 @@
 
 mod bytes;
 mod explain;
-mod facts;
 mod reduce;
 mod run;
 
@@ -11,10 +10,9 @@ pub use reduce::Reduce;
 
 use super::operator::{Context, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
-use crate::kernel::{Facts, Groups, Numbers};
+use crate::kernel::{Facts, Groups, Multiplicity, Numbers};
 use crate::plan::{Bounds, Way};
 use crate::tensor::{DynView, Element, TensorView};
-use facts::Multiplicity;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -1,7 +1,8 @@
 //! How often rows are touched.
 
+use super::groups::{Facts, Groups, Numbers};
 use crate::error::Problem;
-use crate::kernel::{Facts, Groups, Numbers};
+use crate::tensor::try_vec;
 
 /// Up to so many rows a table of counts stays in a near cache.
 const COUNTED: usize = 1 << 20;
@@ -11,22 +12,22 @@ const FEW: usize = 16;
 
 /// How often rows are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Multiplicity {
+pub(crate) struct Multiplicity {
     /// Rows that are touched.
-    pub(super) touched: usize,
+    pub(crate) touched: usize,
     /// The updates of the one that is touched most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
 }
 
 impl Multiplicity {
     /// What the groups tell.
-    pub(super) fn of(groups: &Groups) -> Self {
+    pub(crate) fn of(groups: &Groups) -> Self {
         let (touched, most) = groups.multiplicity();
         Self { touched, most }
     }
 
     /// Counts; `None` if that is no quicker than to group the updates.
-    pub(super) fn count(
+    pub(crate) fn count(
         numbers: &Numbers,
         size: usize,
         facts: Facts,
@@ -45,7 +46,7 @@ impl Multiplicity {
         if size > COUNTED || size / FEW > numbers.len() {
             return Ok(None);
         }
-        let mut counts: Vec<usize> = crate::tensor::try_vec("counts of a plan's rows", size)?;
+        let mut counts: Vec<usize> = try_vec("counts of a plan's rows", size)?;
         counts.resize(size, 0);
         for number in numbers.iter().filter(|&n| n < size) {
             let count = &mut counts[number];
