@@ -14,6 +14,7 @@ use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
 use crate::tensor::{Buffer, Layout, try_vec};
+use std::ops::Range;
 
 /// A block of the destination has two to the power of so many bytes: half of a second-level cache.
 const BLOCK_BITS: u32 = 20;
@@ -33,7 +34,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    pub(crate) fn of(dst: &Layout) -> Self {
+    fn of(dst: &Layout) -> Self {
         let (low, high) = dst.extent();
         Self {
             low,
@@ -47,10 +48,6 @@ impl Blocks {
             low: 0,
             count: (bytes >> BLOCK_BITS) + 1,
         }
-    }
-
-    pub(crate) fn count(self) -> usize {
-        self.count
     }
 
     /// Bytes that a list of `updates` elements of `size` bytes takes, at most.
@@ -87,6 +84,8 @@ struct Chain {
 /// A list of updates, sorted by block.
 pub(crate) struct Partition {
     blocks: Blocks,
+    /// The destination's.
+    layout: Layout,
     size: usize,
     chains: Vec<Chain>,
     /// For each chunk, the next one of its block.
@@ -102,8 +101,9 @@ pub(crate) struct Partition {
 const NONE: u32 = u32::MAX;
 
 impl Partition {
-    /// An empty list for up to `updates` elements of `size` bytes.
-    pub(crate) fn new(blocks: Blocks, updates: usize, size: usize) -> Result<Self, Problem> {
+    /// An empty list for up to `updates` elements that go to a destination.
+    pub(crate) fn new(dst: &Layout, updates: usize) -> Result<Self, Problem> {
+        let (blocks, size) = (Blocks::of(dst), dst.dtype().size());
         let chunks = blocks.chunks(updates);
         let what = || format!("a list of {updates} updates by their destinations");
         let mut chains = try_vec("the blocks of a list of updates", blocks.count)?;
@@ -116,6 +116,7 @@ impl Partition {
         let line = LINE * (size_of::<u32>() + size);
         Ok(Self {
             blocks,
+            layout: dst.clone(),
             size,
             chains,
             next: try_vec("the chunks of a list of updates", chunks)?,
@@ -128,9 +129,10 @@ impl Partition {
     /// Appends the updates of a block of rows, which are one element each.
     ///
     /// # Panics
-    /// If there are more than were announced.
+    /// If there are more than were announced, or if the walk is one over something else.
     pub(crate) fn push(&mut self, walk: &Walk<'_>, rows: &Block) {
-        assert!(walk.width() == 1 && walk.src_layout().dtype().size() == self.size);
+        assert!(walk.width() == 1 && *walk.dst_layout() == self.layout);
+        assert_eq!(walk.src_layout().dtype(), self.layout.dtype());
         match self.size {
             1 => self.push_sized::<1>(walk, rows),
             2 => self.push_sized::<2>(walk, rows),
@@ -213,7 +215,7 @@ impl Partition {
     }
 
     /// Updates in all that go to these blocks.
-    pub(crate) fn len(&self, blocks: std::ops::Range<usize>) -> usize {
+    fn len(&self, blocks: Range<usize>) -> usize {
         self.chains[blocks].iter().map(|c| c.len).sum()
     }
 
@@ -245,46 +247,82 @@ impl Partition {
     }
 }
 
-/// Joins the updates of lists into blocks of a destination.
-pub(crate) struct Replay<'d> {
+/// A share of the blocks of a destination, into which the updates of lists are joined.
+pub(crate) struct Share<'s> {
+    lists: &'s [Partition],
+    direct: &'s Direct,
     dst: *mut u8,
-    direct: &'d Direct,
+    blocks: Range<usize>,
+    /// Marks for the cells of a block, and what those start from that are touched first.
+    afresh: Option<(Touched, Bits)>,
 }
 
-// SAFETY: whoever calls `block` promises that no two threads have the same block.
-unsafe impl Sync for Replay<'_> {}
+// SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
+unsafe impl Send for Share<'_> {}
 
-impl<'d> Replay<'d> {
-    pub(crate) fn new(walk: &'d Walk<'_>, direct: &'d Direct) -> Self {
-        Self {
-            dst: walk.dst(),
-            direct,
+impl<'s> Share<'s> {
+    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
+    /// each. With `start`, cells that are touched for the first time start from it.
+    ///
+    /// # Panics
+    /// If a list was made for another destination.
+    pub(crate) fn cut(
+        walk: &'s mut Walk<'_>,
+        direct: &'s Direct,
+        lists: &'s [Partition],
+        count: usize,
+        start: Option<Bits>,
+    ) -> Result<Vec<Self>, Problem> {
+        let dst = walk.dst();
+        let same = |list: &Partition| list.layout == *walk.dst_layout();
+        assert!(lists.iter().all(same));
+        let blocks = Blocks::of(walk.dst_layout()).count;
+        let size = walk.dst_layout().dtype().size();
+        let share = |blocks: Range<usize>| -> Result<Self, Problem> {
+            let afresh = match start {
+                Some(start) => Some((Touched::new((1 << BLOCK_BITS) / size)?, start)),
+                None => None,
+            };
+            Ok(Self {
+                lists,
+                direct,
+                dst,
+                blocks,
+                afresh,
+            })
+        };
+        let updates =
+            |blocks: Range<usize>| -> usize { lists.iter().map(|l| l.len(blocks.clone())).sum() };
+        let total = updates(0..blocks);
+        let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
+        for block in 0..blocks {
+            done += updates(block..block + 1);
+            let full = done.saturating_mul(count) >= total.saturating_mul(shares.len() + 1);
+            if full && shares.len() + 1 < count {
+                shares.push(share(from..block + 1)?);
+                from = block + 1;
+            }
         }
+        shares.push(share(from..blocks)?);
+        Ok(shares)
     }
 
-    /// Joins the updates of one block, list after list. With `marks`, cells that are touched for the
-    /// first time start from a value.
-    ///
-    /// # Safety
-    /// The lists' offsets must be those of the walk, its element type theirs, and nobody else may
-    /// write to the block meanwhile.
-    pub(crate) unsafe fn block(
-        &self,
-        lists: &[Partition],
-        block: usize,
-        mut marks: Option<(&mut Touched, &Bits)>,
-    ) {
-        if let Some((marks, _)) = &mut marks {
+    /// Joins the updates of the next block; gives their number, or nothing if no block is left.
+    pub(crate) fn next(&mut self) -> Option<usize> {
+        let block = self.blocks.next()?;
+        if let Some((marks, _)) = &mut self.afresh {
             marks.clear();
         }
-        for list in lists {
+        let base = |list: &Partition| list.blocks.low + (block << BLOCK_BITS).cast_signed();
+        for list in self.lists {
             list.each(block, |at, values| {
-                if let Some((marks, value)) = &mut marks {
+                if let Some((marks, value)) = &mut self.afresh {
                     let size = list.size.trailing_zeros();
-                    let base = list.blocks.low + (block << BLOCK_BITS).cast_signed();
                     let mut room = Lane::new();
                     let first = room.fill_with(0isize, at.len());
-                    let cells = at.iter().map(|at| (at - base).cast_unsigned() >> size);
+                    let cells = at
+                        .iter()
+                        .map(|at| (at - base(list)).cast_unsigned() >> size);
                     let count = marks.touch(cells, at.iter().copied(), first);
                     // SAFETY: as below.
                     unsafe { self.direct.set_at(self.dst, &first[..count], value) };
@@ -297,15 +335,11 @@ impl<'d> Replay<'d> {
                     window: &[],
                     ahead: Ahead::NONE,
                 };
-                // SAFETY: the offsets are those of a walk that proved them, the values elements of
-                // its type without gaps, and the caller keeps others away.
+                // SAFETY: a walk over this destination proved the offsets, and nobody else has this
+                // block's; the values are elements of its type without gaps, in memory of the list's.
                 unsafe { self.direct.join(&rows) };
             });
         }
-    }
-
-    /// Marks for the cells of a block.
-    pub(crate) fn marks(size: usize) -> Result<Touched, Problem> {
-        Touched::new((1 << BLOCK_BITS) / size)
+        Some(self.lists.iter().map(|l| l.len(block..block + 1)).sum())
     }
 }

@@ -5,14 +5,11 @@ use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit};
 use super::space::Space;
 use crate::error::Problem;
-use crate::kernel::{
-    Blocks, DefaultFloats, Direct, Geometry, Partition, Replay, Touched, Walk, identity,
-};
+use crate::kernel::{DefaultFloats, Direct, Geometry, Partition, Share, Walk, identity};
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::{DynView, DynViewMut, Layout};
 use crate::threads::Team;
-use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Who works, and who watches.
 pub(super) struct Crew<'c> {
@@ -57,9 +54,8 @@ impl Execution {
             cell_start: cut.cell_start,
         };
         let layout = dst.layout().clone();
-        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+        let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
         let direct = Direct::new(&walk, self.request.combine)?;
-        let blocks = Blocks::of(&layout);
 
         let stretches = stretches(space, src, crew.threads);
         let mut lists: Vec<Result<Partition, Fault>> = Vec::new();
@@ -68,7 +64,7 @@ impl Execution {
             let ((space, src), list) = piece;
             *list = self.list(space, src, &layout, (monitor, crew.stop));
             if list.is_err() {
-                crew.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                crew.stop.store(true, Ordering::Relaxed);
             }
         });
         let (mut good, mut faults) = (Vec::new(), Vec::new());
@@ -82,41 +78,25 @@ impl Execution {
 
         // Whatever may fail, fails before the first block is written.
         let lists = good;
-        let dtype = walk.dst_layout().dtype();
-        let value = match self.request.from_identity {
-            true => identity(dtype, self.request.combine),
+        let start = match self.request.from_identity {
+            true => identity(layout.dtype(), self.request.combine),
             false => None,
         };
-        let marks = |_: &Range<usize>| match value {
-            Some(_) => Replay::marks(dtype.size()).map(Some),
-            None => Ok(None),
-        };
-        let shares = shares(&lists, blocks.count(), crew.threads);
-        let marks: Vec<Option<Touched>> = shares.iter().map(marks).collect::<Result<_, _>>()?;
-        let replay = Replay::new(&walk, &direct);
         let updates = walk.count() as u64;
-        crew.share(
-            shares.into_iter().zip(marks),
-            |(share, mut marks), monitor| {
-                let _floats = DefaultFloats::enter();
-                let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
-                if self.request.visible {
-                    progress.writes_are_visible();
+        let shares = Share::cut(&mut walk, &direct, &lists, crew.threads, start)?;
+        crew.share(shares, |mut share, monitor| {
+            let _floats = DefaultFloats::enter();
+            let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
+            if self.request.visible {
+                progress.writes_are_visible();
+            }
+            while let Some(done) = share.next() {
+                if !progress.step(done) {
+                    return crew.stop.store(true, Ordering::Relaxed);
                 }
-                for block in share {
-                    let marks = marks.as_mut().zip(value.as_ref());
-                    // SAFETY: the lists were made of this walk's offsets and source; each block is in one
-                    // share only.
-                    unsafe { replay.block(&lists, block, marks) };
-                    let done: usize = lists.iter().map(|l| l.len(block..block + 1)).sum();
-                    if !progress.step(done) {
-                        crew.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-                        return;
-                    }
-                }
-            },
-        );
-        match crew.stop.load(std::sync::atomic::Ordering::Relaxed) && !self.request.visible {
+            }
+        });
+        match crew.stop.load(Ordering::Relaxed) && !self.request.visible {
             true => Err(Problem::Interrupted.into()),
             false => Ok(()),
         }
@@ -144,7 +124,7 @@ impl Execution {
         };
         let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
         let updates = walk.count();
-        let mut list = Partition::new(Blocks::of(dst), updates, dst.dtype().size())?;
+        let mut list = Partition::new(dst, updates)?;
         let mut pass = Pass {
             reader: Reader {
                 lookups: &space.lookups,
@@ -180,20 +160,4 @@ fn stretches<'i, 's>(
         .collect()
     });
     cuts.unwrap_or_else(|| vec![(space.clone(), src.clone())])
-}
-
-/// The blocks cut into shares with about as many updates each.
-fn shares(lists: &[Partition], blocks: usize, count: usize) -> Vec<Range<usize>> {
-    let total: usize = lists.iter().map(|l| l.len(0..blocks)).sum();
-    let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
-    for block in 0..blocks {
-        done += lists.iter().map(|l| l.len(block..block + 1)).sum::<usize>();
-        let full = done * count >= total * (shares.len() + 1);
-        if full && shares.len() + 1 < count {
-            shares.push(from..block + 1);
-            from = block + 1;
-        }
-    }
-    shares.push(from..blocks);
-    shares
 }
