@@ -28,13 +28,13 @@ impl<'py> Taken<'py> {
     ) -> PyResult<Self> {
         let py = given.py();
         let name = argument.name;
-        let wrong = |expected: &str| wrong_kind(py, operator, name, expected, kind_of(given));
+        let wrong = |expected: &str| wrong_kind(py, operator.name, name, expected, kind_of(given));
         match argument.kind {
-            Kind::Tensor => Array::read(operator, name, given).map(Self::Tensor),
-            Kind::Target => Array::write(operator, name, given).map(Self::Target),
+            Kind::Tensor => Array::read(operator.name, name, given).map(Self::Tensor),
+            Kind::Target => Array::write(operator.name, name, given).map(Self::Target),
             Kind::Integers => match listed(operator, name, given)? {
                 Some(list) => Ok(Self::Integers(list)),
-                None => Array::read(operator, name, given).map(Self::Tensor),
+                None => Array::read(operator.name, name, given).map(Self::Tensor),
             },
             Kind::Int => integer(given)?
                 .map(Self::Int)
@@ -48,7 +48,7 @@ impl<'py> Taken<'py> {
                     expected: "of a kind that Python can pass".into(),
                     found: format!("{:?}", argument.kind),
                 };
-                Err(refuse(py, operator, Class::NotImplemented, problem))
+                Err(refuse(py, operator.name, Class::NotImplemented, problem))
             }
         }
     }
@@ -75,7 +75,13 @@ fn listed(
     let one = |(at, item): (usize, Bound<'_, PyAny>)| {
         let wrong = || {
             let name = format!("{argument}[{at}]");
-            wrong_kind(given.py(), operator, name, "an integer", kind_of(&item))
+            wrong_kind(
+                given.py(),
+                operator.name,
+                name,
+                "an integer",
+                kind_of(&item),
+            )
         };
         integer(&item)?.ok_or_else(wrong)
     };
@@ -91,7 +97,7 @@ fn listed(
 
 /// The integer that an object is, by `__index__`; one that `i64` cannot hold becomes the extreme
 /// on its side, which no axis reaches either. `None` if the object is no integer.
-fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+pub(crate) fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     match given.extract() {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {

@@ -12,7 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple, PyType};
-use strew::{Class, DType, DynView, DynViewMut, Layout, Operator, Problem};
+use strew::{Class, DType, DynView, DynViewMut, Layout, Problem};
 
 /// Memory of a Python object, and what keeps it alive.
 pub(crate) struct Array<'py> {
@@ -32,7 +32,7 @@ enum Memory<'py> {
 impl<'py> Array<'py> {
     /// The memory of anything that is an array or that NumPy makes one of.
     pub(crate) fn read(
-        operator: &Operator,
+        operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
@@ -45,7 +45,7 @@ impl<'py> Array<'py> {
         let made = asarray.call1((object,)).map_err(|error| {
             // A ragged list, say: NumPy knows why, but not which argument it is.
             let why = error.value(py);
-            let said = format!("{}: {argument} is no array: {why}", operator.name);
+            let said = format!("{}: {argument} is no array: {why}", operator);
             let named = if error.is_instance_of::<PyTypeError>(py) {
                 PyTypeError::new_err(said)
             } else if error.is_instance_of::<PyValueError>(py) {
@@ -66,7 +66,7 @@ impl<'py> Array<'py> {
 
     /// The memory of an array that exists already: nothing else can be written in place.
     pub(crate) fn write(
-        operator: &Operator,
+        operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
@@ -94,14 +94,14 @@ impl<'py> Array<'py> {
             }
             Access::Copy => Err(PyValueError::new_err(format!(
                 "{}: {argument} hands out a copy of its memory, so it cannot be written to in place",
-                operator.name
+                operator
             ))),
         }
     }
 
     #[inline(always)]
     fn existing(
-        operator: &Operator,
+        operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Self>> {
@@ -130,11 +130,9 @@ impl<'py> Array<'py> {
         let tensor = tensor.map_err(|refusal| match refusal {
             Refusal::Raised(error) => error,
             Refusal::Value(why) => {
-                PyValueError::new_err(format!("{}: {argument}: {why}", operator.name))
+                PyValueError::new_err(format!("{}: {argument}: {why}", operator))
             }
-            Refusal::Type(why) => {
-                PyTypeError::new_err(format!("{}: {argument}: {why}", operator.name))
-            }
+            Refusal::Type(why) => PyTypeError::new_err(format!("{}: {argument}: {why}", operator)),
         })?;
         let Imported {
             ptr,
@@ -155,7 +153,7 @@ impl<'py> Array<'py> {
     /// `made_of` is what the array was made of, where the caller passed something else.
     #[inline(always)]
     fn numpy(
-        operator: &Operator,
+        operator: &str,
         argument: &str,
         array: Bound<'py, PyUntypedArray>,
         made_of: Option<&str>,
@@ -220,7 +218,7 @@ impl<'py> Array<'py> {
 /// Refuses memory whose pointer does not fit its layout.
 fn check_pointer(
     py: Python<'_>,
-    operator: &Operator,
+    operator: &str,
     argument: &str,
     ptr: *const u8,
     layout: &Layout,
@@ -253,7 +251,7 @@ fn is_literal(object: &Bound<'_, PyAny>) -> bool {
 
 /// A mask would be lost without a word.
 fn refuse_masked(
-    operator: &Operator,
+    operator: &str,
     argument: &str,
     array: &Bound<'_, PyUntypedArray>,
 ) -> PyResult<()> {

@@ -7,7 +7,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use strew::{Class, Error, Operator, Problem};
+use strew::{Class, Error, Problem};
 
 /// The exception for an error of the core.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
@@ -29,14 +29,14 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
 }
 
 /// The exception for a problem that this edge finds before the core sees the arguments.
-pub(crate) fn refuse(py: Python<'_>, operator: &Operator, class: Class, problem: Problem) -> PyErr {
-    raise(py, &Error::new(operator.name, class, problem))
+pub(crate) fn refuse(py: Python<'_>, operator: &str, class: Class, problem: Problem) -> PyErr {
+    raise(py, &Error::new(operator, class, problem))
 }
 
 /// A value of the wrong kind for an argument.
 pub(crate) fn wrong_kind(
     py: Python<'_>,
-    operator: &Operator,
+    operator: &str,
     argument: impl Into<String>,
     expected: &str,
     found: impl Into<String>,

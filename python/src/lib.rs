@@ -4,7 +4,7 @@
 //! An operator's arguments are converted by their [`strew::Kind`] alone, so a new dialect needs no
 //! line here: only a Python module that makes its operators by name.
 //!
-//! - `operator`: the call itself;
+//! - `operator`: the call itself; `plan`: an index that is kept for many runs;
 //! - `argument`: from Python values to the operator's arguments;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
@@ -18,6 +18,7 @@ mod interrupt;
 mod library;
 mod operator;
 mod output;
+mod plan;
 mod settings;
 
 /// The compiled part of the package `strew`.
@@ -30,6 +31,8 @@ mod _strew {
     use crate::operator::{Operator, noop, operators};
     #[pymodule_export]
     use crate::output::Buffer;
+    #[pymodule_export]
+    use crate::plan::{Plan, plan_from_bytes};
     #[pymodule_export]
     use crate::settings::{get_memory_limit, get_num_threads, set_memory_limit, set_num_threads};
 

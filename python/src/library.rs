@@ -5,7 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyType};
-use strew::{Class, Operator, Problem};
+use strew::{Class, Problem};
 
 /// The library of an array.
 #[derive(Clone)]
@@ -42,7 +42,7 @@ impl<'py> Library<'py> {
 
     /// Refuses a tensor whose memory does not hold what the tensor says, or whose gradient
     /// would be lost.
-    pub(crate) fn check(&self, operator: &Operator, argument: &str) -> PyResult<()> {
+    pub(crate) fn check(&self, operator: &str, argument: &str) -> PyResult<()> {
         let tensor = match self {
             Self::Torch(_, tensor) => tensor,
             Self::Jax(array) => return refuse_traced(operator, argument, array),
@@ -136,7 +136,7 @@ fn is_instance<'py>(
 }
 
 /// While JAX traces a function, its arrays have no memory.
-fn refuse_traced(operator: &Operator, argument: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_traced(operator: &str, argument: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
     static TRACER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = array.py();
     if array.is_instance(TRACER.import(py, "jax.core", "Tracer")?)? {

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 use strew::{Arguments, Class};
 
 /// Runs of fewer elements are over before a person could interrupt them.
-const WATCHED_FROM: usize = 1_000_000;
+pub(crate) const WATCHED_FROM: usize = 1_000_000;
 
 /// An operator, to be called with its arguments by position, in the framework's order; None
 /// stands for one that is not passed.
@@ -67,7 +67,7 @@ impl Operator {
         if values.len() > operator.arguments.len() {
             let found = format!("{} of them", values.len());
             let expected = format!("at most {}", operator.arguments.len());
-            return Err(wrong_kind(py, operator, "arguments", &expected, found));
+            return Err(wrong_kind(py, operator.name, "arguments", &expected, found));
         }
         let mut taken = Vec::with_capacity(operator.arguments.len());
         let mut target = None;
@@ -88,7 +88,7 @@ impl Operator {
         for (place, value) in &mut taken {
             let value = value
                 .value()
-                .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+                .map_err(|problem| refuse(py, operator.name, Class::Value, problem))?;
             arguments
                 .set(*place, value)
                 .map_err(|error| raise(py, &error))?;

@@ -26,6 +26,9 @@ Errors
     have the class that the framework raises. On an error, whatever was to be written to in place
     is as it was.
 
+Plans
+    An index that is used more than once can be analysed once: see `strew.Plan`.
+
 Threads and Ctrl-C
     Results do not depend on the number of threads. Other Python threads go on during a run.
     Ctrl-C stops a long run that makes a new array; one that writes in place is stopped before
@@ -38,6 +41,7 @@ from . import openvino as openvino
 from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._errors import ConversionError as ConversionError
+from ._strew import Plan as Plan
 from ._strew import __version__ as __version__
 from ._strew import get_memory_limit as get_memory_limit
 from ._strew import get_num_threads as get_num_threads

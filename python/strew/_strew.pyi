@@ -1,10 +1,15 @@
-from typing import Any, final
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias, final
+
+from ._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "Buffer",
     "Operator",
+    "Plan",
     "__version__",
     "_noop",
+    "_plan_from_bytes",
     "get_memory_limit",
     "get_num_threads",
     "operators",
@@ -37,6 +42,64 @@ class Buffer:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+_Reduce: TypeAlias = Literal["sum", "mean", "prod", "min", "max", "amin", "amax"]
+
+@final
+class Plan:
+    def __new__(
+        cls,
+        index: ArrayLike,
+        size: SupportsIndex | None = None,
+        *,
+        mode: Literal["error", "wrap", "drop", "clip"] = "error",
+        name: str | None = None,
+    ) -> Plan: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def is_sorted(self) -> bool: ...
+    @property
+    def is_unique(self) -> bool: ...
+    @property
+    def min(self) -> int | None: ...
+    @property
+    def max(self) -> int | None: ...
+    @property
+    def max_multiplicity(self) -> int: ...
+    @property
+    def touched(self) -> int: ...
+    @property
+    def dropped(self) -> int: ...
+    def __len__(self) -> int: ...
+    def scatter(
+        self,
+        src: Array | Numbers,
+        reduce: _Reduce = "sum",
+        *,
+        dim: int = 0,
+        out: Array | None = None,
+        include_self: bool = True,
+    ) -> Array: ...
+    def reduce(
+        self, src: Array | Numbers, reduces: Sequence[_Reduce], *, dim: int = 0
+    ) -> tuple[Array, ...]: ...
+    def gather(self, src: Array | Numbers, *, dim: int = 0) -> Array: ...
+    def explain(
+        self,
+        shape: Sequence[int],
+        dtype: Any = None,
+        reduce: _Reduce | Sequence[_Reduce] | None = None,
+        *,
+        dim: int = 0,
+    ) -> str: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> Plan: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+
+def _plan_from_bytes(data: bytes, /) -> Plan: ...
 def _noop(*values: Any) -> None: ...
 def operators() -> list[str]: ...
 def set_num_threads(n: int | None, /) -> None: ...

@@ -119,6 +119,11 @@ assert_type(strew.openvino.slice_scatter(x, x, [0], [3], np.ones(1, int)), F)
 assert_type(strew.torch.scatter_reduce(x, 0, i, x, "amax", include_self=False), F)
 assert_type(strew.torch.scatter_reduce_(x, 0, i, x, "sum"), F)
 assert_type(strew.mindspore.scatter_mul(x, i, x), F)
+plan = strew.Plan(i, 3, mode="wrap", name="here")
+assert_type(plan.scatter(x, "max", out=x, include_self=False), F)
+assert_type(plan.reduce(x, ["sum", "mean"], dim=0), tuple[F, ...])
+assert_type(plan.gather(x), F)
+plan.scatter(x, "median")  # type: ignore[arg-type]
 out: np.ndarray = strew.torch_scatter.scatter([1.0, 2.0], [0, 0])
 strew.torch.scatter_reduce(x, 0, i, x, "median")  # type: ignore[arg-type]
 strew.mindspore.scatter_mul([1.0], i, x)  # type: ignore[type-var]

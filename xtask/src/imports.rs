@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn comments_and_strings_are_no_code() {
         let found = |line| used(&code_of(line)).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(found("use crate::plan::{Bounds, Plan};"), ["plan"]);
+        assert_eq!(found("use crate::plan::{Bounds, Execution};"), ["plan"]);
         assert_eq!(
             found("fn f(a: crate::kernel::A) -> crate::plan::B {"),
             ["kernel", "plan"]

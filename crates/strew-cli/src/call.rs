@@ -204,7 +204,7 @@ fn quoted(text: &str) -> String {
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let (operator, _, mut values) = Values::read(matches)?;
-    let plan = values.with_call(|call| call.plan())?;
+    let plan = values.with_call(|call| call.execution())?;
     if json {
         let facts: serde_json::Map<String, serde_json::Value> = plan
             .facts()

@@ -44,6 +44,7 @@ mod tensor;
 mod threads;
 
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+pub use dialect::{Explanation, Plan, Reduce};
 pub use dialect::{OPERATORS, mindspore, mxnet, openvino, torch, torch_scatter};
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
@@ -51,7 +52,7 @@ pub use half::{bf16, f16};
 pub use kernel::{Combine, Nan};
 pub use monitor::{Monitor, watch};
 pub use num_complex::{Complex32, Complex64};
-pub use plan::{Bounds, Negative, OutOfRange, Plan, Split, Strategy};
+pub use plan::{Bounds, Execution, Negative, OutOfRange, Split, Strategy, Way};
 pub use tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
     TensorViewMut, UnknownDType, memory_limit, set_memory_limit,

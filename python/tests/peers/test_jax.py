@@ -89,3 +89,14 @@ def test_mixed_with_numpy():
     out = np.zeros(2, np.float32)
     assert strew.torch_scatter.scatter(jnp.ones(3), jnp.array([0, 0, 1]), out=out) is out
     assert out.tolist() == [2, 1]
+
+
+def test_a_plan():
+    plan = strew.Plan(jnp.array([1, 0, 1]))
+    out = plan.scatter(jnp.array([1.0, 2.0, 5.0]), "mean")
+    assert isinstance(out, jax.Array) and out.tolist() == [2, 3]
+    total, most = plan.reduce(jnp.arange(3), ["sum", "max"])
+    assert isinstance(total, jax.Array) and total.tolist() == [1, 2] and most.tolist() == [1, 2]
+    assert (plan.gather(out) == out[jnp.array([1, 0, 1])]).all()
+    with pytest.raises(TypeError, match="a JAX array, which is immutable"):
+        plan.scatter(jnp.ones(3), out=jnp.ones(2))

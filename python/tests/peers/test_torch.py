@@ -232,3 +232,23 @@ def test_memory_stays_flat():
 def test_torch_is_not_imported_by_strew():
     code = "import sys, strew; strew.torch_scatter.scatter([1.0], [0]); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_plan():
+    index = torch.tensor([1, 0, 1, 3])
+    plan = strew.Plan(index, 5)
+    src = torch.randn(4, 3)
+    for reduce in ["sum", "mean", "prod", "amin", "amax"]:
+        out = torch.randn(5, 3)
+        expanded = index[:, None].expand(4, 3)
+        for include_self in [True, False]:
+            expected = out.scatter_reduce(0, expanded, src, reduce, include_self=include_self)
+            found = out.clone()
+            version = found._version
+            assert plan.scatter(src, reduce, out=found, include_self=include_self) is found
+            assert found._version > version
+            torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    made = plan.scatter(src)
+    assert isinstance(made, torch.Tensor) and made.dtype == src.dtype
+    torch.testing.assert_close(made, torch.zeros(5, 3).index_add(0, index, src), rtol=0, atol=0)
+    torch.testing.assert_close(plan.gather(made), made[index], rtol=0, atol=0)

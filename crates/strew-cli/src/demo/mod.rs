@@ -75,7 +75,7 @@ fn plans(messages: &[f32], to: &[i64], airports: usize) -> Result<Vec<Plan>> {
         for (argument, value) in values {
             arguments.set_named(argument, value).map_err(failed)?;
         }
-        let plan = arguments.lower().and_then(|call| call.plan());
+        let plan = arguments.lower().and_then(|call| call.execution());
         plans.push((name, plan.map_err(failed)?.facts()));
     }
     Ok(plans)

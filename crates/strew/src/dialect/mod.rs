@@ -4,6 +4,7 @@
 //! [`Scatter`](crate::scatter::Scatter), and lists its operators as data. It holds no data loop.
 
 mod operator;
+mod plan;
 
 pub mod mindspore;
 pub mod mxnet;
@@ -12,6 +13,7 @@ pub mod torch;
 pub mod torch_scatter;
 
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+pub use plan::{Explanation, Plan, Reduce};
 
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[

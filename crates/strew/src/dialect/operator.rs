@@ -2,7 +2,7 @@
 
 use super::OPERATORS;
 use crate::error::{Class, Error, Problem, Result};
-use crate::plan::{Plan, Split, Strategy};
+use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
 use std::borrow::Cow;
@@ -375,8 +375,8 @@ impl Call<'_> {
     ///
     /// # Errors
     /// If a forced strategy cannot run it.
-    pub fn plan(&self) -> Result<Plan> {
-        self.scatter.plan().map_err(|p| self.context.error(p))
+    pub fn execution(&self) -> Result<Execution> {
+        self.scatter.execution().map_err(|p| self.context.error(p))
     }
 
     /// Forces a strategy; results do not depend on it.

@@ -1,7 +1,7 @@
 //! The run of a partition: updates written down by block of the destination, then joined.
 
 use super::decode::Reader;
-use super::explain::Plan;
+use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit};
 use super::space::Space;
 use crate::error::Problem;
@@ -33,7 +33,7 @@ impl Crew<'_> {
     }
 }
 
-impl Plan {
+impl Execution {
     /// Each thread lists a stretch of the updates, then each joins some of the blocks.
     pub(super) fn by_block(
         &self,

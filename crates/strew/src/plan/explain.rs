@@ -1,4 +1,4 @@
-//! What a plan tells about itself.
+//! What an execution tells about itself.
 
 use super::cost::{self, Strategy};
 use super::space::{Cut, Space};
@@ -10,7 +10,7 @@ use std::fmt;
 
 /// How a scatter is run: the same value drives the run and explains it.
 #[derive(Debug)]
-pub struct Plan {
+pub struct Execution {
     pub(super) request: Request,
     pub(super) cut: Cut,
     strategy: Strategy,
@@ -25,7 +25,7 @@ pub struct Plan {
     pub(super) marks: bool,
 }
 
-impl Plan {
+impl Execution {
     pub(crate) fn new(
         space: &Space<'_>,
         request: Request,
@@ -116,8 +116,9 @@ impl Plan {
 
     /// Whether every index is checked before the first write, in a pass of its own.
     pub(super) fn checks_first(&self) -> bool {
+        let request = &self.request;
         let unchecked = matches!(self.strategy, Strategy::InOrder | Strategy::Tiled);
-        self.request.visible && self.lookups > 0 && unchecked
+        request.visible && !request.proven && self.lookups > 0 && unchecked
     }
 
     /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
@@ -142,7 +143,7 @@ impl Plan {
         table.saturating_add(convert)
     }
 
-    /// The plan as names and values, for programs.
+    /// The same as names and values, for programs.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let combine = match self.request.combine {
@@ -186,7 +187,7 @@ impl Plan {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let facts = self.facts();
         let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -5,17 +5,22 @@ mod check;
 mod cost;
 mod decode;
 mod explain;
+mod grouped;
 mod run;
 mod space;
 mod split;
 mod tiles;
+mod way;
 
 pub use cost::Strategy;
 pub use decode::{Bounds, Negative, OutOfRange};
-pub use explain::Plan;
+pub use explain::Execution;
+pub(crate) use grouped::{pick, reduce};
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
 pub use split::Split;
+pub use way::Way;
+pub(crate) use way::{Work, choose, threads};
 
 use crate::kernel::Combine;
 
@@ -31,6 +36,8 @@ pub(crate) struct Request {
     pub(crate) mean: Option<u64>,
     /// The caller can see the destination, so nothing may be written before all is checked.
     pub(crate) visible: bool,
+    /// Every index value has been checked before, and nobody else can change it.
+    pub(crate) proven: bool,
     /// A strategy to use whatever the cost model says.
     pub(crate) force: Option<Strategy>,
     /// How to share the run out, and among how many threads, whatever the cost model says.

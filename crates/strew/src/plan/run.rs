@@ -4,7 +4,7 @@ use super::blocks::Crew;
 use super::check::check;
 use super::cost::Strategy;
 use super::decode::Reader;
-use super::explain::Plan;
+use super::explain::Execution;
 use super::space::{Cut, Space};
 use super::split::{Part, Split};
 use crate::error::Problem;
@@ -55,7 +55,7 @@ pub(crate) struct Outputs<'o> {
     pub(crate) arg: Option<DynViewMut<'o>>,
 }
 
-impl Plan {
+impl Execution {
     /// Runs the updates `src` into the destination.
     ///
     /// On a fault nothing that the caller can see has been written, unless the index was changed

@@ -2,7 +2,7 @@
 
 use super::cost::Strategy;
 use super::decode::Reader;
-use super::explain::Plan;
+use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit};
 use super::space::{Cut, Space};
 use crate::kernel::{Axis, Direct, Geometry, Step, Tile, Walk, fence, identity};
@@ -68,7 +68,7 @@ pub(super) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize
     Ok(fit.clamp(NARROWEST, WIDEST).min(last.len))
 }
 
-impl Plan {
+impl Execution {
     /// A tile for this part of a run, and its columns; `None`: better without.
     pub(super) fn tile(&self, space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<(usize, Tile)> {
         let tiled = self.strategy() == Strategy::Tiled && !self.request.from_identity;

@@ -8,7 +8,7 @@ pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Nan, clear_equal, converts, duplicate, finite_start, identity};
-use crate::plan::{Fault, Outputs, Plan, Request, Split, Strategy};
+use crate::plan::{Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
 };
@@ -58,6 +58,7 @@ pub struct Scatter<'a> {
     target: Target<'a>,
     arg: Option<i64>,
     shape: Option<Dims>,
+    proven: bool,
     strategy: Option<Strategy>,
     split: Option<(Split, usize)>,
 }
@@ -154,6 +155,7 @@ impl<'a> Scatter<'a> {
             target,
             arg: None,
             shape: None,
+            proven: false,
             strategy: None,
             split: None,
         })
@@ -172,6 +174,14 @@ impl<'a> Scatter<'a> {
     #[must_use]
     pub fn shaped(mut self, shape: &[usize]) -> Self {
         self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Every index value has been checked before, and nobody else can change it: it need not be checked
+    /// once more before the first visible write. One that is wrong all the same is still an error.
+    #[must_use]
+    pub(crate) fn proven(mut self) -> Self {
+        self.proven = true;
         self
     }
 
@@ -211,6 +221,7 @@ impl<'a> Scatter<'a> {
                 Finish::None | Finish::ZeroIfStart => None,
             },
             visible: matches!(self.target, Target::InPlace { .. }),
+            proven: self.proven,
             force: self.strategy,
             split: self.split,
         }
@@ -220,7 +231,7 @@ impl<'a> Scatter<'a> {
     ///
     /// # Errors
     /// [`Problem::Strategy`] if the forced strategy cannot run it.
-    pub fn plan(&self) -> Result<Plan, Problem> {
+    pub fn execution(&self) -> Result<Execution, Problem> {
         let layout = match &self.target {
             Target::InPlace { view, .. } => view.layout().clone(),
             Target::New { dtype, .. } => {
@@ -230,7 +241,7 @@ impl<'a> Scatter<'a> {
         let space = self
             .destinations
             .space(&layout, &self.source, self.arg.is_some());
-        Plan::new(&space, self.request(), self.dtype(), self.source.dtype())
+        Execution::new(&space, self.request(), self.dtype(), self.source.dtype())
     }
 
     /// Runs it.
@@ -292,12 +303,13 @@ impl<'a> Scatter<'a> {
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
-        let plan = Plan::new(&space, request, view.dtype(), self.source.dtype())?;
+        let execution = Execution::new(&space, request, view.dtype(), self.source.dtype())?;
         let outputs = Outputs {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
         };
-        plan.run(&space, &self.source, outputs)
+        execution
+            .run(&space, &self.source, outputs)
             .map_err(|fault| match fault {
                 Fault::Problem(problem) => problem,
                 Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
@@ -351,6 +363,19 @@ impl<'a> Scatter<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// A new tensor of the reduction's identities.
+pub(crate) fn identities(
+    dtype: DType,
+    shape: &[usize],
+    reduction: &Reduction,
+) -> Result<DynTensor, Problem> {
+    let combine = reduction.combine;
+    match one_as_element(dtype, combine).or(identity(dtype, combine)) {
+        Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
+        None => DynTensor::zeros(dtype, shape),
     }
 }
 

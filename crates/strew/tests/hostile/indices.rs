@@ -49,7 +49,7 @@ fn torch_in_place() {
                     ];
                     let call = call("torch.scatter_reduce_", values).unwrap();
                     let call = call.with_strategy(force);
-                    if call.plan().is_err() {
+                    if call.execution().is_err() {
                         drop(call);
                     } else {
                         says(

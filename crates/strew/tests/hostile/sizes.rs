@@ -187,7 +187,7 @@ fn forced_tables() {
     let call = call("torch.scatter_reduce_", values).unwrap();
     let plan = call
         .with_strategy("dense-table".parse().ok())
-        .plan()
+        .execution()
         .unwrap();
     assert_eq!(plan.working_memory(), (4 + 8) << 20);
     assert_eq!(input.bytes(), before);

@@ -133,11 +133,11 @@ fn compare(
             .with_strategy(way.force)
             .with_split(way.split.map(|split| (split, way.threads)));
         let picky = way.force.is_some_and(picky);
-        if (way.split.is_some() || picky) && scatter.plan().is_err() {
+        if (way.split.is_some() || picky) && scatter.execution().is_err() {
             continue;
         }
         if let Some(forced) = way.force {
-            assert_eq!(scatter.plan().unwrap().strategy(), forced);
+            assert_eq!(scatter.execution().unwrap().strategy(), forced);
         }
         let result = with_threads(way.threads, || scatter.run());
         changed.assert_guards();

@@ -10,6 +10,7 @@ mod canonical;
 mod mindspore;
 mod mxnet;
 mod openvino;
+mod plan;
 mod thresholds;
 mod torch;
 mod torch_scatter;

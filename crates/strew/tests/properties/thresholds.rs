@@ -40,7 +40,7 @@ fn in_place(
         values(unused.target(), &inputs, dim, reduce, include_self),
     )
     .unwrap();
-    call.plan().unwrap().strategy()
+    call.execution().unwrap().strategy()
 }
 
 fn values<'v>(
@@ -227,7 +227,9 @@ fn listed_from_64_mebibytes_on() {
             ("src", Value::Tensor(src.view())),
             ("reduce", Value::Text("sum".into())),
         ];
-        let plan = call("torch.scatter_reduce_", arguments).unwrap().plan();
+        let plan = call("torch.scatter_reduce_", arguments)
+            .unwrap()
+            .execution();
         assert_eq!(plan.unwrap().strategy(), strategy, "{count}");
     }
 }
@@ -261,7 +263,7 @@ fn wide_windows() {
                     ("shape", Value::Integers(sizes.clone())),
                 ];
                 let call = call("mxnet.scatter_nd", values).unwrap();
-                assert_eq!(call.plan().unwrap().width(), width);
+                assert_eq!(call.execution().unwrap().width(), width);
                 if let Some(output) = run(call, way, Needs::of("assign", dtype)) {
                     assert_matches(&made(&output), &expected, true, &|| format!("{window:?}"));
                 }

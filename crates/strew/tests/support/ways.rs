@@ -100,13 +100,13 @@ pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
         .with_split(way.split.map(|split| (split, way.threads)));
     match way.force {
         Some(strategy) if !needs.allow(strategy) => {
-            for error in [call.plan().unwrap_err(), call.run().unwrap_err()] {
+            for error in [call.execution().unwrap_err(), call.run().unwrap_err()] {
                 assert_cannot(&error, &[strategy.name()]);
             }
             None
         }
         _ => {
-            let plan = match (call.plan(), way.split) {
+            let plan = match (call.execution(), way.split) {
                 (Ok(plan), _) => plan,
                 // Updates that are converted are not listed, and not all destinations have columns.
                 (Err(error), split) if way.force.is_some_and(picky) => {

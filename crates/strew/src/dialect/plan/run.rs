@@ -1,0 +1,404 @@
+//! Runs of a plan.
+
+use super::super::operator::{axis, expect_dtype, expect_shape};
+use super::{Plan, Reduce};
+use crate::error::{Problem, Result};
+use crate::kernel::{Fold, Take};
+use crate::plan::{self, Bounds, Negative, OutOfRange, Way, Work};
+use crate::scatter::{Destinations, Place, Scatter, Start, Target};
+use crate::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorView,
+    TensorViewMut, overlap_each_other, overlaps_itself,
+};
+
+impl Plan {
+    /// Reduces the updates of each row into a new tensor.
+    ///
+    /// `src` has [`len`](Self::len) coordinates along axis `dim` (negative: from the end), the other
+    /// axes are as they like; the result has its shape but for `dim`, where it has
+    /// [`size`](Self::size). What a row without updates holds is said at each [`Reduce`].
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, [`Class::Value`](crate::Class::Value) for a wrong shape,
+    /// [`Class::Type`](crate::Class::Type) for a type that the reduction is not defined for,
+    /// [`Class::Memory`](crate::Class::Memory).
+    pub fn scatter<'a, T: Element>(
+        &self,
+        src: impl Into<TensorView<'a, T>>,
+        dim: i64,
+        reduce: Reduce,
+    ) -> Result<Tensor<T>> {
+        let made = self.scatter_dyn(&src.into().into_dyn(), dim, reduce)?;
+        Ok(super::super::typed(Some(made)))
+    }
+
+    /// [`scatter`](Self::scatter) with an element type known at run time.
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter).
+    pub fn scatter_dyn(&self, src: &DynView<'_>, dim: i64, reduce: Reduce) -> Result<DynTensor> {
+        let made = self.reduce_dyn(src, dim, &[reduce])?;
+        let mut made = made.into_iter();
+        Ok(made.next().expect("one reduction makes one tensor"))
+    }
+
+    /// Reduces the updates of each row into `out`, in place, as PyTorch's `scatter_reduce_` does.
+    ///
+    /// `out` has `src`'s type and shape but for `dim`, where it has [`size`](Self::size). What it
+    /// holds counts as one more update, or, without `include_self`, is replaced in the rows that take
+    /// an update. Other rows stay as they are.
+    ///
+    /// ```
+    /// use strew::{Bounds, Plan, Reduce};
+    ///
+    /// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;
+    /// let mut out = [10.0f32, 20.0];
+    /// plan.scatter_into(&[1.0f32, 3.0], 0, Reduce::Mean, &mut out, true)?;
+    /// assert_eq!(out, [10.0, 8.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter), and [`Class::Value`](crate::Class::Value) for an `out` that overlaps itself or
+    /// `src`; `out` is then unchanged.
+    pub fn scatter_into<'a, T: Element>(
+        &self,
+        src: impl Into<TensorView<'a, T>>,
+        dim: i64,
+        reduce: Reduce,
+        out: impl Into<TensorViewMut<'a, T>>,
+        include_self: bool,
+    ) -> Result<()> {
+        let (src, out) = (src.into().into_dyn(), out.into().into_dyn());
+        self.scatter_into_dyn(&src, dim, reduce, out, include_self)
+    }
+
+    /// [`scatter_into`](Self::scatter_into) with an element type known at run time.
+    ///
+    /// # Errors
+    /// As [`scatter_into`](Self::scatter_into), and [`Class::Type`](crate::Class::Type) if the types differ.
+    pub fn scatter_into_dyn(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        reduce: Reduce,
+        out: DynViewMut<'_>,
+        include_self: bool,
+    ) -> Result<()> {
+        self.into(src, dim, reduce, out, include_self)
+            .map_err(|problem| self.context().error(problem))
+    }
+
+    /// Several reductions at once, each into a new tensor, in one trip over the source where that
+    /// pays.
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter).
+    pub fn reduce<'a, T: Element>(
+        &self,
+        src: impl Into<TensorView<'a, T>>,
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Vec<Tensor<T>>> {
+        let made = self.reduce_dyn(&src.into().into_dyn(), dim, reduces)?;
+        let typed = made.into_iter().map(|t| super::super::typed(Some(t)));
+        Ok(typed.collect())
+    }
+
+    /// [`reduce`](Self::reduce) with an element type known at run time.
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter).
+    pub fn reduce_dyn(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Vec<DynTensor>> {
+        self.anew(src, dim, reduces)
+            .map_err(|problem| self.context().error(problem))
+    }
+
+    /// Picks the rows that the index names: the way back of a scatter.
+    ///
+    /// `input` has [`size`](Self::size) coordinates along axis `dim`; the result has its shape but
+    /// for `dim`, where it has [`len`](Self::len). Updates that are left out get zeros. Bits are
+    /// copied.
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter).
+    pub fn gather<'a, T: Element>(
+        &self,
+        input: impl Into<TensorView<'a, T>>,
+        dim: i64,
+    ) -> Result<Tensor<T>> {
+        let made = self.gather_dyn(&input.into().into_dyn(), dim)?;
+        Ok(super::super::typed(Some(made)))
+    }
+
+    /// [`gather`](Self::gather) with an element type known at run time.
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter).
+    pub fn gather_dyn(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor> {
+        self.pick(input, dim)
+            .map_err(|problem| self.context().error(problem))
+    }
+
+    /// How often each row is touched: `int64`, of shape `[size]`.
+    ///
+    /// # Errors
+    /// [`Class::Memory`](crate::Class::Memory).
+    pub fn counts(&self) -> Result<Tensor<i64>> {
+        let mut counts = Tensor::zeros(&[self.size()]).map_err(|p| self.context().error(p))?;
+        let all = counts.as_mut_slice();
+        for number in self.index.numbers.iter() {
+            if let Some(count) = all.get_mut(number) {
+                *count += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// The axis, if the tensor has as many coordinates along it.
+    pub(super) fn axis_of(
+        &self,
+        argument: &'static str,
+        shape: &[usize],
+        dim: i64,
+        wanted: usize,
+    ) -> Result<usize, Problem> {
+        let axis = axis("dim", dim, shape.len())?;
+        expect_shape(argument, shape, shape.get(axis) == Some(&wanted), || {
+            format!("its size along dimension {axis} must be {wanted}")
+        })?;
+        Ok(axis)
+    }
+
+    /// The way of a run, and why.
+    pub(super) fn way_of(
+        &self,
+        src: &Layout,
+        axis: usize,
+        reduces: &[Reduce],
+        anew: bool,
+    ) -> (Way, &'static str) {
+        match self.way {
+            Some(way) => (way, "it was asked for"),
+            None => plan::choose(&self.work(src, axis, reduces, anew)),
+        }
+    }
+
+    fn work(&self, src: &Layout, axis: usize, reduces: &[Reduce], anew: bool) -> Work {
+        let (shape, strides) = (src.shape(), src.strides());
+        let size = src.dtype().size();
+        // The tail of axes that lie one after the other, without the one of the rows.
+        let mut run = size;
+        let mut inner = shape.len();
+        while inner > axis + 1 {
+            let k = inner - 1;
+            if shape[k] > 1 && strides[k] != run.cast_signed() {
+                break;
+            }
+            run = run.saturating_mul(shape[k].max(1));
+            inner = k;
+        }
+        let others = shape.iter().enumerate().filter(|(k, _)| *k != axis);
+        let row = others.fold(size, |bytes, (_, &len)| bytes.saturating_mul(len));
+        Work {
+            updates: self.len(),
+            rows: self.size(),
+            run,
+            bytes: self.len().saturating_mul(row),
+            pieces: row.div_ceil(run),
+            single: run == size,
+            in_order: self.is_sorted() && self.dropped() == 0,
+            reductions: (0..reduces.len())
+                .filter(|&k| !reduces[..k].contains(&reduces[k]))
+                .count(),
+            staged: reduces.iter().any(|r| r.is_staged(src.dtype())),
+            swept: anew && reduces.iter().any(|r| r.is_swept()),
+        }
+    }
+
+    /// How many threads a run of so many bytes gets.
+    pub(super) fn threads_for(&self, bytes: usize) -> usize {
+        self.threads
+            .map_or_else(|| plan::threads(bytes), |n| n.max(1))
+    }
+
+    fn anew(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Vec<DynTensor>, Problem> {
+        let axis = self.axis_of("src", src.shape(), dim, self.len())?;
+        for reduce in reduces {
+            reduce.check(src.dtype())?;
+        }
+        if self.way_of(src.layout(), axis, reduces, true).0 == Way::InOrder {
+            let each = |&reduce: &Reduce| {
+                let (start, reduction) = reduce.anew();
+                let dtype = src.dtype();
+                let shape = self.shape(src.shape(), axis);
+                let target = Target::New { dtype, start };
+                let scatter = Scatter::new(
+                    self.destinations(src.shape(), &shape, axis)?,
+                    reduction,
+                    "src",
+                    src.clone(),
+                    target,
+                )?;
+                let made = scatter.proven().run()?.tensor;
+                Ok(made.expect("a scatter into a new tensor makes one"))
+            };
+            return reduces.iter().map(each).collect();
+        }
+        let (mut folds, mut takes): (Vec<Fold>, Vec<Take>) = (Vec::new(), Vec::new());
+        let mut made = Vec::new();
+        let shape = self.shape(src.shape(), axis);
+        for reduce in reduces {
+            let (fold, take) = reduce.fold_anew(src.dtype());
+            let at = folds.iter().position(|&f| f == fold).unwrap_or_else(|| {
+                folds.push(fold);
+                folds.len() - 1
+            });
+            takes.push(Take { fold: at, ..take });
+            // Rows without updates are not written: they are there from the beginning.
+            let (start, _) = reduce.anew();
+            let ones = matches!(start, Start::Identity) && self.touched() < self.size();
+            made.push(match ones {
+                true => crate::scatter::identities(src.dtype(), &shape, &reduce.anew().1)?,
+                false => DynTensor::zeros(src.dtype(), &shape)?,
+            });
+        }
+        let outputs = made.iter_mut().map(DynTensor::view_mut).collect();
+        self.run_grouped(src, axis, (&folds, &takes), outputs, false)?;
+        Ok(made)
+    }
+
+    fn run_grouped(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        what: (&[Fold], &[Take]),
+        outputs: Vec<DynViewMut<'_>>,
+        visible: bool,
+    ) -> Result<(), Problem> {
+        if src.is_empty() {
+            return Ok(());
+        }
+        let bytes = src.len().saturating_mul(src.dtype().size());
+        let threads = self.threads_for(bytes);
+        plan::reduce(self.groups()?, what, axis, src, outputs, threads, visible)
+    }
+
+    fn into(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        reduce: Reduce,
+        mut out: DynViewMut<'_>,
+        include_self: bool,
+    ) -> Result<(), Problem> {
+        let axis = self.axis_of("src", src.shape(), dim, self.len())?;
+        let shape = self.shape(src.shape(), axis);
+        expect_dtype(
+            "out",
+            out.dtype(),
+            out.dtype() == src.dtype(),
+            format_args!("it must be src's dtype, {}", src.dtype()),
+        )?;
+        expect_shape("out", out.shape(), *out.shape() == shape[..], || {
+            format!("it must be {:?}", &shape[..])
+        })?;
+        reduce.check(src.dtype())?;
+        if self.way_of(src.layout(), axis, &[reduce], false).0 == Way::InOrder {
+            let target = Target::InPlace {
+                argument: "out",
+                view: out,
+            };
+            let scatter = Scatter::new(
+                self.destinations(src.shape(), &shape, axis)?,
+                reduce.into(include_self),
+                "src",
+                src.clone(),
+                target,
+            )?;
+            return scatter.proven().run().map(drop);
+        }
+        let overlap = |with: &str| {
+            Err(Problem::Overlap {
+                argument: "out",
+                with: with.into(),
+            })
+        };
+        if overlaps_itself(out.layout()) {
+            return overlap("has elements that share memory (an expanded tensor?)");
+        }
+        let at = out.as_mut_ptr().addr();
+        if overlap_each_other(at, out.layout(), src.as_ptr().addr(), src.layout()) {
+            return overlap("shares memory with src");
+        }
+        let (fold, take) = reduce.fold_into(src.dtype(), include_self);
+        self.run_grouped(src, axis, (&[fold], &[take]), vec![out], true)
+    }
+
+    fn pick(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
+        let axis = self.axis_of("input", input.shape(), dim, self.size())?;
+        let mut shape = input.dims();
+        shape[axis] = self.len();
+        let mut output = DynTensor::zeros(input.dtype(), &shape)?;
+        let bytes = output.as_bytes().len();
+        let threads = self.threads_for(bytes);
+        plan::pick(&self.index.numbers, axis, input, output.view_mut(), threads)?;
+        Ok(output)
+    }
+
+    /// The shape of a destination.
+    fn shape(&self, src: &[usize], axis: usize) -> Dims {
+        let mut shape = Dims::from_slice(src);
+        shape[axis] = self.size();
+        shape
+    }
+
+    /// The cells that the updates of a source go to.
+    pub(super) fn destinations<'s>(
+        &'s self,
+        src: &[usize],
+        shape: &[usize],
+        axis: usize,
+    ) -> Result<Destinations<'s>, Problem> {
+        let mut index = self.index.numbers.view();
+        for _ in 0..axis {
+            index = index.insert_axis(0);
+        }
+        while index.rank() < src.len() {
+            index = index.insert_axis(index.rank());
+        }
+        let index = index.broadcast_to(src).ok_or_else(|| Problem::Layout {
+            argument: "src".into(),
+            why: "the index does not fit it".into(),
+        })?;
+        let place = Place {
+            axes: axis..axis + 1,
+            tuple: None,
+        };
+        // All numbers have been checked: those that are not below the size are to be left out.
+        let bounds = match self.dropped() {
+            0 => Bounds::STRICT,
+            _ => Bounds {
+                negative: Negative::Reject,
+                out_of_range: OutOfRange::Drop,
+            },
+        };
+        Destinations::elements(shape, "index", &index, axis, place, bounds)
+    }
+}
+
+/// Of a new tensor: nothing but its type and shape matter for the choice of a way.
+pub(super) fn stand_in(dtype: DType, shape: &[usize]) -> Result<DynTensor, Problem> {
+    let ones = Dims::from_elem(1, shape.len());
+    DynTensor::zeros(dtype, &ones)
+}

@@ -1,0 +1,140 @@
+//! Rows picked by their numbers: the way back of a scatter.
+
+use super::groups::Numbers;
+use super::loops::copy_loop;
+use super::rows::{Ahead, At, Dim, Dims, Rows};
+use crate::error::Problem;
+use crate::tensor::{DynView, DynViewMut};
+use std::ops::Range;
+
+/// Rows that are asked for before they are copied.
+const AHEAD: usize = 16;
+
+/// Rows that are copied between two questions whether to go on.
+const PIECE: usize = 1 << 15;
+
+/// No more lines of a row are asked for; the hardware sees the rest coming.
+const MOST_LINES: usize = 16;
+
+/// Copies row `numbers[k]` of `input` to row `k - range.start` of `output`, for each `k` in the range.
+/// Rows lie along `axis`. Numbers that are not below the input's size are left out. `step` is told
+/// after each piece how many rows were copied, and stops the run by returning false.
+///
+/// # Errors
+/// [`Problem::Layout`] if input and output do not fit each other or the numbers.
+pub(crate) fn gather(
+    numbers: &Numbers,
+    range: Range<usize>,
+    input: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
+    let (from, to) = (input.layout(), output.layout());
+    let others = |k: usize| k == axis || from.shape().get(k) == to.shape().get(k);
+    let fits = from.rank() == to.rank()
+        && axis < from.rank()
+        && (0..from.rank()).all(others)
+        && from.dtype() == to.dtype()
+        && range.end <= numbers.len()
+        && to.shape()[axis] == range.len();
+    if !fits {
+        return Err(Problem::Layout {
+            argument: "input".into(),
+            why: "it does not fit the output".into(),
+        });
+    }
+    if output.is_empty() || input.is_empty() {
+        return Ok(true);
+    }
+    let size = from.shape()[axis];
+    let (in_row, out_row) = (from.strides()[axis], to.strides()[axis]);
+    // What moves as one: neighbours that lie one after the other on both sides are one axis.
+    let mut window = Dims::new();
+    for k in (0..from.rank()).filter(|&k| k != axis && from.shape()[k] > 1) {
+        let dim = Dim {
+            len: from.shape()[k],
+            left: to.strides()[k],
+            right: from.strides()[k],
+        };
+        let whole = |step: isize| step.checked_mul(dim.len.cast_signed());
+        match window.last_mut() {
+            Some(o) if Some(o.left) == whole(dim.left) && Some(o.right) == whole(dim.right) => {
+                *o = Dim {
+                    len: o.len * dim.len,
+                    ..dim
+                };
+            }
+            _ => window.push(dim),
+        }
+    }
+    let bytes = from.dtype().size();
+    let run = match window.last() {
+        Some(inner) if inner.right == bytes.cast_signed() => inner.len * bytes,
+        _ => bytes,
+    };
+    let lines = run.div_ceil(64).min(MOST_LINES);
+    let copy = copy_loop(from.dtype());
+    let (left, right) = (output.as_mut_ptr(), input.as_ptr());
+    let mut left_at = Vec::with_capacity(BLOCK);
+    let mut right_at = Vec::with_capacity(BLOCK);
+    for piece in range.clone().step_by(PIECE) {
+        let piece = piece..(piece + PIECE).min(range.end);
+        for block in piece.clone().step_by(BLOCK) {
+            let block = block..(block + BLOCK).min(piece.end);
+            left_at.clear();
+            right_at.clear();
+            for k in block {
+                let number = numbers.get(k);
+                if number < size {
+                    left_at.push((k - range.start).cast_signed() * out_row);
+                    right_at.push(number.cast_signed() * in_row);
+                }
+            }
+            let first = AHEAD.min(right_at.len());
+            for &at in &right_at[..first] {
+                ask(right.wrapping_offset(at), lines);
+            }
+            let one = usize::from(window.is_empty()) * BLOCK + 1;
+            for n in (0..left_at.len()).step_by(one) {
+                let rows = n..(n + one).min(left_at.len());
+                if let Some(&at) = right_at.get(n + AHEAD) {
+                    ask(right.wrapping_offset(at), lines);
+                }
+                let rows = Rows {
+                    left,
+                    left_at: &left_at[rows.clone()],
+                    right,
+                    right_at: At::Each(&right_at[rows]),
+                    window: &window,
+                    ahead: Ahead::NONE,
+                };
+                // SAFETY: rows are below the sizes along the axis, and the window is the other axes,
+                // which both sides have in common; a mutable view overlaps no other.
+                unsafe { copy(&rows) };
+            }
+        }
+        if !step(piece.len()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Rows whose offsets are worked out together.
+const BLOCK: usize = 256;
+
+/// Asks for the first lines of a row.
+#[inline(always)]
+fn ask(at: *const u8, lines: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..lines {
+        // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64 * line).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (at, lines);
+}

@@ -1,0 +1,646 @@
+//! Reductions group by group: the rows of a group are joined in an accumulator that stays in the
+//! nearest cache, and each row of the destination is written once.
+//!
+//! Several reductions share the trip over the source: a row is joined into one accumulator after
+//! the other while it is near. The joins are those of the other loops, in the same order, so the
+//! bits are theirs.
+
+use super::groups::{Groups, Places};
+use super::loops::for_dtype;
+use super::number::{Number, Ordered};
+use super::{Combine, Nan};
+use crate::error::Problem;
+use crate::tensor::{DType, DynView, DynViewMut};
+use num_complex::{Complex32, Complex64};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// What an accumulator starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seed {
+    /// What the cell holds.
+    Current,
+    /// The reduction's identity.
+    Identity,
+    /// The finite value that every other one beats in a strict minimum or maximum.
+    FiniteExtreme,
+}
+
+/// An accumulator: how updates join it, and what it starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fold {
+    pub(crate) combine: Combine,
+    pub(crate) seed: Seed,
+}
+
+/// How the cells of an output come from an accumulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Take {
+    /// Which accumulator.
+    pub(crate) fold: usize,
+    /// Divide by the number of updates plus this.
+    pub(crate) mean: Option<u64>,
+    /// What still equals its start becomes 0.
+    pub(crate) zero_if_start: bool,
+}
+
+/// Bytes of one accumulator: some of them stay in the nearest cache beside a piece of a row.
+const ACCUMULATOR: usize = 2048;
+
+/// Rows of the source that are asked for before they are joined: the first line of each, which also
+/// brings in its page, and later the others.
+const AHEAD: usize = 24;
+
+/// See [`AHEAD`].
+const AHEAD_REST: usize = 8;
+
+/// Likewise for single elements.
+const AHEAD_SINGLE: usize = 32;
+
+/// No more lines of a row are asked for; the hardware sees the rest coming.
+const MOST_LINES: usize = 16;
+
+/// A part of a grouped run: some groups, and outputs that begin with the row `first_row`.
+pub(crate) struct Grouped<'g> {
+    pub(crate) groups: &'g Groups,
+    pub(crate) folds: &'g [Fold],
+    pub(crate) takes: &'g [Take],
+    /// The axis of source and outputs along which rows lie.
+    pub(crate) axis: usize,
+}
+
+/// Byte steps along the innermost axis of a piece, and its length.
+#[derive(Clone, Copy)]
+struct Inner {
+    len: usize,
+    src: isize,
+}
+
+/// What the loops work on: all offsets have been checked.
+struct Job<'j> {
+    groups: &'j Groups,
+    range: Range<usize>,
+    folds: &'j [Fold],
+    takes: &'j [Take],
+    src: *const u8,
+    /// Bytes from one row of the source to the next.
+    src_row: isize,
+    inner: Inner,
+    /// Per output: its cell of row 0, bytes from one row to the next, and along the inner axis.
+    outputs: &'j [(*mut u8, isize, isize)],
+}
+
+impl Grouped<'_> {
+    /// Reduces the groups of `range` into the outputs, whose first row is the destination's row
+    /// `first_row`. Rows without updates are left as they are. `step` is told after each piece of
+    /// work how many elements were joined, and stops the run by returning false.
+    ///
+    /// # Errors
+    /// [`Problem::Unsupported`] for an extreme of complex numbers; [`Problem::Layout`] if source
+    /// and outputs do not fit the groups.
+    pub(crate) fn run(
+        &self,
+        range: Range<usize>,
+        src: &DynView<'_>,
+        outputs: &mut [DynViewMut<'_>],
+        first_row: usize,
+        step: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<bool, Problem> {
+        let dtype = src.dtype();
+        let axis = self.axis;
+        self.check(&range, src, outputs, first_row)?;
+        let extreme = |f: &Fold| matches!(f.combine, Combine::Min(_) | Combine::Max(_));
+        if dtype.is_complex() && self.folds.iter().any(extreme) {
+            return Err(Problem::Unsupported {
+                what: "an extreme".into(),
+                dtype,
+            });
+        }
+        if range.is_empty() || src.is_empty() {
+            return Ok(true);
+        }
+        // The axes but for that of the rows, those made one that can be.
+        let mut axes: SmallVec<[(usize, SmallVec<[isize; 4]>); 4]> = SmallVec::new();
+        for k in (0..src.rank()).filter(|&k| k != axis) {
+            let strides = outputs.iter().map(|o| o.layout().strides()[k]);
+            let steps: SmallVec<[isize; 4]> = [src.layout().strides()[k]]
+                .into_iter()
+                .chain(strides)
+                .collect();
+            let len = src.shape()[k];
+            if len == 1 {
+                continue;
+            }
+            match axes.last_mut() {
+                Some((outer, old))
+                    if old
+                        .iter()
+                        .zip(&steps)
+                        .all(|(&o, &i)| i.checked_mul(len.cast_signed()) == Some(o)) =>
+                {
+                    *outer *= len;
+                    *old = steps;
+                }
+                _ => axes.push((len, steps)),
+            }
+        }
+        // The axes that are not the innermost are gone over one coordinate after the other.
+        let size = dtype.size().cast_signed();
+        let still = || SmallVec::from_elem(size, outputs.len() + 1);
+        let (inner_len, inner) = axes.pop().unwrap_or_else(|| (1, still()));
+        let coordinates: usize = axes.iter().map(|a| a.0).product();
+        let run: unsafe fn(&Job<'_>) = for_dtype!(dtype, T => run::<T>, complex C => run::<C>);
+        // So many groups at a time that people who wait are asked now and then.
+        const PIECE: usize = 1 << 18;
+        let mut places: SmallVec<[(*mut u8, isize, isize); 4]> = SmallVec::new();
+        for coordinate in 0..coordinates {
+            let (mut rest, mut at) = (coordinate, SmallVec::<[isize; 4]>::new());
+            at.resize(outputs.len() + 1, 0);
+            for (len, steps) in axes.iter().rev() {
+                let k = (rest % len).cast_signed();
+                rest /= len;
+                for (at, step) in at.iter_mut().zip(steps) {
+                    *at += k * step;
+                }
+            }
+            places.clear();
+            for (number, output) in outputs.iter_mut().enumerate() {
+                let row = output.layout().strides()[axis];
+                let back = row.wrapping_mul(first_row.cast_signed());
+                let at = output.as_mut_ptr().wrapping_offset(at[number + 1]);
+                places.push((
+                    at.wrapping_offset(back.wrapping_neg()),
+                    row,
+                    inner[number + 1],
+                ));
+            }
+            let mut from = range.start;
+            while from < range.end {
+                // At least one group, and not many more updates than a piece.
+                let start = self.groups.start(from);
+                let mut to = from + 1;
+                while to < range.end
+                    && to - from < PIECE
+                    && (self.groups.start(to + 1) - start).saturating_mul(inner_len) <= PIECE
+                {
+                    to += 1;
+                }
+                let job = Job {
+                    groups: self.groups,
+                    range: from..to,
+                    folds: self.folds,
+                    takes: self.takes,
+                    src: src.as_ptr().wrapping_offset(at[0]),
+                    src_row: src.layout().strides()[axis],
+                    inner: Inner {
+                        len: inner_len,
+                        src: inner[0],
+                    },
+                    outputs: &places,
+                };
+                // SAFETY: `check` has compared source and outputs with the groups, whose rows and
+                // updates are below their sizes; coordinates are inside the other axes, which
+                // source and outputs have in common.
+                unsafe { run(&job) };
+                let joined = self.groups.start(to) - start;
+                if !step(joined.saturating_mul(inner_len)) {
+                    return Ok(false);
+                }
+                from = to;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether all that the groups name is there.
+    fn check(
+        &self,
+        range: &Range<usize>,
+        src: &DynView<'_>,
+        outputs: &[DynViewMut<'_>],
+        first_row: usize,
+    ) -> Result<(), Problem> {
+        let refuse = |why: &str| {
+            Err(Problem::Layout {
+                argument: "src".into(),
+                why: why.to_owned(),
+            })
+        };
+        let (axis, groups) = (self.axis, self.groups);
+        if src.shape().get(axis) != Some(&groups.updates()) || range.end > groups.len() {
+            return refuse("it does not fit the groups");
+        }
+        if outputs.len() != self.takes.len()
+            || self.takes.iter().any(|t| t.fold >= self.folds.len())
+        {
+            return refuse("the outputs do not fit the reductions");
+        }
+        for output in outputs {
+            let others = |shape: &[usize]| -> SmallVec<[usize; 4]> {
+                let others = shape.iter().enumerate().filter(|(k, _)| *k != axis);
+                others.map(|(_, &len)| len).collect()
+            };
+            let rows = output.shape().get(axis).copied().unwrap_or(0);
+            let inside = range.is_empty()
+                || (groups.row(range.start) >= first_row
+                    && groups.row(range.end - 1) - first_row < rows);
+            let alike = output.rank() == src.rank()
+                && others(output.shape()) == others(src.shape())
+                && output.dtype() == src.dtype();
+            if !inside || !alike {
+                return refuse("the outputs do not fit it");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the loops need of an element type.
+trait Folds: Number + PartialEq {
+    /// The minimum or maximum; strict: only what is beyond the cell replaces it.
+    fn extreme<const MAX: bool, const STRICT: bool>(cell: Self, value: Self) -> Self;
+    /// What an extreme starts from.
+    fn start(combine: Combine, seed: Seed) -> Self;
+}
+
+impl<T: Ordered + Number + PartialEq> Folds for T {
+    #[inline(always)]
+    fn extreme<const MAX: bool, const STRICT: bool>(cell: T, value: T) -> T {
+        // As in the loops over pairs of rows: a choice, not a branch.
+        let value = value.canonical();
+        let current = if STRICT { cell } else { cell.canonical() };
+        let wins = if MAX {
+            current.below(value)
+        } else {
+            value.below(current)
+        };
+        let wins = wins | (!STRICT && value.nan());
+        if wins { value } else { cell }
+    }
+
+    #[inline(always)]
+    fn start(combine: Combine, seed: Seed) -> T {
+        match (combine, seed) {
+            (Combine::Max(_), Seed::FiniteExtreme) => T::FINITE_LOWEST,
+            (Combine::Max(_), _) => T::LOWEST,
+            (_, Seed::FiniteExtreme) => T::FINITE_HIGHEST,
+            _ => T::HIGHEST,
+        }
+    }
+}
+
+macro_rules! without_order {
+    ($($t:ty),*) => {$(
+        impl Folds for $t {
+            #[inline(always)]
+            fn extreme<const MAX: bool, const STRICT: bool>(cell: $t, _: $t) -> $t { cell }
+            #[inline(always)]
+            fn start(_: Combine, _: Seed) -> $t { <$t as Number>::ZERO }
+        }
+    )*};
+}
+
+without_order!(Complex32, Complex64);
+
+/// The loops of one element type.
+///
+/// # Safety
+/// The elements that the job's source and outputs reach, for every group and update of the range and
+/// every coordinate of the inner axis, must be valid for reading (source) and for reading and writing
+/// (outputs), and of type `T`. Outputs overlap neither each other nor the source.
+unsafe fn run<T: Folds>(job: &Job<'_>) {
+    // SAFETY: the caller's promise is the one that is asked for.
+    unsafe {
+        if job.inner.len > 1 {
+            return vectorized!(rows::<T>(job));
+        }
+        // Which way a number is stored is looked up once: here, every nanosecond counts.
+        match job.groups.order() {
+            Places::Same => singles::<T>(job, |k| k),
+            Places::Narrow(order) => singles::<T>(job, |k| order[k] as usize),
+            Places::Wide(order) => singles::<T>(job, |k| order[k] as usize),
+        }
+    }
+}
+
+/// Asks for a line that will be read.
+#[inline(always)]
+fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+/// Groups of single elements.
+#[inline(always)]
+unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy) {
+    let groups = job.groups;
+    let element = |k: usize| {
+        let at = order(k).cast_signed() * job.src_row;
+        job.src.wrapping_offset(at).cast::<T>()
+    };
+    let ahead = if groups.in_order() { 0 } else { AHEAD_SINGLE };
+    let end = groups.start(job.range.end);
+    for group in job.range.clone() {
+        let updates = groups.start(group)..groups.start(group + 1);
+        if updates.is_empty() {
+            continue;
+        }
+        let row = groups.row(group).cast_signed();
+        for (n, (take, &(base, row_step, _))) in job.takes.iter().zip(job.outputs).enumerate() {
+            let fold = job.folds[take.fold];
+            let cell = base.wrapping_offset(row * row_step).cast::<T>();
+            let count = updates.len() as u64;
+            let join = |k: usize| {
+                if ahead > 0 && n == 0 && k + ahead < end {
+                    prefetch(element(k + ahead).cast());
+                }
+                // SAFETY: the caller's promise: `k` is an update of the group's.
+                unsafe { element(k).read() }
+            };
+            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            unsafe {
+                let value = match fold.combine {
+                    Combine::Sum | Combine::Prod => {
+                        let mut sum = first_of::<T>(fold, cell);
+                        if fold.combine == Combine::Sum {
+                            for k in updates.clone() {
+                                sum = T::add(sum, join(k));
+                            }
+                        } else {
+                            for k in updates.clone() {
+                                sum = T::mul(sum, join(k));
+                            }
+                        }
+                        finished::<T>(sum, take, count)
+                    }
+                    _ => {
+                        let start = start_of::<T>(fold, cell);
+                        let mut value = start;
+                        macro_rules! join_all {
+                            ($max:literal, $strict:literal) => {
+                                for k in updates.clone() {
+                                    value = T::extreme::<$max, $strict>(value, join(k));
+                                }
+                            };
+                        }
+                        match fold.combine {
+                            Combine::Min(Nan::Propagate) => join_all!(false, false),
+                            Combine::Min(Nan::Ignore) => join_all!(false, true),
+                            Combine::Max(Nan::Propagate) => join_all!(true, false),
+                            _ => join_all!(true, true),
+                        }
+                        cleared::<T>(value, fold, take)
+                    }
+                };
+                cell.write(value);
+            }
+        }
+    }
+}
+
+/// The start of a sum or product.
+///
+/// # Safety
+/// `cell` must be readable if the accumulator starts from it.
+#[inline(always)]
+unsafe fn first_of<T: Folds>(fold: Fold, cell: *const T) -> T::Acc {
+    match (fold.seed, fold.combine) {
+        // SAFETY: the caller's promise.
+        (Seed::Current, _) => unsafe { cell.read() }.widen(),
+        (_, Combine::Prod) => T::ONE,
+        _ => T::ZERO,
+    }
+}
+
+/// The start of an extreme.
+///
+/// # Safety
+/// As for [`first_of`].
+#[inline(always)]
+unsafe fn start_of<T: Folds>(fold: Fold, cell: *const T) -> T {
+    match fold.seed {
+        // SAFETY: the caller's promise.
+        Seed::Current => unsafe { cell.read() },
+        seed => T::start(fold.combine, seed),
+    }
+}
+
+#[inline(always)]
+fn finished<T: Folds>(sum: T::Acc, take: &Take, count: u64) -> T {
+    T::narrow(match take.mean {
+        Some(more) => T::mean(sum, count + more),
+        None => sum,
+    })
+}
+
+#[inline(always)]
+fn cleared<T: Folds>(value: T, fold: Fold, take: &Take) -> T {
+    match take.zero_if_start && value == T::start(fold.combine, fold.seed) {
+        true => T::narrow(T::ZERO),
+        false => value,
+    }
+}
+
+/// Bytes for accumulators, aligned for every vector.
+#[repr(align(64))]
+struct Room<const N: usize>([std::mem::MaybeUninit<u8>; N]);
+
+/// Accumulators that a run has at most: sum, product, and the extremes of both kinds.
+const MOST_FOLDS: usize = 6;
+
+/// Groups of rows.
+#[inline(always)]
+unsafe fn rows<T: Folds>(job: &Job<'_>) {
+    let groups = job.groups;
+    let order = groups.order();
+    let end = groups.start(job.range.end);
+    let size = size_of::<T>();
+    let dense = job.inner.src == size.cast_signed();
+    let width = ACCUMULATOR / size_of::<T>().max(size_of::<T::Acc>());
+    let mut room = Room([const { std::mem::MaybeUninit::uninit() }; ACCUMULATOR * MOST_FOLDS]);
+    let mut packed = Room([const { std::mem::MaybeUninit::uninit() }; ACCUMULATOR]);
+    let room = room.0.as_mut_ptr().cast::<u8>();
+    let packed = packed.0.as_mut_ptr().cast::<T>();
+    assert!(job.folds.len() <= MOST_FOLDS);
+    let random = !(groups.in_order() && dense);
+    let one_tile = job.inner.len <= width;
+    for group in job.range.clone() {
+        let updates = groups.start(group)..groups.start(group + 1);
+        if updates.is_empty() {
+            continue;
+        }
+        let count = updates.len() as u64;
+        let row = groups.row(group).cast_signed();
+        for from in (0..job.inner.len).step_by(width) {
+            let len = width.min(job.inner.len - from);
+            let lines = (len * size).div_ceil(64).min(MOST_LINES);
+            // SAFETY: `from` and `from + len` are coordinates of the inner axis, so that all that is
+            // read and written is what the caller promises; an accumulator has room for `len`
+            // values of either type and is written before it is read.
+            unsafe {
+                for (n, fold) in job.folds.iter().enumerate() {
+                    let to = room.add(n * ACCUMULATOR);
+                    let output = job.takes.iter().position(|t| t.fold == n).unwrap_or(0);
+                    let (base, row_step, step) = job.outputs[output];
+                    let cells = base.wrapping_offset(row * row_step + from.cast_signed() * step);
+                    begin::<T>(to, *fold, cells, step, len);
+                }
+                for k in updates.clone() {
+                    let asked = |k: usize| k < end && (one_tile || k < updates.end);
+                    let place = |k: usize| {
+                        let at = order.get(k).cast_signed() * job.src_row
+                            + from.cast_signed() * job.inner.src;
+                        job.src.wrapping_offset(at)
+                    };
+                    if random && asked(k + AHEAD) {
+                        prefetch(place(k + AHEAD));
+                    }
+                    if random && asked(k + AHEAD_REST) {
+                        let at = place(k + AHEAD_REST);
+                        for line in 1..lines {
+                            prefetch(at.wrapping_add(64 * line));
+                        }
+                        // A row that begins within a line ends in one more.
+                        prefetch(at.wrapping_add(len * size - 1));
+                    }
+                    let at = order.get(k).cast_signed() * job.src_row
+                        + from.cast_signed() * job.inner.src;
+                    let first = job.src.offset(at).cast::<T>();
+                    let values = if dense {
+                        std::slice::from_raw_parts(first, len)
+                    } else {
+                        for i in 0..len {
+                            let value = first.byte_offset(i.cast_signed() * job.inner.src).read();
+                            packed.add(i).write(value);
+                        }
+                        std::slice::from_raw_parts(packed, len)
+                    };
+                    for (n, fold) in job.folds.iter().enumerate() {
+                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values);
+                    }
+                }
+                for (take, &(base, row_step, step)) in job.takes.iter().zip(job.outputs) {
+                    let cells = base.wrapping_offset(row * row_step + from.cast_signed() * step);
+                    let fold = job.folds[take.fold];
+                    let acc = room.add(take.fold * ACCUMULATOR);
+                    finish::<T>(acc, fold, take, count, cells, step, len);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the accumulator holds sums or products, and not elements.
+#[inline(always)]
+fn adds(combine: Combine) -> bool {
+    matches!(combine, Combine::Sum | Combine::Prod)
+}
+
+/// Starts an accumulator of `len` values.
+///
+/// # Safety
+/// `to` has room for them, and `cells`, `step` bytes apart, are readable where the fold starts from
+/// them.
+#[inline(always)]
+unsafe fn begin<T: Folds>(to: *mut u8, fold: Fold, cells: *const u8, step: isize, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if adds(fold.combine) {
+            let to = to.cast::<T::Acc>();
+            for i in 0..len {
+                let cell = cells.wrapping_offset(i.cast_signed() * step).cast::<T>();
+                to.add(i).write(first_of::<T>(fold, cell));
+            }
+        } else {
+            let to = to.cast::<T>();
+            for i in 0..len {
+                let cell = cells.wrapping_offset(i.cast_signed() * step).cast::<T>();
+                to.add(i).write(start_of::<T>(fold, cell));
+            }
+        }
+    }
+}
+
+/// Joins a piece of a row into an accumulator.
+///
+/// # Safety
+/// The accumulator holds as many values, of the type that `combine` needs.
+#[inline(always)]
+unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]) {
+    let len = values.len();
+    // SAFETY: the caller's promise; accumulators and source do not overlap.
+    unsafe {
+        macro_rules! each {
+            ($cell:ty, $how:expr) => {{
+                let how = $how;
+                let cells = std::slice::from_raw_parts_mut(acc.cast::<$cell>(), len);
+                for (cell, &value) in cells.iter_mut().zip(values) {
+                    *cell = how(*cell, value);
+                }
+            }};
+        }
+        match combine {
+            Combine::Sum => each!(T::Acc, T::add),
+            Combine::Prod => each!(T::Acc, T::mul),
+            Combine::Min(Nan::Propagate) => each!(T, T::extreme::<false, false>),
+            Combine::Min(Nan::Ignore) => each!(T, T::extreme::<false, true>),
+            Combine::Max(Nan::Propagate) => each!(T, T::extreme::<true, false>),
+            Combine::Max(Nan::Ignore) | Combine::Assign => each!(T, T::extreme::<true, true>),
+        }
+    }
+}
+
+/// Writes a piece of a row of an output.
+///
+/// # Safety
+/// The accumulator holds `len` values, and `cells`, `step` bytes apart, are writable.
+#[inline(always)]
+unsafe fn finish<T: Folds>(
+    acc: *const u8,
+    fold: Fold,
+    take: &Take,
+    count: u64,
+    cells: *mut u8,
+    step: isize,
+    len: usize,
+) {
+    let dense = step == size_of::<T>().cast_signed();
+    // SAFETY: the caller's promise.
+    unsafe {
+        macro_rules! write {
+            ($value:expr) => {{
+                let value = $value;
+                if dense {
+                    let cells = cells.cast::<T>();
+                    for i in 0..len {
+                        cells.add(i).write(value(i));
+                    }
+                } else {
+                    for i in 0..len {
+                        let cell = cells.wrapping_offset(i.cast_signed() * step);
+                        cell.cast::<T>().write(value(i));
+                    }
+                }
+            }};
+        }
+        if adds(fold.combine) {
+            let acc = acc.cast::<T::Acc>();
+            match take.mean {
+                None => write!(|i| T::narrow(acc.add(i).read())),
+                Some(_) => write!(|i| finished::<T>(acc.add(i).read(), take, count)),
+            }
+        } else {
+            let acc = acc.cast::<T>();
+            match take.zero_if_start {
+                false => write!(|i| acc.add(i).read()),
+                true => write!(|i| cleared::<T>(acc.add(i).read(), fold, take)),
+            }
+        }
+    }
+}

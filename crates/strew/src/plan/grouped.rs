@@ -1,0 +1,169 @@
+//! Runs of a plan that owns its index: group by group, and back again.
+
+use crate::error::Problem;
+use crate::kernel::{DefaultFloats, Fold, Grouped, Groups, Numbers, Take, gather};
+use crate::monitor::{Monitor, Progress, Watch};
+use crate::tensor::{DynView, DynViewMut};
+use crate::threads::Team;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One part of a run: some of the work, and the outputs that it alone writes.
+struct Part<'o> {
+    range: Range<usize>,
+    first_row: usize,
+    outputs: Vec<DynViewMut<'o>>,
+    done: Result<bool, Problem>,
+}
+
+/// Reduces the groups into the outputs, shared out among so many threads.
+///
+/// # Errors
+/// As [`Grouped::run`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
+/// outputs yet.
+pub(crate) fn reduce(
+    groups: &Groups,
+    (folds, takes): (&[Fold], &[Take]),
+    axis: usize,
+    src: &DynView<'_>,
+    outputs: Vec<DynViewMut<'_>>,
+    threads: usize,
+    visible: bool,
+) -> Result<(), Problem> {
+    // A row costs something even if little goes there.
+    let weight = |group: usize| groups.start(group) + group;
+    let total = weight(groups.len());
+    let cuts = (1..threads).map(|n| {
+        let wanted = total / threads * n;
+        partition_point(groups.len(), |group| weight(group) < wanted)
+    });
+    let cuts: Vec<usize> = cuts.collect();
+    let row_of = |group: usize| match group < groups.len() {
+        true => groups.row(group),
+        false => groups.size(),
+    };
+    let parts = split(outputs, axis, groups.len(), &cuts, row_of);
+    let grouped = Grouped {
+        groups,
+        folds,
+        takes,
+        axis,
+    };
+    let elements = src.len() as u64;
+    share(parts, threads, visible, elements, |part, step| {
+        let first_row = part.first_row;
+        grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
+    })
+}
+
+/// Copies the rows of `input` that the numbers name, one after the other, into `output`.
+///
+/// # Errors
+/// As [`gather`]; [`Problem::Interrupted`] if somebody asks to stop.
+pub(crate) fn pick(
+    numbers: &Numbers,
+    axis: usize,
+    input: &DynView<'_>,
+    output: DynViewMut<'_>,
+    threads: usize,
+) -> Result<(), Problem> {
+    let rows = numbers.len();
+    let cuts: Vec<usize> = (1..threads).map(|n| rows / threads * n).collect();
+    let parts = split(vec![output], axis, rows, &cuts, |row| row);
+    share(parts, threads, false, rows as u64, |part, step| {
+        let [output] = part.outputs.as_mut_slice() else {
+            return Ok(true);
+        };
+        gather(numbers, part.range.clone(), input, output, axis, step)
+    })
+}
+
+/// The first number below `end` for which `before` is false.
+fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match before(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+/// Cuts outputs along an axis at the rows where the pieces of work `cuts` begin.
+fn split<'o>(
+    mut outputs: Vec<DynViewMut<'o>>,
+    axis: usize,
+    end: usize,
+    cuts: &[usize],
+    row_of: impl Fn(usize) -> usize,
+) -> Vec<Part<'o>> {
+    let mut parts = Vec::with_capacity(cuts.len() + 1);
+    let (mut from, mut first_row) = (0, 0);
+    for &cut in cuts {
+        let row = row_of(cut);
+        if cut <= from || cut >= end || row <= first_row {
+            continue;
+        }
+        let halves = outputs.into_iter().map(|output| {
+            let halves = output.split_at(axis, row - first_row);
+            halves.expect("the cut is on the axis")
+        });
+        let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
+        parts.push(Part {
+            range: from..cut,
+            first_row,
+            outputs: low,
+            done: Ok(true),
+        });
+        (outputs, from, first_row) = (high, cut, row);
+    }
+    parts.push(Part {
+        range: from..end,
+        first_row,
+        outputs,
+        done: Ok(true),
+    });
+    parts
+}
+
+/// Does the parts, telling the calling thread's monitor how far its own is.
+fn share(
+    mut parts: Vec<Part<'_>>,
+    threads: usize,
+    visible: bool,
+    total: u64,
+    work: impl Fn(&mut Part<'_>, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
+) -> Result<(), Problem> {
+    let watch = Watch::take();
+    let stop = AtomicBool::new(false);
+    let one = |part: &mut Part<'_>, monitor: Option<&dyn Monitor>| {
+        let _floats = DefaultFloats::enter();
+        let mut progress = Progress::new(monitor, &stop, 0, total);
+        if visible {
+            progress.writes_are_visible();
+        }
+        part.done = work(part, &mut |more| progress.step(more));
+        if !matches!(part.done, Ok(true)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let team = (parts.len() > 1).then(|| Team::new(threads)).flatten();
+    match team {
+        None => parts.iter_mut().for_each(|part| one(part, watch.monitor())),
+        Some(team) => team.share(
+            parts.iter_mut(),
+            |part| one(part, watch.monitor()),
+            |part| one(part, None),
+        ),
+    }
+    let mut through = true;
+    for part in parts {
+        through &= part.done?;
+    }
+    match through {
+        true => Ok(()),
+        false => Err(Problem::Interrupted),
+    }
+}

@@ -1,0 +1,128 @@
+//! The cost model of a plan that owns its index: which way a run takes.
+
+use crate::error::Problem;
+use crate::threads::available;
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to run a plan. Both give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Way {
+    /// The updates one after the other, as without a plan, but for the checks of the index.
+    InOrder,
+    /// Row by row of the destination: each takes all its updates and is written once.
+    Grouped,
+}
+
+impl Way {
+    /// Every way.
+    pub const ALL: [Self; 2] = [Self::InOrder, Self::Grouped];
+
+    /// The name by which it is shown and forced.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in-order",
+            Self::Grouped => "grouped",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Way {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        let found = Self::ALL.into_iter().find(|w| w.name() == name);
+        found.ok_or_else(|| Problem::Value {
+            argument: "way".into(),
+            value: name.to_owned(),
+            expected: "it must be in-order or grouped".into(),
+        })
+    }
+}
+
+/// What the choice depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Rows of updates.
+    pub(crate) updates: usize,
+    /// Rows of the destination.
+    pub(crate) rows: usize,
+    /// Bytes of a row that lie one after the other in the source; those of an element if it is all
+    /// there is of a row.
+    pub(crate) run: usize,
+    /// Bytes of all rows of updates.
+    pub(crate) bytes: usize,
+    /// Rows lie in so many pieces.
+    pub(crate) pieces: usize,
+    /// A row is a single element.
+    pub(crate) single: bool,
+    /// Updates lie in the order of their rows.
+    pub(crate) in_order: bool,
+    /// Different reductions that are asked for at once.
+    pub(crate) reductions: usize,
+    /// In order, the updates would go to a table first, for counts or for wide sums.
+    pub(crate) staged: bool,
+    /// In order, the whole destination would be gone over before or after the updates.
+    pub(crate) swept: bool,
+}
+
+/// Runs with fewer bytes are over before anything could be gained.
+const WORTH: usize = 1 << 20;
+
+/// A run of a row as long as this is worth a random access to it, if several reductions share it.
+const SHARED: usize = 128;
+
+/// Likewise if a single reduction would go through a table instead.
+const LONG: usize = 512;
+
+/// A table of this many bytes stays in the nearest caches.
+const NEAR: usize = 256 << 10;
+
+/// The way of a run, and why.
+///
+/// Rows in order of their destinations are read one after the other either way; others at random
+/// where updates are grouped. That costs more than to write at random, unless it saves something.
+pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
+    let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
+    if work.bytes < WORTH {
+        return (Way::InOrder, "there is little to do");
+    }
+    if work.swept && destination / 2 > work.bytes && work.pieces == 1 {
+        return (Way::Grouped, "only rows that take updates are gone over");
+    }
+    if work.single && work.pieces == 1 {
+        if work.in_order {
+            return (Way::Grouped, "the updates lie in the order of their rows");
+        }
+        if work.staged && destination > NEAR {
+            return (Way::Grouped, "each row is reduced without a table");
+        }
+        return (Way::InOrder, "single updates are read one after the other");
+    }
+    if work.reductions > 1 && work.run >= SHARED {
+        return (
+            Way::Grouped,
+            "several reductions share the trip over the source",
+        );
+    }
+    if work.staged && work.run >= if work.in_order { SHARED } else { LONG } {
+        return (Way::Grouped, "each row is reduced without a table");
+    }
+    (Way::InOrder, "rows are read one after the other")
+}
+
+/// Bytes of updates that a thread must have: fewer are done before another one has woken up.
+const EACH: usize = 1 << 20;
+
+/// How many threads a grouped run, or a gather, of so many bytes gets.
+pub(crate) fn threads(bytes: usize) -> usize {
+    available().min(bytes / EACH).max(1)
+}

@@ -1,0 +1,464 @@
+//! `strew.Plan`: an index that has been looked at once, for many runs.
+
+use crate::argument::integer;
+use crate::array::{Array, kind_of};
+use crate::errors::{raise, refuse, wrong_kind};
+use crate::interrupt::interruptible;
+use crate::library::Library;
+use crate::operator::WATCHED_FROM;
+use crate::output::give;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use strew::{Bounds, Class, DType, Negative, OutOfRange, Problem, Reduce};
+
+/// An index that is read, checked and analysed once, to run many times.
+///
+/// A plan keeps a private copy of the row numbers, so no run has to check them again, and facts
+/// about them that it has proven itself. Where it pays it also groups the updates by their row: then
+/// every row is reduced in the nearest cache, and several reductions share one trip over the source.
+/// Every run has the bits of the same call without a plan, on any number of threads.
+///
+/// Parameters
+/// ----------
+/// index : array of integers, 1-d
+///     Number ``k`` says to which row update ``k`` goes. NumPy, torch, JAX, a list; any integer type.
+/// size : int, optional
+///     The rows of the destination; ``index.max() + 1`` if it is not given (0 for an empty index).
+/// mode : {"error", "wrap", "drop", "clip"}
+///     What numbers mean that name no row. "error": an IndexError. "wrap": negative ones count from
+///     the end, all others are errors. "drop": the update is left out. "clip": the nearest row.
+/// name : str, optional
+///     Errors and `explain` show it.
+///
+/// Raises
+/// ------
+/// IndexError
+///     For a number that names no row.
+/// TypeError, ValueError
+///     For an index of another type, or of another rank than 1; a negative size; an unknown mode.
+/// MemoryError
+///     If its copy, or the lists of updates by row, do not fit.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import strew
+/// >>> plan = strew.Plan([2, 0, 2, 2], size=4)
+/// >>> plan
+/// strew.Plan(4 updates into 4 rows)
+/// >>> plan.is_sorted, plan.is_unique, plan.max_multiplicity, plan.touched
+/// (False, False, 3, 2)
+/// >>> messages = np.array([1.0, 5.0, 2.0, 6.0])
+/// >>> plan.scatter(messages, "mean")
+/// array([5., 0., 3., 0.])
+/// >>> total, most = plan.reduce(messages, ["sum", "max"])
+/// >>> total, most
+/// (array([5., 0., 9., 0.]), array([5., 0., 6., 0.]))
+/// >>> plan.gather(np.array([10, 11, 12, 13]))
+/// array([12, 10, 12, 12])
+#[pyclass(frozen, module = "strew", name = "Plan")]
+pub(crate) struct Plan {
+    plan: strew::Plan,
+}
+
+#[pymethods]
+impl Plan {
+    #[new]
+    #[pyo3(signature = (index, size = None, *, mode = "error", name = None))]
+    fn new(
+        py: Python<'_>,
+        index: &Bound<'_, PyAny>,
+        size: Option<&Bound<'_, PyAny>>,
+        mode: &str,
+        name: Option<&str>,
+    ) -> PyResult<Self> {
+        let operator = operator(name);
+        let bounds = match mode {
+            "error" => Bounds::STRICT,
+            "wrap" => Bounds {
+                negative: Negative::Wrap,
+                out_of_range: OutOfRange::Error,
+            },
+            "drop" => Bounds {
+                negative: Negative::Drop,
+                out_of_range: OutOfRange::Drop,
+            },
+            "clip" => Bounds {
+                negative: Negative::Reject,
+                out_of_range: OutOfRange::Clip,
+            },
+            other => {
+                let problem = Problem::Value {
+                    argument: "mode".into(),
+                    value: format!("{other:?}"),
+                    expected: "it must be error, wrap, drop or clip".into(),
+                };
+                return Err(refuse(py, &operator, Class::Value, problem));
+            }
+        };
+        let size = match size {
+            None => None,
+            Some(given) => {
+                let size = integer(given)?.ok_or_else(|| {
+                    let found = kind_of(given);
+                    wrong_kind(py, &operator, "size", "an integer or None", found)
+                })?;
+                Some(usize::try_from(size).map_err(|_| {
+                    let problem = Problem::Value {
+                        argument: "size".into(),
+                        value: size.to_string(),
+                        expected: "it must be at least 0".into(),
+                    };
+                    refuse(py, &operator, Class::Value, problem)
+                })?)
+            }
+        };
+        let index = Array::read(&operator, "index", index)?;
+        let view = index
+            .view()
+            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
+        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
+        match made {
+            Ok(plan) => Ok(Self { plan }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// The rows of the destination.
+    #[getter]
+    fn size(&self) -> usize {
+        self.plan.size()
+    }
+
+    /// The name that was given, or None.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.plan.name()
+    }
+
+    /// No row number is smaller than the one before it; updates that are left out do not count.
+    #[getter]
+    fn is_sorted(&self) -> bool {
+        self.plan.is_sorted()
+    }
+
+    /// No row takes more than one update.
+    #[getter]
+    fn is_unique(&self) -> bool {
+        self.plan.is_unique()
+    }
+
+    /// The smallest row number, or None.
+    #[getter]
+    fn min(&self) -> Option<usize> {
+        self.plan.min()
+    }
+
+    /// The largest row number, or None.
+    #[getter]
+    fn max(&self) -> Option<usize> {
+        self.plan.max()
+    }
+
+    /// The updates of the row that takes most.
+    #[getter]
+    fn max_multiplicity(&self) -> usize {
+        self.plan.max_multiplicity()
+    }
+
+    /// Rows that take at least one update.
+    #[getter]
+    fn touched(&self) -> usize {
+        self.plan.touched()
+    }
+
+    /// Updates that are left out.
+    #[getter]
+    fn dropped(&self) -> usize {
+        self.plan.dropped()
+    }
+
+    fn __len__(&self) -> usize {
+        self.plan.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("strew.{:?}", self.plan)
+    }
+
+    /// Reduces the updates of each row.
+    ///
+    /// `src` has ``len(plan)`` coordinates along `dim`; the result has its shape but for `dim`, where
+    /// it has ``plan.size``, its dtype and its library.
+    ///
+    /// `reduce` is "sum", "mean" (integers are rounded down), "prod", "min", "max" (NaN is left out, as
+    /// in torch_scatter), "amin" or "amax" (NaN wins, as in PyTorch). 16-bit floats accumulate in
+    /// float32 and are rounded once. In a new array, rows without updates are 0, and 1 for "prod", as
+    /// in torch_scatter; "min" and "max" of nothing but NaN, or of the highest (lowest) values, are 0 too.
+    ///
+    /// With `out`, reduces into it in place and returns it, as torch's ``scatter_reduce_`` does: what it
+    /// holds counts as one more update or, with ``include_self=False``, is replaced in rows that take an
+    /// update; other rows stay as they are.
+    ///
+    /// Raises ValueError for shapes that do not fit and for an `out` that shares memory, IndexError for a
+    /// `dim` that is none, TypeError for a dtype that the reduction is not defined for (mean of bool,
+    /// extremes of complex numbers). `out` is then as it was.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> plan = strew.Plan([1, 1, 0])
+    /// >>> plan.scatter(np.array([[1, 2], [3, 4], [5, 6]]))
+    /// array([[5, 6],
+    ///        [4, 6]])
+    /// >>> plan.scatter(np.array([[1, 2, 3]]), "max", dim=1, out=np.array([[9, 0]]))
+    /// array([[9, 2]])
+    #[pyo3(signature = (src, reduce = "sum", *, dim = 0, out = None, include_self = true))]
+    fn scatter<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        reduce: &str,
+        dim: i64,
+        out: Option<&Bound<'py, PyAny>>,
+        include_self: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = src.py();
+        let reduce = parse(py, &self.plan, reduce)?;
+        let Some(target) = out else {
+            let made = self.run(src, "src", |src| {
+                self.plan.scatter_dyn(src, dim, reduce).map(|t| vec![t])
+            })?;
+            return made.into_iter().next().ok_or_else(|| defect("no result"));
+        };
+        let operator = operator(self.plan.name());
+        let src = Array::read(&operator, "src", src)?;
+        let mut out = Array::write(&operator, "out", target)?;
+        let library = out.library().clone();
+        let broken = |problem| refuse(py, &operator, Class::Value, problem);
+        let elements = src.len();
+        let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
+        let plan = &self.plan;
+        let (result, interrupt) = watched(py, elements, || {
+            plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
+        });
+        if result.is_ok() {
+            library.was_written()?;
+        }
+        if let Some(raised) = interrupt {
+            return Err(raised);
+        }
+        match result {
+            Ok(()) => Ok(target.clone()),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// Several reductions at once, each a new array, in one trip over `src` where that pays.
+    ///
+    /// `reduces` is a sequence of names as `scatter` takes them; the result is a tuple with an array for
+    /// each, the same as `scatter` gives. Raises what `scatter` raises.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> strew.Plan([1, 1, 0]).reduce(np.array([1.0, 2.0, 5.0]), ["sum", "mean", "max"])
+    /// (array([5., 3.]), array([5. , 1.5]), array([5., 2.]))
+    #[pyo3(signature = (src, reduces, *, dim = 0))]
+    fn reduce<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        reduces: &Bound<'py, PyAny>,
+        dim: i64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let reduces = names(&self.plan, "reduces", reduces)?;
+        let made = self.run(src, "src", |src| self.plan.reduce_dyn(src, dim, &reduces))?;
+        PyTuple::new(src.py(), made)
+    }
+
+    /// Picks the rows of `src` that the index names: the way back of a scatter.
+    ///
+    /// `src` has ``plan.size`` coordinates along `dim`; the result has its shape but for `dim`, where
+    /// it has ``len(plan)``, its dtype and its library. Updates that are left out get zeros. Raises
+    /// ValueError for a shape that does not fit, IndexError for a `dim` that is none.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> strew.Plan([1, -1, 0], 2, mode="drop").gather(np.array([[1, 2], [3, 4]]))
+    /// array([[3, 4],
+    ///        [0, 0],
+    ///        [1, 2]])
+    #[pyo3(signature = (src, *, dim = 0))]
+    fn gather<'py>(&self, src: &Bound<'py, PyAny>, dim: i64) -> PyResult<Bound<'py, PyAny>> {
+        let made = self.run(src, "src", |src| {
+            self.plan.gather_dyn(src, dim).map(|t| vec![t])
+        })?;
+        made.into_iter().next().ok_or_else(|| defect("no result"))
+    }
+
+    /// What is known about the index, and how a run would go, as text.
+    ///
+    /// `shape` and `dtype` are those of a contiguous source; `reduce` is a name or a sequence of them.
+    ///
+    /// >>> import strew
+    /// >>> print(strew.Plan([0, 0, 2]).explain((3, 64), "float32", "mean"))  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    /// updates 3
+    /// rows 3
+    /// ...
+    #[pyo3(signature = (shape, dtype = None, reduce = None, *, dim = 0))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        shape: Vec<usize>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        reduce: Option<&Bound<'_, PyAny>>,
+        dim: i64,
+    ) -> PyResult<String> {
+        let operator = operator(self.plan.name());
+        let dtype = match dtype {
+            None => DType::F32,
+            Some(given) => {
+                let name = match given.cast::<PyString>() {
+                    Ok(name) => name.to_str()?.to_owned(),
+                    // `torch.float32`, `numpy.float32`, a NumPy dtype, ...
+                    Err(_) => match given.getattr_opt("__name__")? {
+                        Some(name) => name.extract()?,
+                        None => given.str()?.to_str()?.to_owned(),
+                    },
+                };
+                let last = name.rsplit('.').next().unwrap_or_default();
+                last.parse().map_err(|unknown: strew::UnknownDType| {
+                    let problem = Problem::Value {
+                        argument: "dtype".into(),
+                        value: name.clone(),
+                        expected: unknown.to_string(),
+                    };
+                    refuse(py, &operator, Class::Value, problem)
+                })?
+            }
+        };
+        let reduces = match reduce {
+            None => vec![Reduce::Sum],
+            Some(given) => names(&self.plan, "reduce", given)?,
+        };
+        match self.plan.explain(dtype, &shape, dim, &reduces) {
+            Ok(told) => Ok(told.to_string()),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// The plan as bytes, for `from_bytes`. Plans can be pickled, too.
+    ///
+    /// >>> import strew
+    /// >>> plan = strew.Plan([2, 0, 2], name="edges")
+    /// >>> strew.Plan.from_bytes(plan.to_bytes())
+    /// strew.Plan("edges", 3 updates into 3 rows)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match py.detach(|| self.plan.to_bytes()) {
+            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// The plan that `to_bytes` wrote. All facts are proven anew: ValueError for bytes that are no plan,
+    /// or that say of the row numbers what is not so.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        match py.detach(|| strew::Plan::from_bytes(data)) {
+            Ok(plan) => Ok(Self { plan }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.import("strew._strew")?.getattr("_plan_from_bytes")?;
+        let bytes = PyTuple::new(py, [self.to_bytes(py)?])?;
+        PyTuple::new(py, [make, bytes.into_any()])
+    }
+}
+
+/// `Plan.from_bytes` under a name that pickles find.
+#[pyfunction]
+#[pyo3(name = "_plan_from_bytes", signature = (data, /))]
+pub(crate) fn plan_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Plan> {
+    Plan::from_bytes(py, data)
+}
+
+impl Plan {
+    /// A run that makes new arrays of the source's library.
+    fn run<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        argument: &str,
+        work: impl Fn(&strew::DynView<'_>) -> strew::Result<Vec<strew::DynTensor>> + Send + Sync,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let py = src.py();
+        let operator = operator(self.plan.name());
+        let src = Array::read(&operator, argument, src)?;
+        let library = match src.library() {
+            Library::None => Library::Numpy,
+            other => other.clone(),
+        };
+        let view = src
+            .view()
+            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
+        let elements = src.len().max(self.plan.len());
+        let (result, interrupt) = watched(py, elements, || work(&view));
+        if let Some(raised) = interrupt {
+            return Err(raised);
+        }
+        let made = result.map_err(|error| raise(py, &error))?;
+        made.into_iter().map(|t| give(py, t, &library)).collect()
+    }
+}
+
+/// Runs `work` without the interpreter, and lets people stop it if it is long.
+fn watched<R: Send>(
+    py: Python<'_>,
+    elements: usize,
+    work: impl FnOnce() -> R + Send,
+) -> (R, Option<PyErr>) {
+    match elements < WATCHED_FROM {
+        true => (py.detach(work), None),
+        false => py.detach(|| interruptible(work)),
+    }
+}
+
+/// What errors of a plan begin with.
+fn operator(name: Option<&str>) -> String {
+    match name {
+        None => "Plan".to_owned(),
+        Some(name) => format!("Plan {name:?}"),
+    }
+}
+
+fn defect(what: &str) -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err(format!("Plan: {what} (a defect in strew)"))
+}
+
+fn parse(py: Python<'_>, plan: &strew::Plan, name: &str) -> PyResult<Reduce> {
+    name.parse().map_err(|error: strew::Error| {
+        let problem = error.problem().clone();
+        refuse(py, &operator(plan.name()), Class::Value, problem)
+    })
+}
+
+/// A name or a sequence of names.
+fn names(plan: &strew::Plan, argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Reduce>> {
+    let py = given.py();
+    if let Ok(one) = given.cast::<PyString>() {
+        return Ok(vec![parse(py, plan, one.to_str()?)?]);
+    }
+    let wrong = |error: PyErr| match error.is_instance_of::<PyTypeError>(py) {
+        true => {
+            let expected = "a sequence of names of reductions";
+            let found = kind_of(given);
+            wrong_kind(py, &operator(plan.name()), argument, expected, found)
+        }
+        false => error,
+    };
+    let items = given.try_iter().map_err(wrong)?;
+    let one = |item: PyResult<Bound<'_, PyAny>>| {
+        let name: String = item?.extract().map_err(|error: PyErr| wrong(error))?;
+        parse(py, plan, &name)
+    };
+    items.map(one).collect()
+}
