@@ -255,8 +255,8 @@ mod tests {
         else {
             panic!("it failed");
         };
-        // Three arrangements, each by the plan's own choice and by each of three strategies.
-        assert_eq!(how.again, 12);
+        // Three arrangements, each by its own choice and by each of the four strategies that can.
+        assert_eq!(how.again, 15);
     }
 
     #[test]
