@@ -31,15 +31,21 @@ impl Direct {
     pub(crate) fn new(walk: &Walk<'_>, combine: Combine) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = matches!(combine, Combine::Sum | Combine::Prod);
-        let found = combine_loops(dtype, combine)
+        // The loops of a 16-bit float widen its elements on their way into float32 cells.
+        let src = walk.src_layout().dtype();
+        let widens = in_cells && src != dtype && src.accumulator() == dtype;
+        let found = combine_loops(if widens { src } else { dtype }, combine)
             .filter(|_| !in_cells || dtype.accumulator() == dtype)
             .ok_or_else(|| Problem::Unsupported {
                 what: format!("{combine:?} in place"),
                 dtype,
             })?;
-        let converter = Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
-            walk.window_packed_src(size)
-        })?;
+        let converter = match widens {
+            true => None,
+            false => Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
+                walk.window_packed_src(size)
+            })?,
+        };
         let window = match converter {
             Some(_) => walk.window_dst_packed(dtype.size()),
             None => walk.window_dst_src(),
