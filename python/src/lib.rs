@@ -34,7 +34,10 @@ mod _strew {
     #[pymodule_export]
     use crate::plan::{Plan, plan_from_bytes};
     #[pymodule_export]
-    use crate::settings::{get_memory_limit, get_num_threads, set_memory_limit, set_num_threads};
+    use crate::settings::{
+        get_kept_memory, get_memory_limit, get_num_threads, set_kept_memory, set_memory_limit,
+        set_num_threads,
+    };
 
     /// A slip in the environment's settings is said at once.
     #[pymodule_init]

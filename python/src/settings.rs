@@ -31,15 +31,7 @@ pub(crate) fn get_num_threads() -> usize {
 #[pyfunction]
 #[pyo3(signature = (bytes, /))]
 pub(crate) fn set_memory_limit(bytes: Option<i128>) -> PyResult<()> {
-    let limit = match bytes {
-        None => None,
-        Some(bytes) => Some(u64::try_from(bytes).map_err(|_| {
-            PyValueError::new_err(format!(
-                "bytes = {bytes}: it must be from 0 to 2**64 - 1, or None"
-            ))
-        })?),
-    };
-    strew::set_memory_limit(limit);
+    strew::set_memory_limit(number_of_bytes(bytes)?);
     Ok(())
 }
 
@@ -47,4 +39,29 @@ pub(crate) fn set_memory_limit(bytes: Option<i128>) -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn get_memory_limit() -> Option<u64> {
     strew::memory_limit()
+}
+
+/// Sets how many bytes of freed results are kept for the next ones; None goes back to the default.
+#[pyfunction]
+#[pyo3(signature = (bytes, /))]
+pub(crate) fn set_kept_memory(bytes: Option<i128>) -> PyResult<()> {
+    strew::set_kept_memory(number_of_bytes(bytes)?);
+    Ok(())
+}
+
+/// How many bytes of freed results are kept, at most.
+#[pyfunction]
+pub(crate) fn get_kept_memory() -> u64 {
+    strew::kept_memory()
+}
+
+fn number_of_bytes(bytes: Option<i128>) -> PyResult<Option<u64>> {
+    let convert = |bytes: i128| {
+        u64::try_from(bytes).map_err(|_| {
+            PyValueError::new_err(format!(
+                "bytes = {bytes}: it must be from 0 to 2**64 - 1, or None"
+            ))
+        })
+    };
+    bytes.map(convert).transpose()
 }

@@ -29,6 +29,12 @@ Errors
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
 
+Memory
+    Freed results of 4 MiB or more are kept for the next ones of about their size, up to 512 MiB in
+    all, since fresh pages cost more time than most operators do. A system that is short of memory
+    takes them back. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another limit, 0
+    for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working table.
+
 Threads and Ctrl-C
     Results do not depend on the number of threads. Other Python threads go on during a run.
     Ctrl-C stops a long run that makes a new array; one that writes in place is stopped before
@@ -43,7 +49,9 @@ from . import torch_scatter as torch_scatter
 from ._errors import ConversionError as ConversionError
 from ._strew import Plan as Plan
 from ._strew import __version__ as __version__
+from ._strew import get_kept_memory as get_kept_memory
 from ._strew import get_memory_limit as get_memory_limit
 from ._strew import get_num_threads as get_num_threads
+from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads

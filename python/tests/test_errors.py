@@ -264,6 +264,8 @@ def test_settings_refuse_nonsense():
     for n in [-1, 2**64]:
         with pytest.raises(ValueError, match="it must be from 0 to"):
             strew.set_memory_limit(n)
+        with pytest.raises(ValueError, match="it must be from 0 to"):
+            strew.set_kept_memory(n)
     with pytest.raises(TypeError):
         strew.set_num_threads("2")
 
@@ -278,3 +280,18 @@ def test_the_memory_limit_is_kept():
     finally:
         strew.set_memory_limit(None)
     assert strew.get_memory_limit() > 1000
+
+
+def test_freed_results_are_kept_up_to_a_limit():
+    default = strew.get_kept_memory()
+    try:
+        for limit in (0, 1 << 30):
+            strew.set_kept_memory(limit)
+            assert strew.get_kept_memory() == limit
+            for n in (2, 3):
+                out = strew.torch_scatter.scatter(np.full(2, 1.0), np.full(2, n), dim_size=1 << 20)
+                assert out[n] == 2 and np.count_nonzero(out) == 1
+                del out
+    finally:
+        strew.set_kept_memory(None)
+    assert strew.get_kept_memory() == default

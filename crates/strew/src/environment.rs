@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 
 const THREADS: &str = "STREW_NUM_THREADS";
 const MEMORY: &str = "STREW_MEMORY_LIMIT";
+const KEPT: &str = "STREW_KEPT_MEMORY";
 
-/// Checks `STREW_NUM_THREADS` and `STREW_MEMORY_LIMIT`, so that a slip in them is not overlooked:
+/// Checks `STREW_NUM_THREADS`, `STREW_MEMORY_LIMIT` and `STREW_KEPT_MEMORY`, so that a slip in them is not overlooked:
 /// what cannot be read is otherwise taken as not set.
 ///
 /// # Errors
@@ -15,7 +16,8 @@ const MEMORY: &str = "STREW_MEMORY_LIMIT";
 /// number of bytes as [`parse_bytes`] takes it.
 pub fn check_environment() -> Result<(), Problem> {
     read(THREADS, parse_threads).map(drop)?;
-    read(MEMORY, parse_bytes).map(drop)
+    read(MEMORY, parse_bytes).map(drop)?;
+    read(KEPT, parse_bytes).map(drop)
 }
 
 /// A number of bytes: `1000`, `500M`, `2GiB`; the letters stand for powers of 1024.
@@ -71,6 +73,12 @@ pub(crate) fn threads() -> Option<NonZeroUsize> {
 pub(crate) fn memory() -> Option<u64> {
     static SET: OnceLock<Option<u64>> = OnceLock::new();
     *SET.get_or_init(|| read(MEMORY, parse_bytes).ok().flatten())
+}
+
+/// How much freed memory is kept, in bytes, if that is set.
+pub(crate) fn kept() -> Option<u64> {
+    static SET: OnceLock<Option<u64>> = OnceLock::new();
+    *SET.get_or_init(|| read(KEPT, parse_bytes).ok().flatten())
 }
 
 fn read<T>(name: &str, parse: fn(&str) -> Result<T, Problem>) -> Result<Option<T>, Problem> {

@@ -55,7 +55,7 @@ pub use num_complex::{Complex32, Complex64};
 pub use plan::{Bounds, Execution, Negative, OutOfRange, Split, Strategy, Way};
 pub use tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
-    TensorViewMut, UnknownDType, memory_limit, set_memory_limit,
+    TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory, set_memory_limit,
 };
 pub use threads::{num_threads, set_num_threads};
 

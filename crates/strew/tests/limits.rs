@@ -11,8 +11,31 @@ use strew::{Bounds, Class, Combine, DType, DynView, Layout, Negative, OutOfRange
 fn memory() {
     the_limit_that_was_set();
     tables_count_too();
+    memory_that_is_kept_holds_nothing_old();
     #[cfg(target_os = "linux")]
     dropping_everything_copies_nothing();
+}
+
+/// Results of the same size again and again: each starts from its own start.
+fn memory_that_is_kept_holds_nothing_old() {
+    const CELLS: usize = 3 << 20;
+    let filled = |start: f32, reduce: Reduce| {
+        let out = scatter(&[start, start], &[7i64, 7], -1, Some(CELLS), reduce).unwrap();
+        let untouched = out.as_slice()[..7].iter().chain(&out.as_slice()[8..]);
+        let identity = if reduce == Reduce::Mul { 1.0 } else { 0.0 };
+        assert!(untouched.into_iter().all(|&v| v == identity), "{reduce:?}");
+        out.as_slice()[7]
+    };
+    for _ in 0..2 {
+        assert_eq!(filled(3.0, Reduce::Sum), 6.0);
+        assert_eq!(filled(4.0, Reduce::Mul), 16.0);
+        assert_eq!(filled(5.0, Reduce::Max), 5.0);
+    }
+    strew::set_kept_memory(Some(0));
+    assert_eq!(strew::kept_memory(), 0);
+    assert_eq!(filled(3.0, Reduce::Sum), 6.0);
+    strew::set_kept_memory(None);
+    assert!(strew::kept_memory() > 0);
 }
 
 fn the_limit_that_was_set() {

@@ -120,8 +120,8 @@ impl Partition {
             size,
             chains,
             next: try_vec("the chunks of a list of updates", chunks)?,
-            offsets: Buffer::zeroed(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
-            values: Buffer::zeroed(&what, chunks.saturating_mul(CHUNK * size))?,
+            offsets: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
+            values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
             pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line))?,
         })
     }

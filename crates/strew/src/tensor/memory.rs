@@ -1,6 +1,8 @@
 //! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
 
+use super::kept;
 use crate::error::Problem;
+use crate::threads::{Team, available};
 use memmap2::MmapMut;
 use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
 use std::fs;
@@ -28,7 +30,7 @@ pub fn set_memory_limit(bytes: Option<u64>) {
 /// How many bytes a single result or working table may take at this moment, if that is known.
 #[must_use]
 pub fn memory_limit() -> Option<u64> {
-    set_limit().or_else(available)
+    set_limit().or_else(left)
 }
 
 /// The limit that was set, by a call or by the environment.
@@ -40,7 +42,7 @@ fn set_limit() -> Option<u64> {
 }
 
 /// The memory that the kernel and the control group would still give, in bytes.
-fn available() -> Option<u64> {
+fn left() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
@@ -57,14 +59,16 @@ fn available() -> Option<u64> {
 
 /// Refuses `bytes` if they are more than there are.
 fn check(what: &dyn Fn() -> String, bytes: usize) -> Result<(), Problem> {
-    let limit = match set_limit() {
-        None if bytes < CHECKED_FROM => return Ok(()),
-        None => available(),
-        set => set,
+    let too_many = |limit: Option<u64>| limit.is_some_and(|limit| bytes as u64 > limit);
+    let refused = match set_limit() {
+        None if bytes < CHECKED_FROM => false,
+        // What is kept for reuse is there for this, too.
+        None => too_many(left()) && (!kept::give_back() || too_many(left())),
+        set => too_many(set),
     };
-    match limit {
-        Some(limit) if bytes as u64 > limit => Err(out_of_memory(what, bytes as u128)),
-        _ => Ok(()),
+    match refused {
+        true => Err(out_of_memory(what, bytes as u128)),
+        false => Ok(()),
     }
 }
 
@@ -112,8 +116,8 @@ enum Memory {
     Nothing,
     /// A block of the allocator's.
     Block(NonNull<u8>, AllocLayout),
-    /// A mapping, which unmaps itself.
-    Mapping(#[allow(dead_code)] MmapMut),
+    /// A mapping; there until the buffer is dropped.
+    Mapping(Option<MmapMut>),
 }
 
 // SAFETY: the buffer owns its bytes; nothing else points at them.
@@ -130,6 +134,12 @@ impl Buffer {
     /// Likewise, of which little will be touched: small pages, so that little is ever there.
     pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         Self::allocate(what, bytes, true, false)
+    }
+
+    /// `bytes` bytes with whatever is in them.
+    pub(crate) fn scratch(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
+        // Fresh memory of the allocator's holds nothing that may be read.
+        Self::allocate(what, bytes, bytes < MAPPED_FROM, true)
     }
 
     /// `bytes` bytes that `init` must write, all of them, through the pointer it is given.
@@ -162,7 +172,7 @@ impl Buffer {
             });
         }
         if huge && bytes >= MAPPED_FROM {
-            return Self::map(bytes).ok_or_else(|| out_of_memory(what, bytes as u128));
+            return Self::map(bytes, zero).ok_or_else(|| out_of_memory(what, bytes as u128));
         }
         let small = bytes <= SMALL;
         let (room, align) = if small {
@@ -195,18 +205,29 @@ impl Buffer {
         })
     }
 
-    /// Fresh zero pages, huge ones if the system has them.
-    fn map(bytes: usize) -> Option<Self> {
-        let mut mapping = MmapMut::map_anon(bytes.checked_add(HUGE_PAGE)?).ok()?;
+    /// Pages of their own, huge ones if the system has them: kept ones with whatever is in them, cleared
+    /// if they are to be `zero`, or fresh ones.
+    fn map(bytes: usize, zero: bool) -> Option<Self> {
+        let room = bytes.checked_add(HUGE_PAGE)?;
+        let kept = kept::take(room);
+        let clear = zero && kept.is_some();
+        let fresh = || match MmapMut::map_anon(room) {
+            Err(_) if kept::give_back() => MmapMut::map_anon(room).ok(),
+            mapping => mapping.ok(),
+        };
+        let mut mapping = kept.or_else(fresh)?;
         #[cfg(target_os = "linux")]
         // Without huge pages it is only slower.
         let _ = mapping.advise(memmap2::Advice::HugePage);
         let skip = mapping.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
+        if clear {
+            fill(&mut mapping[skip..skip + bytes], |piece| piece.fill(0));
+        }
         let ptr = NonNull::new(mapping.as_mut_ptr().wrapping_add(skip))?;
         Some(Self {
             ptr,
             bytes,
-            memory: Memory::Mapping(mapping),
+            memory: Memory::Mapping(Some(mapping)),
         })
     }
 
@@ -220,6 +241,20 @@ impl Buffer {
 
     pub(crate) fn len(&self) -> usize {
         self.bytes
+    }
+}
+
+/// Bytes that are worth a thread when they are set.
+const PIECE: usize = 8 << 20;
+
+/// Sets all bytes, piece by piece, on as many threads as a run may have.
+pub(super) fn fill(bytes: &mut [u8], set: impl Fn(&mut [u8]) + Sync) {
+    let threads = available().min(bytes.len() / PIECE).max(1);
+    // Whole lines, so that every piece is aligned like the first.
+    let piece = bytes.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
+    match Team::new(threads).filter(|_| threads > 1) {
+        Some(team) => team.share(bytes.chunks_mut(piece), &set, &set),
+        None => set(bytes),
     }
 }
 
@@ -248,9 +283,11 @@ impl Words {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Memory::Block(block, layout) = self.memory {
+        match &mut self.memory {
+            Memory::Nothing => {}
             // SAFETY: allocated in `allocate` with this layout, and not freed since.
-            unsafe { dealloc(block.as_ptr(), layout) };
+            Memory::Block(block, layout) => unsafe { dealloc(block.as_ptr(), *layout) },
+            Memory::Mapping(mapping) => mapping.take().into_iter().for_each(kept::give),
         }
     }
 }

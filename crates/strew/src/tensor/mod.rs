@@ -6,6 +6,7 @@
 //! else describes. This is the only room where bytes become typed elements.
 
 mod dtype;
+mod kept;
 mod layout;
 mod memory;
 #[cfg(feature = "ndarray")]
@@ -17,6 +18,7 @@ mod typed;
 mod view;
 
 pub use dtype::{DType, Element, UnknownDType};
+pub use kept::{kept_memory, set_kept_memory};
 pub use layout::{Dims, Layout, Strides};
 pub use memory::{memory_limit, set_memory_limit};
 pub use owned::{DynTensor, Tensor};

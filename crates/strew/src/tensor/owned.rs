@@ -1,5 +1,6 @@
 //! Owned tensors: contiguous, row-major, 64-byte aligned.
 
+use super::memory::fill;
 use super::{Buffer, DType, DynView, DynViewMut, Element, Layout, TensorView, TensorViewMut};
 use crate::error::Problem;
 use std::fmt;
@@ -63,12 +64,15 @@ impl DynTensor {
     /// # Errors
     /// [`Problem::Memory`] if it does not fit.
     pub(crate) fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
-        let mut tensor = Self::zeros(dtype, shape)?;
-        if element.iter().any(|&b| b != 0) && element.len() == dtype.size() {
-            // SAFETY: the buffer's bytes are initialised and borrowed mutably.
-            let bytes = unsafe {
-                std::slice::from_raw_parts_mut(tensor.buffer.as_mut_ptr(), tensor.buffer.len())
-            };
+        if element.iter().all(|&b| b == 0) || element.len() != dtype.size() {
+            return Self::zeros(dtype, shape);
+        }
+        let layout = Layout::contiguous(dtype, shape)?;
+        let what = || describe(&layout);
+        let mut buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
+        // SAFETY: the buffer's bytes are initialised and borrowed mutably.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.len()) };
+        fill(bytes, |bytes| {
             // Doubling what is filled copies ever longer stretches, whatever the element's size.
             let mut filled = element.len().min(bytes.len());
             bytes[..filled].copy_from_slice(&element[..filled]);
@@ -77,8 +81,8 @@ impl DynTensor {
                 bytes.copy_within(..more, filled);
                 filled += more;
             }
-        }
-        Ok(tensor)
+        });
+        Ok(Self { buffer, layout })
     }
 
     /// Element type, shape and strides.
