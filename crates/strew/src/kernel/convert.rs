@@ -1,7 +1,7 @@
 //! Updates of another type than the destination: converted block by block on their way in.
 
 use super::lane::Lane;
-use super::number::{Bool, Into2};
+use super::number::{Bool, Convert};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows, each};
 use super::walk::Block;
 use crate::error::Problem;
@@ -36,13 +36,13 @@ pub(super) fn loop_for(from: DType, to: DType) -> Option<Loop> {
     }
 }
 
-unsafe fn convert<S: Into2<D>, D: Copy>(rows: &Rows<'_>) {
+unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<D, S>(
+        each::<D, S, D>(
             rows,
             #[inline(always)]
-            |_, to, from| *to = from.convert(),
+            |_, to, from| *to = from,
         )
     }
 }
@@ -78,7 +78,7 @@ impl Converter {
         let rows = (CHUNK / width.max(1)).max(1);
         let row_bytes = width.saturating_mul(to.size());
         let what = || "the scratch for converted updates".to_owned();
-        let scratch = Buffer::zeroed(&what, row_bytes.saturating_mul(rows))?;
+        let scratch = Buffer::scratch(&what, row_bytes.saturating_mul(rows))?;
         Ok(Some(Self {
             convert,
             scratch,

@@ -48,12 +48,12 @@ impl Values for Stretch<'_, '_> {
 impl Scale {
     /// Makes values offsets. False if one of them is not below `limit`, or outside the index.
     pub(super) fn values(self, values: &[i64], limit: usize, to: &mut [isize]) -> bool {
-        vectorized!(self.place(values, limit, &mut to[..values.len()]))
+        vectorized!(|_| self.place(values, limit, &mut to[..values.len()]))
     }
 
     /// Likewise, straight from where they are.
     pub(crate) fn stretch(self, values: Stretch<'_, '_>, limit: usize, to: &mut [isize]) -> bool {
-        vectorized!(self.place(values, limit, &mut to[..values.count]))
+        vectorized!(|_| self.place(values, limit, &mut to[..values.count]))
     }
 
     #[inline(always)]

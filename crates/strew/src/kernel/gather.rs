@@ -2,7 +2,7 @@
 
 use super::groups::Numbers;
 use super::loops::copy_loop;
-use super::rows::{Ahead, At, Dim, Dims, Rows};
+use super::rows::{Ahead, At, Dim, Dims, Rows, prefetch};
 use crate::error::Problem;
 use crate::tensor::{DynView, DynViewMut};
 use std::ops::Range;
@@ -93,13 +93,13 @@ pub(crate) fn gather(
             }
             let first = AHEAD.min(right_at.len());
             for &at in &right_at[..first] {
-                ask(right.wrapping_offset(at), lines);
+                prefetch(right.wrapping_offset(at), lines);
             }
             let one = usize::from(window.is_empty()) * BLOCK + 1;
             for n in (0..left_at.len()).step_by(one) {
                 let rows = n..(n + one).min(left_at.len());
                 if let Some(&at) = right_at.get(n + AHEAD) {
-                    ask(right.wrapping_offset(at), lines);
+                    prefetch(right.wrapping_offset(at), lines);
                 }
                 let rows = Rows {
                     left,
@@ -123,18 +123,3 @@ pub(crate) fn gather(
 
 /// Rows whose offsets are worked out together.
 const BLOCK: usize = 256;
-
-/// Asks for the first lines of a row.
-#[inline(always)]
-fn ask(at: *const u8, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..lines {
-        // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64 * line).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (at, lines);
-}

@@ -8,6 +8,8 @@
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
+use super::rows::{pairs, prefetch};
+use super::simd::Machine;
 use super::{Combine, Nan};
 use crate::error::Problem;
 use crate::tensor::{DType, DynView, DynViewMut};
@@ -312,7 +314,7 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         if job.inner.len > 1 {
-            return vectorized!(rows::<T>(job));
+            return vectorized!(|machine| rows::<T>(job, machine));
         }
         // Which way a number is stored is looked up once: here, every nanosecond counts.
         match job.groups.order() {
@@ -321,19 +323,6 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
             Places::Wide(order) => singles::<T>(job, |k| order[k] as usize),
         }
     }
-}
-
-/// Asks for a line that will be read.
-#[inline(always)]
-fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
 
 /// Groups of single elements.
@@ -358,7 +347,7 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
             let count = updates.len() as u64;
             let join = |k: usize| {
                 if ahead > 0 && n == 0 && k + ahead < end {
-                    prefetch(element(k + ahead).cast());
+                    prefetch(element(k + ahead).cast(), 1);
                 }
                 // SAFETY: the caller's promise: `k` is an update of the group's.
                 unsafe { element(k).read() }
@@ -370,11 +359,11 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                         let mut sum = first_of::<T>(fold, cell);
                         if fold.combine == Combine::Sum {
                             for k in updates.clone() {
-                                sum = T::add(sum, join(k));
+                                sum = T::add(sum, join(k).widen());
                             }
                         } else {
                             for k in updates.clone() {
-                                sum = T::mul(sum, join(k));
+                                sum = T::mul(sum, join(k).widen());
                             }
                         }
                         finished::<T>(sum, take, count)
@@ -456,7 +445,7 @@ const MOST_FOLDS: usize = 6;
 
 /// Groups of rows.
 #[inline(always)]
-unsafe fn rows<T: Folds>(job: &Job<'_>) {
+unsafe fn rows<T: Folds>(job: &Job<'_>, machine: impl Machine) {
     let groups = job.groups;
     let order = groups.order();
     let end = groups.start(job.range.end);
@@ -499,15 +488,13 @@ unsafe fn rows<T: Folds>(job: &Job<'_>) {
                         job.src.wrapping_offset(at)
                     };
                     if random && asked(k + AHEAD) {
-                        prefetch(place(k + AHEAD));
+                        prefetch(place(k + AHEAD), 1);
                     }
                     if random && asked(k + AHEAD_REST) {
                         let at = place(k + AHEAD_REST);
-                        for line in 1..lines {
-                            prefetch(at.wrapping_add(64 * line));
-                        }
+                        prefetch(at.wrapping_add(64), lines - 1);
                         // A row that begins within a line ends in one more.
-                        prefetch(at.wrapping_add(len * size - 1));
+                        prefetch(at.wrapping_add(len * size - 1), 1);
                     }
                     let at = order.get(k).cast_signed() * job.src_row
                         + from.cast_signed() * job.inner.src;
@@ -522,7 +509,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>) {
                         std::slice::from_raw_parts(packed, len)
                     };
                     for (n, fold) in job.folds.iter().enumerate() {
-                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values);
+                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values, machine);
                     }
                 }
                 for (take, &(base, row_step, step)) in job.takes.iter().zip(job.outputs) {
@@ -572,7 +559,7 @@ unsafe fn begin<T: Folds>(to: *mut u8, fold: Fold, cells: *const u8, step: isize
 /// # Safety
 /// The accumulator holds as many values, of the type that `combine` needs.
 #[inline(always)]
-unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]) {
+unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], machine: impl Machine) {
     let len = values.len();
     // SAFETY: the caller's promise; accumulators and source do not overlap.
     unsafe {
@@ -580,9 +567,9 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]) {
             ($cell:ty, $how:expr) => {{
                 let how = $how;
                 let cells = std::slice::from_raw_parts_mut(acc.cast::<$cell>(), len);
-                for (cell, &value) in cells.iter_mut().zip(values) {
+                pairs::<$cell, T, $cell>(cells, values, machine, |cell, value| {
                     *cell = how(*cell, value);
-                }
+                });
             }};
         }
         match combine {

@@ -5,7 +5,9 @@
 
 use super::decode::Stretch;
 use super::loops::Join;
+use super::number::Convert;
 use super::rows::Ahead;
+use super::simd::{Baseline, Machine};
 use super::walk::{Step, Term};
 use crate::tensor::DType;
 
@@ -54,21 +56,22 @@ pub(super) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     // SAFETY: the caller keeps `LineLoop`'s obligations.
     unsafe {
         match (line.narrow, dense) {
-            (true, true) => dense_line::<J, i32>(line),
-            (false, true) => dense_line::<J, i64>(line),
             (true, false) => strided_line::<J, i32>(line),
             (false, false) => strided_line::<J, i64>(line),
+            // Only conversions have something to gain from the machine's instructions.
+            (true, true) if J::Value::EIGHT => vectorized!(|m| dense_line::<J, i32>(line, m)),
+            (false, true) if J::Value::EIGHT => vectorized!(|m| dense_line::<J, i64>(line, m)),
+            (true, true) => dense_line::<J, i32>(line, Baseline),
+            (false, true) => dense_line::<J, i64>(line, Baseline),
         }
     }
 }
 
-/// Rows between two looks ahead.
-const STRIDE: usize = 8;
-
 /// How far ahead the streams are fetched, in rows.
 const AHEAD: usize = 512;
 
-unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+#[inline(always)]
+unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: impl Machine) -> bool {
     let (index, cells) = (line.index.cast::<I>(), line.dst.cast::<J::Cell>());
     let src = line.src.cast::<J::Value>();
     let limit = line.term.limit as u64;
@@ -79,22 +82,38 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         ),
         (src.wrapping_add(AHEAD).cast(), line.step.src),
     ]);
-    let mut from = 0;
-    while from < line.count {
-        ahead.prefetch(from);
-        for i in from..line.count.min(from + STRIDE) {
-            // SAFETY: the caller's promise; the value is below the limit when the cell is touched.
-            unsafe {
-                let value: i64 = index.add(i).read().into();
-                if value.cast_unsigned() >= limit {
-                    return false;
+    // SAFETY: the caller's promise for rows below the count; a value is below the limit when its cell
+    // is touched.
+    unsafe {
+        let join = |i: usize, element: J::Wide| {
+            let value: i64 = index.add(i).read().into();
+            let inside = value.cast_unsigned() < limit;
+            if inside {
+                J::join(&mut *cells.offset(value as isize), element);
+            }
+            inside
+        };
+        // So many at a time that are known at compile time need no counter.
+        let whole = line.count - line.count % 8;
+        for from in (0..whole).step_by(8) {
+            ahead.prefetch(from);
+            if J::Value::EIGHT {
+                let values = src.add(from).cast::<[J::Value; 8]>().read();
+                for (k, element) in J::Value::eight(values, machine).into_iter().enumerate() {
+                    if !join(from + k, element) {
+                        return false;
+                    }
                 }
-                J::join(&mut *cells.offset(value as isize), src.add(i).read());
+            } else {
+                for k in 0..8 {
+                    if !join(from + k, src.add(from + k).read().convert()) {
+                        return false;
+                    }
+                }
             }
         }
-        from += STRIDE;
+        (whole..line.count).all(|i| join(i, src.add(i).read().convert()))
     }
-    true
 }
 
 unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
@@ -111,7 +130,7 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
             let row = i.cast_signed();
             let cell = line.dst.offset(row * dst + value as isize * line.term.dst);
             let element = line.src.offset(row * src).cast::<J::Value>().read();
-            J::join(&mut *cell.cast::<J::Cell>(), element);
+            J::join(&mut *cell.cast::<J::Cell>(), element.convert());
         }
     }
     true

@@ -1,7 +1,7 @@
 //! The one place where element type and reduction choose the loops of a run.
 
 use super::line::{LineLoop, line};
-use super::number::{Bool, Number, Ordered};
+use super::number::{Bool, Convert, Number, Ordered};
 use super::rows::{Loop, Rows, each};
 use super::{Combine, Nan};
 use crate::tensor::DType;
@@ -50,11 +50,12 @@ macro_rules! for_dtype {
 }
 pub(super) use for_dtype;
 
-/// How an element joins a cell.
+/// How an element, converted, joins a cell.
 pub(super) trait Join: 'static {
     type Cell: Copy;
-    type Value: Copy;
-    fn join(cell: &mut Self::Cell, value: Self::Value);
+    type Value: Convert<Self::Wide>;
+    type Wide: Copy;
+    fn join(cell: &mut Self::Cell, value: Self::Wide);
 }
 
 struct Sum<T>(PhantomData<T>);
@@ -62,8 +63,9 @@ struct Sum<T>(PhantomData<T>);
 impl<T: Number> Join for Sum<T> {
     type Cell = T::Acc;
     type Value = T;
+    type Wide = T::Acc;
     #[inline(always)]
-    fn join(cell: &mut T::Acc, value: T) {
+    fn join(cell: &mut T::Acc, value: T::Acc) {
         *cell = T::add(*cell, value);
     }
 }
@@ -73,8 +75,9 @@ struct Prod<T>(PhantomData<T>);
 impl<T: Number> Join for Prod<T> {
     type Cell = T::Acc;
     type Value = T;
+    type Wide = T::Acc;
     #[inline(always)]
-    fn join(cell: &mut T::Acc, value: T) {
+    fn join(cell: &mut T::Acc, value: T::Acc) {
         *cell = T::mul(*cell, value);
     }
 }
@@ -86,6 +89,7 @@ struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
     type Cell = T;
     type Value = T;
+    type Wide = T;
     #[inline(always)]
     fn join(cell: &mut T, value: T) {
         let value = value.canonical();
@@ -106,6 +110,7 @@ struct Copied<B>(PhantomData<B>);
 impl<B: Copy + 'static> Join for Copied<B> {
     type Cell = B;
     type Value = B;
+    type Wide = B;
     #[inline(always)]
     fn join(cell: &mut B, value: B) {
         *cell = value;
@@ -132,7 +137,7 @@ impl Loops {
 unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<J::Cell, J::Value>(
+        each::<J::Cell, J::Value, J::Wide>(
             rows,
             #[inline(always)]
             |_, cell, value| J::join(cell, value),
@@ -200,10 +205,10 @@ pub(super) fn widen_loop(dtype: DType) -> Loop {
 unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T::Acc, T>(
+        each::<T::Acc, T, T::Acc>(
             rows,
             #[inline(always)]
-            |_, cell, value| *cell = value.widen(),
+            |_, cell, value| *cell = value,
         )
     }
 }
@@ -220,17 +225,17 @@ unsafe fn finish<T: Number>(rows: &Rows<'_>, counts: Option<&[u64]>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
         match counts {
-            Some(counts) => each::<T, T::Acc>(
+            Some(counts) => each::<T, T::Acc, T::Acc>(
                 rows,
                 #[inline(always)]
                 |row, cell, sum| {
                     *cell = T::narrow(T::mean(sum, counts[row]));
                 },
             ),
-            None => each::<T, T::Acc>(
+            None => each::<T, T::Acc, T>(
                 rows,
                 #[inline(always)]
-                |_, cell, sum| *cell = T::narrow(sum),
+                |_, cell, sum| *cell = sum,
             ),
         }
     }
@@ -244,7 +249,7 @@ pub(super) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
 unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        each::<T, T>(
+        each::<T, T, T>(
             rows,
             #[inline(always)]
             |_, cell, start| {

@@ -1,6 +1,9 @@
 //! Arithmetic of each element type, as the operators define it.
 
-use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::half::{
+    bf16_to_f32, eight_f16_to_f32, eight_f32_to_f16, f16_to_f32, f32_to_bf16, f32_to_f16,
+};
+use super::simd::Machine;
 use crate::tensor::DType;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -18,17 +21,23 @@ impl Bool {
 }
 
 /// What sums and products need.
-pub(super) trait Number: Copy + 'static {
+pub(super) trait Number: Convert<Self::Acc> {
     /// The type in which they are computed; rounded back once, at the end.
-    type Acc: Copy + 'static;
+    type Acc: Convert<Self>;
     const ZERO: Self::Acc;
     const ONE: Self::Acc;
-    fn widen(self) -> Self::Acc;
-    fn narrow(acc: Self::Acc) -> Self;
-    fn add(acc: Self::Acc, value: Self) -> Self::Acc;
-    fn mul(acc: Self::Acc, value: Self) -> Self::Acc;
+    fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     /// The mean, given the sum of `count > 0` values: integers are rounded down.
     fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
+    #[inline(always)]
+    fn widen(self) -> Self::Acc {
+        self.convert()
+    }
+    #[inline(always)]
+    fn narrow(acc: Self::Acc) -> Self {
+        acc.convert()
+    }
 }
 
 /// What minima and maxima need.
@@ -57,13 +66,9 @@ macro_rules! integers {
             const ZERO: $t = 0;
             const ONE: $t = 1;
             #[inline(always)]
-            fn widen(self) -> $t { self }
+            fn add(a: $t, b: $t) -> $t { a.wrapping_add(b) }
             #[inline(always)]
-            fn narrow(acc: $t) -> $t { acc }
-            #[inline(always)]
-            fn add(acc: $t, value: $t) -> $t { acc.wrapping_add(value) }
-            #[inline(always)]
-            fn mul(acc: $t, value: $t) -> $t { acc.wrapping_mul(value) }
+            fn mul(a: $t, b: $t) -> $t { a.wrapping_mul(b) }
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
@@ -95,19 +100,15 @@ integers! {
 }
 
 macro_rules! floats {
-    ($($t:ty as $acc:ty, $zero:expr, $one:expr, $widen:expr, $narrow:expr);* $(;)?) => {$(
+    ($($t:ty as $acc:ty);* $(;)?) => {$(
         impl Number for $t {
             type Acc = $acc;
-            const ZERO: $acc = $zero;
-            const ONE: $acc = $one;
+            const ZERO: $acc = 0.0;
+            const ONE: $acc = 1.0;
             #[inline(always)]
-            fn widen(self) -> $acc { $widen(self) }
+            fn add(a: $acc, b: $acc) -> $acc { a + b }
             #[inline(always)]
-            fn narrow(acc: $acc) -> $t { $narrow(acc) }
-            #[inline(always)]
-            fn add(acc: $acc, value: $t) -> $acc { acc + $widen(value) }
-            #[inline(always)]
-            fn mul(acc: $acc, value: $t) -> $acc { acc * $widen(value) }
+            fn mul(a: $acc, b: $acc) -> $acc { a * b }
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
@@ -118,18 +119,18 @@ macro_rules! floats {
             const FINITE_HIGHEST: $t = <$t>::MAX;
             const FINITE_LOWEST: $t = <$t>::MIN;
             #[inline(always)]
-            fn below(self, other: $t) -> bool { $widen(self) < $widen(other) }
+            fn below(self, other: $t) -> bool { self.widen() < other.widen() }
             #[inline(always)]
-            fn nan(self) -> bool { $widen(self).is_nan() }
+            fn nan(self) -> bool { self.widen().is_nan() }
         }
     )*};
 }
 
 floats! {
-    f32 as f32, 0.0, 1.0, f32::from, f32::from;
-    f64 as f64, 0.0, 1.0, f64::from, f64::from;
-    f16 as f32, 0.0, 1.0, f16_to_f32, f32_to_f16;
-    bf16 as f32, 0.0, 1.0, bf16_to_f32, f32_to_bf16;
+    f32 as f32;
+    f64 as f64;
+    f16 as f32;
+    bf16 as f32;
 }
 
 macro_rules! complexes {
@@ -139,13 +140,9 @@ macro_rules! complexes {
             const ZERO: $t = <$t>::new(0.0, 0.0);
             const ONE: $t = <$t>::new(1.0, 0.0);
             #[inline(always)]
-            fn widen(self) -> $t { self }
+            fn add(a: $t, b: $t) -> $t { a + b }
             #[inline(always)]
-            fn narrow(acc: $t) -> $t { acc }
-            #[inline(always)]
-            fn add(acc: $t, value: $t) -> $t { acc + value }
-            #[inline(always)]
-            fn mul(acc: $t, value: $t) -> $t { acc * value }
+            fn mul(a: $t, b: $t) -> $t { a * b }
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn mean(sum: $t, count: u64) -> $t {
@@ -162,20 +159,12 @@ impl Number for Bool {
     const ZERO: Self = Self(0);
     const ONE: Self = Self(1);
     #[inline(always)]
-    fn widen(self) -> Self {
-        self
+    fn add(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() | b.get()))
     }
     #[inline(always)]
-    fn narrow(acc: Self) -> Self {
-        acc
-    }
-    #[inline(always)]
-    fn add(acc: Self, value: Self) -> Self {
-        Self(u8::from(acc.get() | value.get()))
-    }
-    #[inline(always)]
-    fn mul(acc: Self, value: Self) -> Self {
-        Self(u8::from(acc.get() & value.get()))
+    fn mul(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() & b.get()))
     }
     #[inline(always)]
     fn mean(sum: Self, _: u64) -> Self {
@@ -203,14 +192,51 @@ impl Ordered for Bool {
     }
 }
 
-/// Conversion of an element to a type that holds more.
-pub(super) trait Into2<D>: Copy + 'static {
+/// Conversion of an element: to itself, to a type that holds more, or from an accumulator.
+pub(super) trait Convert<D>: Copy + 'static {
+    /// Whether [`eight`](Self::eight) is faster than eight conversions.
+    const EIGHT: bool = false;
     fn convert(self) -> D;
+    #[inline(always)]
+    fn eight<M: Machine>(values: [Self; 8], _: M) -> [D; 8] {
+        values.map(Self::convert)
+    }
+}
+
+impl<T: Copy + 'static> Convert<T> for T {
+    #[inline(always)]
+    fn convert(self) -> T {
+        self
+    }
+}
+
+impl Convert<f32> for f16 {
+    const EIGHT: bool = true;
+    #[inline(always)]
+    fn convert(self) -> f32 {
+        f16_to_f32(self)
+    }
+    #[inline(always)]
+    fn eight<M: Machine>(values: [Self; 8], machine: M) -> [f32; 8] {
+        eight_f16_to_f32(values, machine)
+    }
+}
+
+impl Convert<f16> for f32 {
+    const EIGHT: bool = true;
+    #[inline(always)]
+    fn convert(self) -> f16 {
+        f32_to_f16(self)
+    }
+    #[inline(always)]
+    fn eight<M: Machine>(values: [Self; 8], machine: M) -> [f16; 8] {
+        eight_f32_to_f16(values, machine)
+    }
 }
 
 macro_rules! conversions {
     ($($s:ty => $($d:ty: $how:expr),*;)*) => {$($(
-        impl Into2<$d> for $s {
+        impl Convert<$d> for $s {
             #[inline(always)]
             fn convert(self) -> $d {
                 let how: fn($s) -> $d = $how;
@@ -238,9 +264,9 @@ conversions! {
         f16: |v| f16::from_f64(v.into()), f32: |v| v as f32, f64: f64::from;
     // What f16 can hold is exact in f64; the rest is infinite either way.
     i64 => f16: |v| f16::from_f64(v as f64), f32: |v| v as f32, f64: |v| v as f64;
-    f16 => f32: f16_to_f32, f64: |v| f16_to_f32(v).into();
+    f16 => f64: |v| f16_to_f32(v).into();
     bf16 => f32: bf16_to_f32, f64: |v| bf16_to_f32(v).into();
-    f32 => f64: f64::from;
+    f32 => f64: f64::from, bf16: f32_to_bf16;
 }
 
 /// Whether updates of type `from` may be converted, element by element, to a destination's `to`.

@@ -1,5 +1,7 @@
 //! The one loop nest: pairs of rows, each a window of elements.
 
+use super::number::Convert;
+use super::simd::Machine;
 use smallvec::SmallVec;
 
 /// One axis of a window, with the byte steps of both sides.
@@ -41,7 +43,7 @@ impl At<'_> {
     pub(super) fn get(self, row: usize) -> isize {
         match self {
             Self::Each(offsets) => offsets[row],
-            Self::Steps(first, step) => first + row.cast_signed() * step,
+            Self::Steps(first, step) => first.wrapping_add(row.cast_signed().wrapping_mul(step)),
         }
     }
 }
@@ -63,17 +65,27 @@ impl Ahead {
     #[inline(always)]
     pub(super) fn prefetch(&self, row: usize) {
         for (first, step) in self.0 {
-            let at = first.wrapping_offset(row.cast_signed().wrapping_mul(step));
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
-            unsafe {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(at.cast());
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            let _ = at;
+            prefetch(
+                first.wrapping_offset(row.cast_signed().wrapping_mul(step)),
+                1,
+            );
         }
     }
+}
+
+/// Asks for lines that will be read. A hint: the address may be anything.
+#[inline(always)]
+pub(super) fn prefetch(at: *const u8, lines: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..lines {
+        // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64 * line).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (at, lines);
 }
 
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
@@ -95,89 +107,220 @@ pub(super) struct Rows<'a> {
 /// not overlap each other, nor any right element.
 pub(super) type Loop = unsafe fn(&Rows<'_>);
 
-/// Runs `each(row, left element, right element)` over all pairs of rows, in order.
+/// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
 ///
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
 #[inline(always)]
-pub(super) unsafe fn each<L: Copy, R: Copy>(rows: &Rows<'_>, each: impl Fn(usize, &mut L, R)) {
+pub(super) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    each: impl Fn(usize, &mut L, W),
+) {
     // SAFETY: the caller's promise is the one that is asked for.
-    vectorized!(unsafe { nest::<L, R>(rows, &each) });
+    vectorized!(|machine| unsafe { nest::<L, R, W>(rows, machine, &each) });
 }
 
 /// [`each`], to be compiled for one instruction set.
 #[inline(always)]
-unsafe fn nest<L: Copy, R: Copy>(rows: &Rows<'_>, each: &impl Fn(usize, &mut L, R)) {
-    let Some((inner, outer)) = rows.window.split_last() else {
-        match rows.right_at {
-            At::Each(right_at) => {
-                let chunks = rows.left_at.chunks(STRIDE).zip(right_at.chunks(STRIDE));
-                for (chunk, (left_at, right_at)) in chunks.enumerate() {
-                    let from = chunk * STRIDE;
-                    rows.ahead.prefetch(from);
-                    for (i, (&l, &r)) in (from..).zip(left_at.iter().zip(right_at)) {
-                        // SAFETY: the caller's promise for windows of one element.
-                        unsafe {
-                            let value = rows.right.offset(r).cast::<R>().read();
-                            each(i, &mut *rows.left.offset(l).cast::<L>(), value);
-                        }
-                    }
-                }
-            }
-            At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
-                // SAFETY: as above.
-                let right = unsafe { rows.right.offset(first).cast::<R>() };
-                for (chunk, left_at) in rows.left_at.chunks(STRIDE).enumerate() {
-                    let from = chunk * STRIDE;
-                    rows.ahead.prefetch(from);
-                    for (i, &l) in (from..).zip(left_at) {
-                        // SAFETY: as above.
-                        unsafe {
-                            each(
-                                i,
-                                &mut *rows.left.offset(l).cast::<L>(),
-                                right.add(i).read(),
-                            )
-                        };
-                    }
-                }
-            }
-            At::Steps(first, step) => {
+unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    machine: impl Machine,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let dense = |dim: &Dim| {
+        dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
+    };
+    // SAFETY: the caller's promise, for windows of these lengths and steps.
+    unsafe {
+        match *rows.window {
+            [] => singles::<L, R, W>(rows, machine, each),
+            // A length that is known spares a loop of its own.
+            [ref dim] if dense(dim) && dim.len == 2 => narrow::<L, R, W, 2>(rows, each),
+            [ref dim] if dense(dim) && dim.len == 4 => narrow::<L, R, W, 4>(rows, each),
+            [ref dim] if dense(dim) && dim.len == 8 => narrow::<L, R, W, 8>(rows, each),
+            [ref outer @ .., ref inner] => {
+                let ahead = RowsAhead::of::<R>(rows.window);
                 for (i, &l) in rows.left_at.iter().enumerate() {
-                    // SAFETY: as above.
-                    unsafe {
-                        let r = first + i.cast_signed() * step;
-                        let value = rows.right.offset(r).cast::<R>().read();
-                        each(i, &mut *rows.left.offset(l).cast::<L>(), value);
-                    }
+                    ahead.prefetch(rows, i);
+                    let r = rows.right_at.get(i);
+                    // `outer_offsets` visits coordinates of the window only, and each stretch covers
+                    // the innermost axis.
+                    outer_offsets(outer, |left_extra, right_extra| {
+                        let left = rows.left.offset(l + left_extra);
+                        let right = rows.right.offset(r + right_extra);
+                        if dense(inner) {
+                            let left = std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
+                            let right = std::slice::from_raw_parts(right.cast::<R>(), inner.len);
+                            pairs(left, right, machine, |a, b| each(i, a, b));
+                        } else {
+                            for k in 0..inner.len.cast_signed() {
+                                let value = right.offset(k * inner.right).cast::<R>().read();
+                                let cell = &mut *left.offset(k * inner.left).cast::<L>();
+                                each(i, cell, value.convert());
+                            }
+                        }
+                    });
                 }
             }
         }
-        return;
-    };
-    let dense =
-        inner.left == size_of::<L>().cast_signed() && inner.right == size_of::<R>().cast_signed();
-    for (i, &l) in rows.left_at.iter().enumerate() {
-        let r = rows.right_at.get(i);
-        // SAFETY: `outer_offsets` visits coordinates of the window only, and each stretch covers
-        // the innermost axis: both are within what the caller promises. The slices do not
-        // overlap, by the same promise.
-        outer_offsets(outer, |left_extra, right_extra| unsafe {
-            let left = rows.left.offset(l + left_extra);
-            let right = rows.right.offset(r + right_extra);
-            if dense {
-                let left = std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
-                let right = std::slice::from_raw_parts(right.cast::<R>(), inner.len);
-                for (a, &b) in left.iter_mut().zip(right) {
-                    each(i, a, b);
-                }
-            } else {
-                for k in 0..inner.len.cast_signed() {
-                    let value = right.offset(k * inner.right).cast::<R>().read();
-                    each(i, &mut *left.offset(k * inner.left).cast::<L>(), value);
-                }
+    }
+}
+
+/// How far ahead rows of the right side are fetched, in bytes.
+const FETCHED: usize = 8192;
+
+/// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
+const MOST_LINES: usize = 16;
+
+/// Rows of the right side that are fetched before it is their turn. The hardware's own prefetching
+/// begins anew at every page, and does not know where the rows of a part are.
+#[derive(Clone, Copy)]
+struct RowsAhead {
+    /// How many rows ahead.
+    rows: usize,
+    /// How many lines of each.
+    lines: usize,
+}
+
+impl RowsAhead {
+    /// For rows that are one piece; of others nothing is fetched.
+    #[inline(always)]
+    fn of<R>(window: &[Dim]) -> Self {
+        let bytes = match *window {
+            [ref dim] if dim.right == size_of::<R>().cast_signed() => dim.len * size_of::<R>(),
+            _ => 0,
+        };
+        Self {
+            rows: FETCHED.div_ceil(bytes.max(1)),
+            lines: bytes.div_ceil(64).min(MOST_LINES),
+        }
+    }
+
+    /// Fetches the row that is so far ahead of number `row`, where it is known.
+    #[inline(always)]
+    fn prefetch(self, rows: &Rows<'_>, row: usize) {
+        let at = match rows.right_at {
+            At::Each(offsets) => offsets.get(row + self.rows).copied(),
+            steps @ At::Steps(..) => Some(steps.get(row + self.rows)),
+        };
+        if let Some(at) = at {
+            prefetch(rows.right.wrapping_offset(at), self.lines);
+        }
+    }
+}
+
+/// Calls `each` with every element on the left and the converted one on the right.
+#[inline(always)]
+pub(super) fn pairs<L, R: Convert<W>, W: Copy>(
+    left: &mut [L],
+    right: &[R],
+    machine: impl Machine,
+    each: impl Fn(&mut L, W),
+) {
+    let (mut left, mut right) = (left, right);
+    if R::EIGHT {
+        let (eights, rest) = right.as_chunks::<8>();
+        let (cells, others) = left.split_at_mut(8 * eights.len());
+        for (cells, &values) in cells.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
+            for (cell, value) in cells.iter_mut().zip(R::eight(values, machine)) {
+                each(cell, value);
             }
-        });
+        }
+        (left, right) = (others, rest);
+    }
+    for (cell, &value) in left.iter_mut().zip(right) {
+        each(cell, value.convert());
+    }
+}
+
+/// Rows of one element.
+///
+/// # Safety
+/// As for [`each`], if there is no window.
+#[inline(always)]
+unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    machine: impl Machine,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let count = rows.left_at.len();
+    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    unsafe {
+        let cell = |i: usize| {
+            let at = *rows.left_at.get_unchecked(i);
+            &mut *rows.left.offset(at).cast::<L>()
+        };
+        match rows.right_at {
+            At::Each(right_at) => {
+                assert_eq!(right_at.len(), count);
+                strides(count, rows.ahead, |i| {
+                    let at = *right_at.get_unchecked(i);
+                    let value = rows.right.offset(at).cast::<R>().read();
+                    each(i, cell(i), value.convert());
+                });
+            }
+            At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
+                let right = rows.right.offset(first).cast::<R>();
+                let mut from = 0;
+                if R::EIGHT {
+                    while count - from >= 8 {
+                        rows.ahead.prefetch(from);
+                        let values = right.add(from).cast::<[R; 8]>().read();
+                        for (k, value) in R::eight(values, machine).into_iter().enumerate() {
+                            each(from + k, cell(from + k), value);
+                        }
+                        from += 8;
+                    }
+                }
+                strides(count - from, rows.ahead, |i| {
+                    let value = right.add(from + i).read();
+                    each(from + i, cell(from + i), value.convert());
+                });
+            }
+            At::Steps(first, step) => strides(count, rows.ahead, |i| {
+                let at = first + i.cast_signed() * step;
+                let value = rows.right.offset(at).cast::<R>().read();
+                each(i, cell(i), value.convert());
+            }),
+        }
+    }
+}
+
+/// Rows of `N` elements without gaps.
+///
+/// # Safety
+/// As for [`each`], if that is what the window is.
+#[inline(always)]
+unsafe fn narrow<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
+    rows: &Rows<'_>,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    strides(rows.left_at.len(), rows.ahead, |i| {
+        // SAFETY: the caller's promise; the numbers of rows are below their count.
+        unsafe {
+            let left = rows.left.offset(*rows.left_at.get_unchecked(i));
+            let right = rows.right.offset(rows.right_at.get(i));
+            let values = right.cast::<[R; N]>().read();
+            for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
+                each(i, cell, value.convert());
+            }
+        }
+    });
+}
+
+/// Calls `each` with every number below `count`, and looks ahead now and then.
+#[inline(always)]
+fn strides(count: usize, ahead: Ahead, mut each: impl FnMut(usize)) {
+    let whole = count - count % STRIDE;
+    for from in (0..whole).step_by(STRIDE) {
+        ahead.prefetch(from);
+        // So many that are known at compile time need no counter.
+        for k in 0..STRIDE {
+            each(from + k);
+        }
+    }
+    for i in whole..count {
+        each(i);
     }
 }
 
