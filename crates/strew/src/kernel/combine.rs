@@ -3,7 +3,7 @@
 use super::convert::Converter;
 use super::lane::Lane;
 use super::line::LineLoop;
-use super::loops::{Bits, clear_equal_loop, combine_loops, copy_loop};
+use super::loops::{Bits, clear_equal_loop, combine_loops, copy_loop, sum_loops_from_unset};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, Cursor, OutOfBounds, Read, Walk};
@@ -28,13 +28,18 @@ impl Direct {
     /// Looks up the loops for the walk's element type.
     ///
     /// Sums and products of 16-bit floats are not computed in their cells; see [`super::Table`].
-    pub(crate) fn new(walk: &Walk<'_>, combine: Combine) -> Result<Self, Problem> {
+    /// `unset`: cells may be [unset](super::unset()), and the reduction is a sum.
+    pub(crate) fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = matches!(combine, Combine::Sum | Combine::Prod);
         // The loops of a 16-bit float widen its elements on their way into float32 cells.
         let src = walk.src_layout().dtype();
-        let widens = in_cells && src != dtype && src.accumulator() == dtype;
-        let found = combine_loops(if widens { src } else { dtype }, combine)
+        let widens = in_cells && !unset && src != dtype && src.accumulator() == dtype;
+        let loops = match unset {
+            true => sum_loops_from_unset(dtype),
+            false => combine_loops(if widens { src } else { dtype }, combine),
+        };
+        let found = loops
             .filter(|_| !in_cells || dtype.accumulator() == dtype)
             .ok_or_else(|| Problem::Unsupported {
                 what: format!("{combine:?} in place"),

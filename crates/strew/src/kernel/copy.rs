@@ -89,7 +89,7 @@ pub(super) fn packed(axes: &[(usize, isize)], size: usize) -> Dims {
 }
 
 /// The window cut into stretches along its first axis, with where each begins on both sides.
-fn stretches(window: &Dims, count: usize) -> impl Iterator<Item = (Dims, isize, isize)> {
+pub(super) fn stretches(window: &Dims, count: usize) -> impl Iterator<Item = (Dims, isize, isize)> {
     let len = window.first().map_or(1, |dim| dim.len);
     let count = count.min(len);
     (0..count).map(move |n| {

@@ -1,6 +1,8 @@
 //! Index values to offsets in one pass: read, checked and scaled without a stop in between.
 
+use super::rows::prefetch;
 use crate::tensor::DynView;
+use std::ops::RangeInclusive;
 
 /// What the `i`th index value becomes: `base` plus `i` times `step` plus the value times `factor`.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,34 @@ impl Values for Stretch<'_, '_> {
             .each_integer(self.at, self.stride, self.count, each)
     }
 }
+
+/// Values that are looked at together, while as many a little later are fetched.
+const FETCHED: usize = 128;
+
+impl Stretch<'_, '_> {
+    /// Whether all values are in the range. False also if they cannot be read.
+    pub(crate) fn all_within(self, range: &RangeInclusive<i64>) -> bool {
+        let (low, high) = (*range.start(), *range.end());
+        vectorized!(|_| (0..self.count).step_by(FETCHED).all(|from| {
+            let piece = Self {
+                at: self.at + from.cast_signed() * self.stride,
+                count: FETCHED.min(self.count - from),
+                ..self
+            };
+            let bytes = FETCHED.cast_signed() * self.stride;
+            if (1..=PAGE).contains(&bytes) {
+                let later = self.index.as_ptr().wrapping_offset(piece.at + PAGE);
+                prefetch(later, bytes.cast_unsigned() / 64);
+            }
+            let mut outside = false;
+            let read = piece.each(|_, value| outside |= value < low || value > high);
+            read && !outside
+        }))
+    }
+}
+
+/// How far ahead, in bytes: the hardware's own prefetching ends with the page.
+const PAGE: isize = 4096;
 
 impl Scale {
     /// Makes values offsets. False if one of them is not below `limit`, or outside the index.

@@ -567,9 +567,15 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], machine: 
             ($cell:ty, $how:expr) => {{
                 let how = $how;
                 let cells = std::slice::from_raw_parts_mut(acc.cast::<$cell>(), len);
-                pairs::<$cell, T, $cell>(cells, values, machine, |cell, value| {
-                    *cell = how(*cell, value);
-                });
+                pairs::<$cell, T, $cell>(
+                    cells,
+                    values,
+                    machine,
+                    #[inline(always)]
+                    |cell, value| {
+                        *cell = how(*cell, value);
+                    },
+                );
             }};
         }
         match combine {

@@ -72,9 +72,8 @@ const AHEAD: usize = 512;
 
 #[inline(always)]
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: impl Machine) -> bool {
-    let (index, cells) = (line.index.cast::<I>(), line.dst.cast::<J::Cell>());
+    let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    let limit = line.term.limit as u64;
     let ahead = Ahead([
         (
             index.wrapping_add(AHEAD).cast(),
@@ -82,17 +81,8 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: imp
         ),
         (src.wrapping_add(AHEAD).cast(), line.step.src),
     ]);
-    // SAFETY: the caller's promise for rows below the count; a value is below the limit when its cell
-    // is touched.
+    // SAFETY: the caller's promise for rows below the count.
     unsafe {
-        let join = |i: usize, element: J::Wide| {
-            let value: i64 = index.add(i).read().into();
-            let inside = value.cast_unsigned() < limit;
-            if inside {
-                J::join(&mut *cells.offset(value as isize), element);
-            }
-            inside
-        };
         // So many at a time that are known at compile time need no counter.
         let whole = line.count - line.count % 8;
         for from in (0..whole).step_by(8) {
@@ -100,19 +90,39 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: imp
             if J::Value::EIGHT {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
                 for (k, element) in J::Value::eight(values, machine).into_iter().enumerate() {
-                    if !join(from + k, element) {
+                    if !join::<J, I>(line, from + k, element) {
                         return false;
                     }
                 }
             } else {
-                for k in 0..8 {
-                    if !join(from + k, src.add(from + k).read().convert()) {
+                for i in from..from + 8 {
+                    if !join::<J, I>(line, i, src.add(i).read().convert()) {
                         return false;
                     }
                 }
             }
         }
-        (whole..line.count).all(|i| join(i, src.add(i).read().convert()))
+        (whole..line.count).all(|i| join::<J, I>(line, i, src.add(i).read().convert()))
+    }
+}
+
+/// Joins row `i` of a dense line; false if its index value is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`], if there is such a row.
+#[inline(always)]
+unsafe fn join<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, i: usize, element: J::Wide) -> bool {
+    // SAFETY: the caller's promise; the value is below the limit when the cell is touched.
+    unsafe {
+        let value: i64 = line.index.cast::<I>().add(i).read().into();
+        let inside = value.cast_unsigned() < line.term.limit as u64;
+        if inside {
+            J::join(
+                &mut *line.dst.cast::<J::Cell>().offset(value as isize),
+                element,
+            );
+        }
+        inside
     }
 }
 

@@ -3,6 +3,7 @@
 use super::line::{LineLoop, line};
 use super::number::{Bool, Convert, Number, Ordered};
 use super::rows::{Loop, Rows, each};
+use super::unset::Unset;
 use super::{Combine, Nan};
 use crate::tensor::DType;
 use half::{bf16, f16};
@@ -67,6 +68,20 @@ impl<T: Number> Join for Sum<T> {
     #[inline(always)]
     fn join(cell: &mut T::Acc, value: T::Acc) {
         *cell = T::add(*cell, value);
+    }
+}
+
+/// A sum that starts from nothing where the cell is unset.
+struct FirstSum<T>(PhantomData<T>);
+
+impl<T: Unset + Number<Acc = T>> Join for FirstSum<T> {
+    type Cell = T;
+    type Value = T;
+    type Wide = T;
+    #[inline(always)]
+    fn join(cell: &mut T, value: T) {
+        let so_far = if cell.is_unset() { T::ZERO } else { *cell };
+        *cell = T::add(so_far, value);
     }
 }
 
@@ -183,6 +198,15 @@ pub(super) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
     })
 }
 
+/// The loops of a sum into cells that may be unset; `None` for types that cannot be.
+pub(super) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
+    match dtype {
+        DType::F32 => Some(Loops::of::<FirstSum<f32>>()),
+        DType::F64 => Some(Loops::of::<FirstSum<f64>>()),
+        _ => None,
+    }
+}
+
 /// [`combine_loops`] for rows.
 pub(super) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
     combine_loops(dtype, combine).map(|loops| loops.rows)
@@ -293,7 +317,7 @@ pub(crate) fn finite_start(dtype: DType, combine: Combine) -> Option<Bits> {
     })
 }
 
-fn bits<T: Copy>(value: T) -> Bits {
+pub(super) fn bits<T: Copy>(value: T) -> Bits {
     let mut bits = [0; 16];
     assert!(size_of::<T>() <= bits.len());
     // SAFETY: every type that comes here is plain numbers without padding, and fits.

@@ -29,6 +29,7 @@ mod sift;
 mod table;
 mod tile;
 mod touched;
+mod unset;
 mod walk;
 
 pub(crate) use arg::Arg;
@@ -49,6 +50,7 @@ pub(crate) use sift::Wanted;
 pub(crate) use table::{Begin, Table};
 pub(crate) use tile::Tile;
 pub(crate) use touched::Touched;
+pub(crate) use unset::{adopt, unset};
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 
 /// How an update joins what is in its destination.

@@ -99,6 +99,18 @@ pub(super) struct Rows<'a> {
     pub(super) ahead: Ahead,
 }
 
+impl Rows<'_> {
+    /// Where row `i` of the left side begins.
+    ///
+    /// # Safety
+    /// There is such a row, inside the memory that `left` points into.
+    #[inline(always)]
+    unsafe fn cell<L>(&self, i: usize) -> *mut L {
+        // SAFETY: the caller's promise.
+        unsafe { self.left.offset(*self.left_at.get_unchecked(i)).cast() }
+    }
+}
+
 /// A loop over pairs of rows, for one pair of element types and one operation.
 ///
 /// # Safety
@@ -108,6 +120,9 @@ pub(super) struct Rows<'a> {
 pub(super) type Loop = unsafe fn(&Rows<'_>);
 
 /// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
+///
+/// Everything between here and the elements has to be inlined, closures too: what is not is compiled
+/// for the baseline.
 ///
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
@@ -145,21 +160,33 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
                     // the innermost axis.
-                    outer_offsets(outer, |left_extra, right_extra| {
-                        let left = rows.left.offset(l + left_extra);
-                        let right = rows.right.offset(r + right_extra);
-                        if dense(inner) {
-                            let left = std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
-                            let right = std::slice::from_raw_parts(right.cast::<R>(), inner.len);
-                            pairs(left, right, machine, |a, b| each(i, a, b));
-                        } else {
-                            for k in 0..inner.len.cast_signed() {
-                                let value = right.offset(k * inner.right).cast::<R>().read();
-                                let cell = &mut *left.offset(k * inner.left).cast::<L>();
-                                each(i, cell, value.convert());
+                    outer_offsets(
+                        outer,
+                        #[inline(always)]
+                        |left_extra, right_extra| {
+                            let left = rows.left.offset(l + left_extra);
+                            let right = rows.right.offset(r + right_extra);
+                            if dense(inner) {
+                                let left =
+                                    std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
+                                let right =
+                                    std::slice::from_raw_parts(right.cast::<R>(), inner.len);
+                                pairs(
+                                    left,
+                                    right,
+                                    machine,
+                                    #[inline(always)]
+                                    |a, b| each(i, a, b),
+                                );
+                            } else {
+                                for k in 0..inner.len.cast_signed() {
+                                    let value = right.offset(k * inner.right).cast::<R>().read();
+                                    let cell = &mut *left.offset(k * inner.left).cast::<L>();
+                                    each(i, cell, value.convert());
+                                }
                             }
-                        }
-                    });
+                        },
+                    );
                 }
             }
         }
@@ -246,18 +273,19 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     let count = rows.left_at.len();
     // SAFETY: the caller's promise; the numbers of rows are below their count.
     unsafe {
-        let cell = |i: usize| {
-            let at = *rows.left_at.get_unchecked(i);
-            &mut *rows.left.offset(at).cast::<L>()
-        };
         match rows.right_at {
             At::Each(right_at) => {
                 assert_eq!(right_at.len(), count);
-                strides(count, rows.ahead, |i| {
-                    let at = *right_at.get_unchecked(i);
-                    let value = rows.right.offset(at).cast::<R>().read();
-                    each(i, cell(i), value.convert());
-                });
+                strides(
+                    count,
+                    rows.ahead,
+                    #[inline(always)]
+                    |i| {
+                        let at = *right_at.get_unchecked(i);
+                        let value = rows.right.offset(at).cast::<R>().read();
+                        each(i, &mut *rows.cell::<L>(i), value.convert());
+                    },
+                );
             }
             At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
                 let right = rows.right.offset(first).cast::<R>();
@@ -267,21 +295,31 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                         rows.ahead.prefetch(from);
                         let values = right.add(from).cast::<[R; 8]>().read();
                         for (k, value) in R::eight(values, machine).into_iter().enumerate() {
-                            each(from + k, cell(from + k), value);
+                            each(from + k, &mut *rows.cell::<L>(from + k), value);
                         }
                         from += 8;
                     }
                 }
-                strides(count - from, rows.ahead, |i| {
-                    let value = right.add(from + i).read();
-                    each(from + i, cell(from + i), value.convert());
-                });
+                strides(
+                    count - from,
+                    rows.ahead,
+                    #[inline(always)]
+                    |i| {
+                        let value = right.add(from + i).read();
+                        each(from + i, &mut *rows.cell::<L>(from + i), value.convert());
+                    },
+                );
             }
-            At::Steps(first, step) => strides(count, rows.ahead, |i| {
-                let at = first + i.cast_signed() * step;
-                let value = rows.right.offset(at).cast::<R>().read();
-                each(i, cell(i), value.convert());
-            }),
+            At::Steps(first, step) => strides(
+                count,
+                rows.ahead,
+                #[inline(always)]
+                |i| {
+                    let at = first + i.cast_signed() * step;
+                    let value = rows.right.offset(at).cast::<R>().read();
+                    each(i, &mut *rows.cell::<L>(i), value.convert());
+                },
+            ),
         }
     }
 }
@@ -295,17 +333,22 @@ unsafe fn narrow<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     rows: &Rows<'_>,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    strides(rows.left_at.len(), rows.ahead, |i| {
-        // SAFETY: the caller's promise; the numbers of rows are below their count.
-        unsafe {
-            let left = rows.left.offset(*rows.left_at.get_unchecked(i));
-            let right = rows.right.offset(rows.right_at.get(i));
-            let values = right.cast::<[R; N]>().read();
-            for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
-                each(i, cell, value.convert());
+    strides(
+        rows.left_at.len(),
+        rows.ahead,
+        #[inline(always)]
+        |i| {
+            // SAFETY: the caller's promise; the numbers of rows are below their count.
+            unsafe {
+                let left = rows.left.offset(*rows.left_at.get_unchecked(i));
+                let right = rows.right.offset(rows.right_at.get(i));
+                let values = right.cast::<[R; N]>().read();
+                for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
+                    each(i, cell, value.convert());
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// Calls `each` with every number below `count`, and looks ahead now and then.

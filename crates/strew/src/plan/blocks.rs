@@ -55,7 +55,7 @@ impl Execution {
         };
         let layout = dst.layout().clone();
         let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
-        let direct = Direct::new(&walk, self.request.combine)?;
+        let direct = Direct::new(&walk, self.request.combine, self.request.unset)?;
 
         let stretches = stretches(space, src, crew.threads);
         let mut lists: Vec<Result<Partition, Fault>> = Vec::new();

@@ -58,10 +58,9 @@ fn stretch_is_inside(
     mut progress: Progress<'_>,
 ) -> Result<(), Fault> {
     let mut stopped = false;
-    let inside = stretch.all_integers(|values| {
-        let inside = bounds.all_inside(values, size);
-        stopped = inside && !progress.step(values.len());
-        inside && !stopped
+    let inside = bounds.all_valid(stretch, size, |count| {
+        stopped = !progress.step(count);
+        !stopped
     });
     match (inside, stopped) {
         (true, _) => Ok(()),

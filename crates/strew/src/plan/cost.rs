@@ -203,6 +203,16 @@ pub(super) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
     afresh && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
 }
 
+/// Cells per update, at most, that are filled and looked at once more to learn which of them no update has
+/// reached: beyond, marks for those that updates have reached cost less.
+const UNSET_PER_UPDATE: usize = 8;
+
+/// Whether a new destination of so many cells starts unset, where only updates count.
+pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) -> bool {
+    let table = matches!(force, Some(Strategy::DenseTable | Strategy::CompactTable));
+    !table && cells <= updates.saturating_mul(UNSET_PER_UPDATE)
+}
+
 /// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
 /// up.
 const BY_AXIS: usize = 1 << 20;

@@ -2,6 +2,11 @@
 
 use super::space::{Cut, Lookup};
 use crate::kernel::{OutOfBounds, Read, Scale, Stretch, Wanted};
+use crate::tensor::DynView;
+use std::ops::RangeInclusive;
+
+/// Index values that are looked at between two looks at whether somebody wants to stop.
+const PIECE: usize = 1 << 14;
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,14 +52,46 @@ impl Bounds {
         self.negative == Negative::Drop || self.out_of_range == OutOfRange::Drop
     }
 
-    /// Whether none of the values is an error on an axis of this size.
-    pub(super) fn all_inside(self, values: &[i64], size: usize) -> bool {
-        if self == Self::STRICT {
-            // No axis is longer than isize::MAX, so a negative value is beyond it as unsigned.
-            let outside = |any, v: &i64| any | (v.cast_unsigned() >= size as u64);
-            return !values.iter().fold(false, outside);
+    /// The values that are no error on an axis of this size.
+    pub(super) fn valid(self, size: usize) -> RangeInclusive<i64> {
+        // No axis is longer than isize::MAX.
+        let size = size as i64;
+        let low = match (self.negative, self.out_of_range) {
+            (Negative::Drop, _) | (_, OutOfRange::Drop | OutOfRange::Clip) => i64::MIN,
+            (Negative::Wrap, OutOfRange::Error) => -size,
+            (Negative::Reject, OutOfRange::Error) => 0,
+        };
+        match self.out_of_range {
+            OutOfRange::Error => low..=size - 1,
+            // There is no nearest cell where there is none.
+            OutOfRange::Clip if size == 0 => match self.negative {
+                Negative::Drop => low..=-1,
+                Negative::Reject | Negative::Wrap => RangeInclusive::new(0, -1),
+            },
+            OutOfRange::Drop | OutOfRange::Clip => low..=i64::MAX,
         }
-        values.iter().all(|&v| self.resolve(v, size).is_ok())
+    }
+
+    /// Whether none of an index's values is an error on an axis of this size; false also as soon as
+    /// `go_on`, which is told how many have been looked at, is.
+    pub(super) fn all_valid(
+        self,
+        index: &DynView<'_>,
+        size: usize,
+        mut go_on: impl FnMut(usize) -> bool,
+    ) -> bool {
+        let valid = self.valid(size);
+        index.all_runs(|at, stride, count| {
+            (0..count).step_by(PIECE).all(|from| {
+                let piece = Stretch {
+                    index,
+                    at: at + from.cast_signed() * stride,
+                    stride,
+                    count: PIECE.min(count - from),
+                };
+                piece.all_within(&valid) && go_on(piece.count)
+            })
+        })
     }
 
     /// The cell that an index value means: `Ok(None)` for an update that is left out.

@@ -48,6 +48,26 @@ impl Execution {
         })
     }
 
+    /// Elements of the destination that are always touched together, one after the other, if its layout
+    /// has no gaps.
+    pub(crate) fn run_length(&self) -> usize {
+        let mut step = self.dst.size().cast_signed();
+        let packed = self.cut.window.iter().rev().all(|axis| {
+            let next = axis.step.dst == step;
+            step *= axis.len.cast_signed();
+            next
+        });
+        let rows = self.cut.cells.iter().rev().all(|axis| {
+            let next = axis.step.dst == step;
+            step *= axis.len.cast_signed();
+            next
+        });
+        match packed && rows && self.cut.cell_start == 0 {
+            true => self.width(),
+            false => 1,
+        }
+    }
+
     /// The strategy that runs.
     #[must_use]
     pub fn strategy(&self) -> Strategy {

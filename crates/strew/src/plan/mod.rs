@@ -13,6 +13,7 @@ mod tiles;
 mod way;
 
 pub use cost::Strategy;
+pub(crate) use cost::unset_pays;
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub(crate) use grouped::{pick, reduce};
@@ -30,6 +31,8 @@ pub(crate) struct Request {
     pub(crate) combine: Combine,
     /// Touched cells start from the reduction's identity, not from what they hold.
     pub(crate) from_identity: bool,
+    /// Cells that no update has reached yet are unset, and start from the reduction's identity.
+    pub(crate) unset: bool,
     /// Every cell of the destination holds the reduction's identity.
     pub(crate) blank: bool,
     /// Divide by the number of updates plus this.

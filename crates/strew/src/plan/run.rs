@@ -217,8 +217,8 @@ impl Execution {
     fn drop_all(&self, space: &Space<'_>) -> Result<(), Fault> {
         let rules = space.rules();
         for (lookup, rule) in space.lookups.iter().zip(rules) {
-            let fits = |values: &[i64]| space.bounds.all_inside(values, rule.size);
-            if !lookup.index.without_repeats().all_integers(fits) {
+            let index = lookup.index.without_repeats();
+            if !space.bounds.all_valid(&index, rule.size, |_| true) {
                 return Err(Fault::OutOfBounds);
             }
         }
@@ -258,7 +258,7 @@ impl Execution {
         let mut cells = table.view_mut();
         let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
-        let mut direct = Direct::new(&walk, combine)?;
+        let mut direct = Direct::new(&walk, combine, false)?;
         let mut pass = Pass {
             reader: Reader {
                 lookups: &space.lookups,
@@ -287,7 +287,7 @@ impl Execution {
             self.begin_writing(pass);
             return pass.each(|block| loops.run(walk, block, &mut arg));
         }
-        let mut direct = Direct::new(walk, combine)?;
+        let mut direct = Direct::new(walk, combine, self.request.unset)?;
         self.begin_writing(pass);
         let value = match self.request.from_identity {
             true => identity(walk.dst_layout().dtype(), combine),

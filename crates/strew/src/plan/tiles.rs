@@ -145,7 +145,7 @@ impl Execution {
             };
             let mut memory = tile.view_mut();
             let local = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
-            let mut direct = Direct::new(&local, self.request.combine)?;
+            let mut direct = Direct::new(&local, self.request.combine, self.request.unset)?;
             let mut pass = Pass {
                 reader: Reader {
                     lookups: &space.lookups,

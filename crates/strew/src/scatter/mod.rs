@@ -7,8 +7,10 @@ pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
-use crate::kernel::{Combine, Nan, clear_equal, converts, duplicate, finite_start, identity};
-use crate::plan::{Execution, Fault, Outputs, Request, Split, Strategy};
+use crate::kernel::{
+    Combine, Nan, adopt, clear_equal, converts, duplicate, finite_start, identity, unset,
+};
+use crate::plan::{Execution, Fault, Outputs, Request, Split, Strategy, unset_pays};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
 };
@@ -208,9 +210,12 @@ impl<'a> Scatter<'a> {
     }
 
     fn request(&self) -> Request {
+        let from_identity = self.reduction.init == Init::Identity;
+        let unset = from_identity && self.starts_unset();
         Request {
             combine: self.reduction.combine,
-            from_identity: self.reduction.init == Init::Identity,
+            from_identity: from_identity && !unset,
+            unset,
             blank: match (&self.target, self.reduction.combine) {
                 (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
                 (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
@@ -225,6 +230,20 @@ impl<'a> Scatter<'a> {
             force: self.strategy,
             split: self.split,
         }
+    }
+
+    /// Whether the cells of a new destination can tell, and do, that no update has reached them.
+    fn starts_unset(&self) -> bool {
+        let Target::New { dtype, start } = &self.target else {
+            return false;
+        };
+        let sum = (self.reduction.combine, self.reduction.finish) == (Combine::Sum, Finish::None);
+        let cells = self.destinations.shape().iter().product();
+        matches!(start, Start::CopyOf(_))
+            && sum
+            && unset(*dtype).is_some()
+            && self.source.dtype() == *dtype
+            && unset_pays(cells, self.source.len(), self.strategy)
     }
 
     /// How this would run.
@@ -275,8 +294,11 @@ impl<'a> Scatter<'a> {
                 self.execute(request, view, output.arg.as_mut())?;
             }
             Target::New { dtype, start } => {
-                let mut tensor = self.start(dtype, &start)?;
-                self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
+                let mut tensor = self.start(dtype, &start, request.unset)?;
+                let run = self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
+                if let (true, Start::CopyOf(view)) = (request.unset, &start) {
+                    adopt(&mut tensor, view, run);
+                }
                 if self.reduction.finish == Finish::ZeroIfStart
                     && let Some(value) = finite_start(dtype, self.reduction.combine)
                 {
@@ -294,12 +316,13 @@ impl<'a> Scatter<'a> {
         Ok(output)
     }
 
+    /// Runs the updates; gives the number of elements that are always touched together.
     fn execute(
         &self,
         request: Request,
         view: DynViewMut<'_>,
         arg: Option<&mut DynTensor>,
-    ) -> Result<(), Problem> {
+    ) -> Result<usize, Problem> {
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
@@ -310,6 +333,7 @@ impl<'a> Scatter<'a> {
         };
         execution
             .run(&space, &self.source, outputs)
+            .map(|()| execution.run_length())
             .map_err(|fault| match fault {
                 Fault::Problem(problem) => problem,
                 Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
@@ -317,10 +341,11 @@ impl<'a> Scatter<'a> {
     }
 
     /// A new destination as it is before the first update.
-    fn start(&self, dtype: DType, start: &Start<'a>) -> Result<DynTensor, Problem> {
+    fn start(&self, dtype: DType, start: &Start<'a>, is_unset: bool) -> Result<DynTensor, Problem> {
         let shape = self.destinations.shape();
         let combine = self.reduction.combine;
         let value = match start {
+            Start::CopyOf(_) if is_unset => unset(dtype),
             Start::CopyOf(view) => return duplicate(view),
             Start::Zero => None,
             // The identities of sum and product are accumulators; 0 and 1 are the same in both.

@@ -189,39 +189,32 @@ impl DynView<'_> {
     /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
     /// false. True if it never did; false also if the elements are no numbers.
     pub(crate) fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
-        const BLOCK: usize = 512;
-        const SHORT: usize = 128;
+        let mut values = [0; 512];
+        self.all_runs(|at, stride, count| {
+            (0..count).step_by(values.len()).all(|from| {
+                let block = (count - from).min(values.len());
+                let block = &mut values[..block];
+                let at = at + from.cast_signed() * stride;
+                self.read_integers(at, stride, block) && each(block)
+            })
+        })
+    }
+
+    /// Calls `each` with the byte offset of the first, the step to the next and the number of the
+    /// elements of each run along the last axis, or of all of them if they lie one after the other,
+    /// until it returns false. True if it never did; false also if the elements are no real numbers.
+    pub(crate) fn all_runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
         if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
             return false;
         }
         let (shape, strides) = (self.shape(), self.layout().strides());
-        let contiguous = self.layout().is_contiguous();
-        let (run, stride) = match (shape.last(), strides.last()) {
-            (Some(_), _) if contiguous => (self.len(), self.dtype().size().cast_signed()),
-            (Some(&len), Some(&stride)) => (len, stride),
-            _ => (1, 0),
-        };
-        let outer = self.rank().saturating_sub(1);
-        // A short run would notice what it takes to set up a long block.
-        let (mut short, mut long);
-        let values: &mut [i64] = if run <= SHORT {
-            short = [0; SHORT];
-            &mut short
-        } else {
-            long = [0; BLOCK];
-            &mut long
-        };
-        let mut each_run = |offset: isize| {
-            (0..run).step_by(BLOCK).all(|from| {
-                let block = &mut values[..(run - from).min(BLOCK)];
-                let at = offset + from.cast_signed() * stride;
-                self.read_integers(at, stride, block) && each(block)
-            })
-        };
-        if self.is_empty() || contiguous {
-            return self.is_empty() || each_run(0);
+        match (shape.split_last(), strides.split_last()) {
+            _ if self.is_empty() => true,
+            (Some((&len, outer)), Some((&stride, steps))) if !self.layout().is_contiguous() => {
+                all_offsets(outer, steps, |offset| each(offset, stride, len))
+            }
+            _ => each(0, self.dtype().size().cast_signed(), self.len()),
         }
-        all_offsets(&shape[..outer], &strides[..outer], each_run)
     }
 
     /// Calls `each` with the byte offset of every element, in row-major order.
