@@ -74,7 +74,7 @@ def draw(rows: list[Row], path: Path) -> bool:
         [handles[name] for name in CONTENDERS if name in handles],
         [name for name in CONTENDERS if name in handles],
         loc="outside lower center",
-        ncols=6,
+        ncols=3 * len(counts),
         frameon=False,
     )
     figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -75,9 +75,9 @@ def _how(results: dict[str, Any]) -> list[str]:
         f"Contenders: {versions}.",
         "",
         "Contenders take turns on each workload, in processes of their own, of which one at a "
-        f"time is awake, in another order in each of {results['repeat']} rounds: medians, "
-        "quartiles in brackets. Outputs are made by each call, apart from operators in place. Each answer is "
-        "compared with the right one; a peer whose answer is wrong is not counted. torch-hugepages "
+        f"time is awake: {results['repeat']} rounds, each in an order of its own, medians, "
+        "quartiles in brackets. Outputs are made by each call, apart from operators in place. "
+        "Each answer is compared with the right one; a peer whose answer is wrong is not counted. torch-hugepages "
         "is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is shown, and not "
         "counted as best peer.",
         "",
@@ -95,9 +95,9 @@ def _how(results: dict[str, Any]) -> list[str]:
         "from the call before.",
         "",
         "*memory* is the most that a call adds to the process, its output included, in MB. "
-        "strew, ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call, as they do by "
-        "default: their times profit from it, and what they keep does not show as memory, but for "
-        "strew's, which is given back before it is looked at.",
+        "strew, ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call by default, "
+        "and their times profit from it. strew gives it back before its memory is measured; what "
+        "the others keep does not show.",
     ]
     return lines
 
