@@ -77,9 +77,9 @@ def _how(results: dict[str, Any]) -> list[str]:
         "Contenders take turns on each workload, in processes of their own, of which one at a "
         f"time is awake: {results['repeat']} rounds, each in an order of its own, medians, "
         "quartiles in brackets. Outputs are made by each call, apart from operators in place. "
-        "Each answer is compared with the right one; a peer whose answer is wrong is not counted. torch-hugepages "
-        "is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is shown, and not "
-        "counted as best peer.",
+        "Each answer is compared with the right one; a peer whose answer is wrong is not counted. "
+        "torch-hugepages is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is "
+        "shown, and not counted as best peer.",
         "",
         f"Indices are {INDEX}. A library that makes them int32 by default, as JAX does, has half "
         "the bytes to read: then strew runs with such an index, too. *ratio* is the peer's time "
