@@ -1,4 +1,4 @@
-"""The chart: how many times as long as strew each peer takes."""
+"""The chart: how many times as long as strew each peer takes, indices being of the same dtype."""
 
 from __future__ import annotations
 
@@ -45,14 +45,17 @@ def style() -> None:
     )
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Writes the chart: a line per workload, a mark per peer, a panel per number of threads."""
+def draw(rows: list[Row], path: Path) -> bool:
+    """Writes the chart: a line per workload, a mark per peer, a panel per number of threads.
+
+    Without any peer there is nothing to draw; says whether there was.
+    """
     style()
-    rows = [row for row in rows if row.strew is not None and row.peers]
+    rows = [row for row in rows if any(row.ratio(peer) is not None for peer in row.peers.values())]
     counts = sorted({row.threads for row in rows})
     names = list(dict.fromkeys(row.workload.name for row in rows))
     if not names:
-        return
+        return False
     figure, panels = pyplot.subplots(
         1,
         len(counts),
@@ -71,11 +74,12 @@ def draw(rows: list[Row], path: Path) -> None:
         [handles[name] for name in CONTENDERS if name in handles],
         [name for name in CONTENDERS if name in handles],
         loc="outside lower center",
-        ncols=6,
+        ncols=3 * len(counts),
         frameon=False,
     )
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
+    return True
 
 
 def _panel(
@@ -107,7 +111,10 @@ def _panel(
     panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     panel.xaxis.set_minor_formatter(NullFormatter())
-    panel.set_xlabel("peer's time / strew's (log scale); | is what the best peer's has to reach")
+    panel.set_xlabel(
+        "peer's time / strew's with an index of the same dtype (log scale)\n"
+        "| is what the best peer's has to reach"
+    )
     panel.set_yticks(range(len(names)), names)
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.tick_params(axis="y", length=0)

@@ -50,6 +50,10 @@ def main() -> int:
     results["problems"] = wrong
     results["runs"] = [_with_medians(run) for run in runs]
     _write(results, rows, options)
+    short = report.missed(rows)
+    say(f"{len(short)} not reached" + (":" if short else ""))
+    for line in short:
+        say(f"    {line}")
     for problem in wrong:
         say(f"FAILED: {problem}")
     return 1 if wrong else 0
@@ -103,12 +107,13 @@ def _tell(summed: Row) -> None:
     strew = report.time_text(summed.strew) if summed.strew else "no right answer"
     line = f"    strew {strew}"
     if summed.best is not None:
-        line += f"; best peer {summed.best.contender} {report.time_text(summed.best)}"
+        line += f"; best peer {report.named(summed.best)} {report.time_text(summed.best)}"
     if (ratio := summed.ratio(summed.best)) is not None:
         line += f"; ratio {ratio:.2f}"
     say(line)
-    for name, why in (summed.wrong | summed.failed).items():
-        say(f"    {name}: {why}")
+    for reasons in (summed.wrong, summed.failed):
+        for name, why in reasons.items():
+            say(f"    {name}: {why}")
 
 
 def _with_medians(run: Run) -> dict[str, Any]:
@@ -138,13 +143,19 @@ def _machine() -> dict[str, Any]:
 def _write(results: dict[str, Any], rows: list[Row], options: argparse.Namespace) -> None:
     out = options.out
     (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    (out / "results.md").write_text(report.markdown(rows, results, "chart.svg"))
-    chart.draw(rows, out / "chart.svg")
-    say(f"wrote {out}/results.json, results.md and chart.svg")
+    drawn = chart.draw(rows, out / "chart.svg")
+    if not drawn:
+        # One from before would be taken for this run's.
+        (out / "chart.svg").unlink(missing_ok=True)
+    (out / "results.md").write_text(report.markdown(rows, results, "chart.svg" if drawn else None))
+    say(f"wrote {out}/results.json, results.md{' and chart.svg' if drawn else ''}")
     if options.docs:
-        (DOCS / "bench.md").write_text(report.markdown(rows, results, "bench.svg"))
-        shutil.copyfile(out / "chart.svg", DOCS / "bench.svg")
-        say("wrote docs/bench.md and docs/bench.svg")
+        (DOCS / "bench.md").write_text(
+            report.markdown(rows, results, "bench.svg" if drawn else None)
+        )
+        if drawn:
+            shutil.copyfile(out / "chart.svg", DOCS / "bench.svg")
+        say(f"wrote docs/bench.md{' and docs/bench.svg' if drawn else ''}")
 
 
 if __name__ == "__main__":

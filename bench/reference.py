@@ -92,9 +92,10 @@ def _columns(w: Workload, cell: np.ndarray, src: np.ndarray, cells: int) -> np.n
         out[:] = 1
         out[touched] = np.multiply.reduceat(src[order].astype(np.float64), first)
     else:
-        # From zeros, which take part.
-        out[:] = 0
-        out[touched] = np.maximum(np.maximum.reduceat(src[order], first), 0)
+        # From zeros, which take part, unless there is an input.
+        start = -np.inf if w.has_input else 0
+        out[:] = start
+        out[touched] = np.maximum(np.maximum.reduceat(src[order], first), start)
     return out
 
 

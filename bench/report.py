@@ -6,8 +6,9 @@ from typing import Any
 
 from .contenders.table import CONTENDERS, STREW
 from .summary import Entry, Row, bound
+from .workloads import INDEX
 
-__all__ = ["markdown", "time_text"]
+__all__ = ["markdown", "missed", "named", "time_text"]
 
 
 def time_text(entry: Entry) -> str:
@@ -15,6 +16,15 @@ def time_text(entry: Entry) -> str:
     scale, unit = (1e6, "us") if entry.median < 1e-4 else (1e3, "ms")
     low, high = (end * scale for end in entry.spread)
     return f"{_short(entry.median * scale)} {unit} ({_short(low)}-{_short(high)})"
+
+
+def named(entry: Entry) -> str:
+    """The contender, with the dtype of its index if it is not the workload's."""
+    return entry.contender + _marked(entry)
+
+
+def _marked(entry: Entry) -> str:
+    return "" if entry.index == INDEX else f" ({entry.index})"
 
 
 def _short(value: float) -> str:
@@ -25,15 +35,31 @@ def _megabytes(size: int | None) -> str:
     return "" if size is None else f"{size / 1e6:.0f}"
 
 
-def markdown(rows: list[Row], results: dict[str, Any], chart: str) -> str:
+def markdown(rows: list[Row], results: dict[str, Any], chart: str | None) -> str:
     """The report: how it was measured, a table for each number of threads, what was not right."""
-    parts = ["# Benchmarks", "", *_how(results), "", f"![strew against its peers]({chart})", ""]
+    parts = ["# Benchmarks", "", *_how(results), ""]
+    if chart is not None:
+        parts += [f"![strew against its peers]({chart})", ""]
     for threads in sorted({row.threads for row in rows}):
         among = [row for row in rows if row.threads == threads]
         parts += [f"## {_threads(threads)}", "", *_table(among, results), ""]
-        parts += ["Peer's time / strew's:", "", *_ratios(among), ""]
+        if any(row.peers or row.wrong or row.failed for row in among):
+            parts += ["Peer's time / strew's, with an index of the same dtype:", ""]
+            parts += [*_ratios(among), ""]
     parts += _claims(rows) + _not_right(rows)
     return "\n".join(parts).rstrip() + "\n"
+
+
+def missed(rows: list[Row]) -> list[str]:
+    """A line for everything that was to be reached and was not."""
+    lines = []
+    for row in rows:
+        where = f"{row.workload.name}, {_threads(row.threads)}"
+        if row.best is not None and row.reached is False:
+            peer = f"{named(row.best)} / strew = {row.ratio(row.best):.2f}"
+            lines.append(f"{where}: {peer}, to reach {row.reach:g}")
+        lines += [f"{where}: {claim}" for claim, holds in row.claims() if not holds]
+    return lines
 
 
 def _threads(threads: int) -> str:
@@ -49,38 +75,50 @@ def _how(results: dict[str, Any]) -> list[str]:
         f"Contenders: {versions}.",
         "",
         "Contenders take turns on each workload, in processes of their own, of which one at a "
-        f"time is awake: {results['repeat']} rounds, medians, quartiles in brackets. Outputs are "
-        "made by each call, apart from operators in place. Each answer is compared with the right "
-        "one; a peer whose answer is wrong is not counted. Of several ways in which a library can say a "
-        "workload the fastest right one counts. Indices are int64, JAX's int32. torch-hugepages is "
-        "torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is shown, and not counted "
-        "as best peer.",
+        f"time is awake: {results['repeat']} rounds, each in an order of its own, medians, "
+        "quartiles in brackets. Outputs are made by each call, apart from operators in place. "
+        "Each answer is compared with the right one; a peer whose answer is wrong is not counted. "
+        "torch-hugepages is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is "
+        "shown, and not counted as best peer.",
         "",
-        "*share* is the part of strew's time that the machine's memory needs at the least for "
-        "reading the inputs and writing the output once, at the bandwidth measured in this run"
-        + _bandwidth(results["bandwidth"]),
+        f"Indices are {INDEX}. A library that makes them int32 by default, as JAX does, has half "
+        "the bytes to read: then strew runs with such an index, too. *ratio* is the peer's time "
+        "per strew's with an index of the same dtype, which stands beside it in brackets where it "
+        f"is not {INDEX}. Of several ways in which a library can say a workload, and of several "
+        "peers, the right one with the smallest ratio counts.",
+        "",
+        f"*share* is the part of strew's time (with the {INDEX} index) that the machine's memory "
+        "needs at the least for reading the inputs and writing the output once, at the highest of "
+        "the rates measured in this run" + _bandwidth(results["bandwidth"]) + " *read* is the best "
+        "of several ways to read, in 1 to 8 streams, without prefetch; *write* fills; *copy* and "
+        "*update* (in place) count both ways. Above 100% a part of the inputs was still in a cache "
+        "from the call before.",
         "",
         "*memory* is the most that a call adds to the process, its output included, in MB. "
-        "ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call, which does not show.",
+        "strew, ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call by default, "
+        "and their times profit from it. strew gives it back before its memory is measured; what "
+        "the others keep does not show.",
     ]
     return lines
 
 
 def _bandwidth(measured: dict[str, Any]) -> str:
     texts = [
-        f"{_threads(int(threads))}: read {b['read'] / 1e9:.1f}, write {b['write'] / 1e9:.1f}, "
-        f"copy {b['copy'] / 1e9:.1f} GB/s"
-        for threads, b in sorted(measured.items())
+        f"{_threads(int(threads))}: "
+        + ", ".join(f"{what} {rate / 1e9:.1f}" for what, rate in rates.items())
+        + " GB/s"
+        for threads, rates in sorted(measured.items(), key=lambda item: int(item[0]))
     ]
     return f" ({'; '.join(texts)})." if texts else " (which was not measured)."
 
 
 def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
-    lines = [
-        "| | workload | strew | best correct peer | ratio | to reach | | hugepages | share "
-        "| memory: strew | peer |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    # strew's other indices: those that peers read.
+    indices = sorted({index for row in rows for index in row.own} - {INDEX})
+    heads = ["", "workload", "strew", *(f"strew, {index}" for index in indices)]
+    heads += ["best correct peer", "ratio", "to reach", "", "hugepages", "share"]
+    heads += ["memory: strew", "peer"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
         ratio, huge = row.ratio(row.best), row.ratio(row.peers.get("torch-hugepages"))
         needs = bound(row.workload, results["bandwidth"].get(str(row.threads)))
@@ -88,9 +126,10 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
         cells = [
             row.workload.name,
             row.workload.title,
-            time_text(row.strew) if row.strew else "**no right answer**",
-            f"{row.best.contender} {time_text(row.best)}" if row.best else "none",
-            "" if ratio is None else f"**{ratio:.2f}**",
+            _own(row),
+            *(time_text(row.own[index]) if index in row.own else "" for index in indices),
+            f"{named(row.best)} {time_text(row.best)}" if row.best else "none",
+            "" if ratio is None or row.best is None else f"**{ratio:.2f}**{_marked(row.best)}",
             "" if row.reach is None else f"{row.reach:g}",
             {True: "reached", False: "**not reached**", None: ""}[row.reached],
             "" if huge is None else f"{huge:.2f}",
@@ -102,17 +141,31 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _own(row: Row) -> str:
+    """strew's time, and what of it is above a call that does nothing, where that is known."""
+    if row.strew is None:
+        return "**no right answer**"
+    text = time_text(row.strew)
+    return text if row.above_no_op is None else f"{text}; {row.above_no_op:.2f} us above a no-op"
+
+
 def _ratios(rows: list[Row]) -> list[str]:
-    taking_part = {name for row in rows for name in (*row.peers, *row.wrong)}
+    taking_part = {name for row in rows for name in (*row.peers, *row.wrong, *row.failed)}
     names = [name for name in CONTENDERS if name in taking_part and name != STREW]
     lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for row in rows:
-        cells = []
-        for name in names:
-            ratio = row.ratio(row.peers.get(name))
-            cells.append("wrong" if name in row.wrong else "" if ratio is None else f"{ratio:.2f}")
+        cells = [_standing(row, name) for name in names]
         lines.append(f"| {row.workload.name} | {' | '.join(cells)} |")
     return lines
+
+
+def _standing(row: Row, name: str) -> str:
+    """A peer's ratio, or why it has none."""
+    entry = row.peers.get(name)
+    ratio = row.ratio(entry)
+    if entry is None:
+        return "wrong" if name in row.wrong else "failed" if name in row.failed else ""
+    return "" if ratio is None else f"{ratio:.2f}{_marked(entry)}"
 
 
 def _claims(rows: list[Row]) -> list[str]:

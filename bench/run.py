@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from . import data
 from .contenders.table import CONTENDERS, STREW
 from .pool import Failed, Process
 from .summary import Entry
-from .workloads import Workload
+from .workloads import INDEX, Workload
 
 __all__ = ["Bench", "Run", "problems", "say"]
 
@@ -31,8 +32,6 @@ class Run:
     workload: str
     threads: int
     entries: list[Entry]
-    # Digests of strew's answers to rough values, by spelling.
-    bits: dict[str, str]
 
 
 @dataclasses.dataclass
@@ -67,19 +66,21 @@ class Bench:
             twin = self.workloads[workload.twin]
             other = data.prepare(twin, self.out / "data")
             turns += self._load(STREW, twin, other, entries, as_twin=True)
+        turns = [turn for turn in turns if _needed(turn.entry, entries)]
+        entries = [entry for entry in entries if _needed(entry, entries)]
         turns = [turn for turn in turns if self._check(turn, repeat)]
+        # The same orders in every run, but another one in each round: nobody always follows the
+        # same one, and finds the caches as that one leaves them.
+        orders = random.Random(workload.seed)
         for number in range(repeat):
-            # Everybody follows everybody else in some round.
-            shift = number % max(len(turns), 1)
-            for turn in turns[shift:] + turns[:shift]:
+            for turn in orders.sample(turns, len(turns)):
                 if number < turn.turns:
                     self._time(turn)
-        bits: dict[str, str] = {}
         for turn in turns:
-            self._after(turn, bits)
+            self._after(turn)
         for name in names:
             self._try(name, "drop")
-        return Run(workload.name, label, entries, bits)
+        return Run(workload.name, label, entries)
 
     def versions(self) -> dict[str, str]:
         """Of those that took part."""
@@ -111,8 +112,9 @@ class Bench:
         if not answer["spellings"]:
             entries.append(Entry(name, "load", failed="has no way to say this", twin=twin))
         turns = []
-        for number, (spelling, counts) in enumerate(answer["spellings"]):
-            entry = Entry(name, spelling, counts=counts, twin=twin)
+        for number, said in enumerate(answer["spellings"]):
+            index, counts = said["index"], said["counts"]
+            entry = Entry(name, said["name"], index, counts=counts, twin=twin)
             entries.append(entry)
             turns.append(_Turn(process, workload.name, number, entry, 0))
         return turns
@@ -137,7 +139,7 @@ class Bench:
         except Failed as error:
             turn.entry.failed = str(error)
 
-    def _after(self, turn: _Turn, bits: dict[str, str]) -> None:
+    def _after(self, turn: _Turn) -> None:
         """What is asked of a contender once: its memory, and strew's bits."""
         entry = turn.entry
         if entry.failed is not None or not entry.counts:
@@ -147,11 +149,16 @@ class Bench:
             # Once more: what several threads lose, they do not lose every time.
             answer = turn.process.ask("check", **what)
             entry.wrong = entry.wrong or answer["wrong"]
-            entry.bytes = turn.process.ask("memory", **what)["bytes"]
             if entry.contender == STREW and entry.twin is None:
-                bits[entry.spelling] = turn.process.ask("rough", **what)["bits"]
+                entry.bits = turn.process.ask("rough", **what)["bits"]
         except Failed as error:
             entry.failed = str(error)
+            return
+        try:
+            entry.bytes = turn.process.ask("memory", **what)["bytes"]
+        except Failed as error:
+            # The times are none the worse for it.
+            say(f"    {entry.contender}: no figure for its memory: {error}")
 
     def _try(self, name: str, do: str) -> dict[str, Any]:
         """A request whose failure has been reported, or will be, with the workload."""
@@ -161,21 +168,30 @@ class Bench:
             return {}
 
 
+def _needed(entry: Entry, entries: list[Entry]) -> bool:
+    """Whether to measure a spelling: strew's with another index only for a peer that reads it."""
+    read = {e.index for e in entries if e.contender != STREW}
+    wanted = entry.index in read and entry.twin is None and entry.counts
+    return entry.contender != STREW or entry.index == INDEX or wanted
+
+
 def problems(runs: list[Run]) -> list[str]:
-    """What must not happen: strew without a right answer, or with other bits on more threads."""
+    """What must not happen: strew without a right answer, or with bits that depend on the index's
+    dtype or on the number of threads."""
     found = []
+    first: dict[tuple[str, str], tuple[str, str]] = {}
     for run in runs:
         for entry in run.entries:
+            if entry.contender != STREW:
+                continue
+            where = f"{run.threads} threads, {entry.index} index"
             why = entry.wrong or entry.failed
-            if entry.contender == STREW and why is not None:
-                found.append(f"{run.workload}, {run.threads} threads: {entry.spelling}: {why}")
-    first: dict[tuple[str, str], Run] = {}
-    for run in runs:
-        for spelling, bits in run.bits.items():
-            other = first.setdefault((run.workload, spelling), run)
-            if other.bits[spelling] != bits:
-                found.append(
-                    f"{run.workload}: {spelling} has other bits on {run.threads} threads "
-                    f"than on {other.threads}"
-                )
+            if why is not None:
+                found.append(f"{run.workload}, {where}: {entry.spelling}: {why}")
+            if entry.bits is None:
+                continue
+            bits, other = first.setdefault((run.workload, entry.spelling), (entry.bits, where))
+            if bits != entry.bits:
+                what = f"{run.workload}: {entry.spelling}"
+                found.append(f"{what} has other bits with {where} than with {other}")
     return found

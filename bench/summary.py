@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
+from collections.abc import Callable
 
 from .contenders.table import CONTENDERS, STREW
-from .workloads import Workload
+from .workloads import INDEX, Workload
 
 __all__ = ["Entry", "Row", "bound", "row"]
 
@@ -17,6 +19,8 @@ class Entry:
 
     contender: str
     spelling: str
+    # The dtype of the index that it reads.
+    index: str = INDEX
     seconds: list[float] = dataclasses.field(default_factory=list)
     # Why its answer is wrong, and why it gave none.
     wrong: str | None = None
@@ -27,6 +31,8 @@ class Entry:
     counts: bool = True
     # The workload that strew ran for comparison, if it is not the row's.
     twin: str | None = None
+    # A digest of strew's answer to values whose order of additions shows.
+    bits: str | None = None
 
     @property
     def right(self) -> bool:
@@ -51,29 +57,43 @@ class Row:
 
     workload: Workload
     threads: int
-    strew: Entry | None
-    # The fastest right spelling of each peer.
+    # strew's fastest right spelling, for each dtype of index.
+    own: dict[str, Entry]
+    # Of each peer the right spelling with the smallest ratio.
     peers: dict[str, Entry]
-    # Peers without a right answer, and why.
+    # The spellings that are not right, and why, by peer.
     wrong: dict[str, str]
     failed: dict[str, str]
-    # The best peer of those that run at their defaults.
+    # The peer with the smallest ratio, of those that run at their defaults.
     best: Entry | None
     twin: Entry | None
     no_op: Entry | None
     reach: float | None
 
+    @property
+    def strew(self) -> Entry | None:
+        """strew with the workload's own index."""
+        return self.own.get(INDEX)
+
     def ratio(self, peer: Entry | None) -> float | None:
-        """How many times as long as strew a peer takes."""
-        if peer is None or self.strew is None:
-            return None
-        return peer.median / self.strew.median
+        """How many times as long a peer takes as strew with an index of the same dtype.
+
+        None if strew has no right answer with such an index.
+        """
+        return None if peer is None else _ratio(self.own, peer)
 
     @property
     def reached(self) -> bool | None:
         """Whether the ratio to the best correct peer is what it has to be; None if nothing is."""
         ratio = self.ratio(self.best)
         return None if ratio is None or self.reach is None else ratio >= self.reach
+
+    @property
+    def above_no_op(self) -> float | None:
+        """The microseconds that strew's call takes above one that does nothing."""
+        if self.strew is None or self.no_op is None:
+            return None
+        return (self.strew.median - self.no_op.median) * 1e6
 
     def claims(self) -> list[tuple[str, bool]]:
         """What else has to hold, and whether it does."""
@@ -90,59 +110,78 @@ class Row:
             ratio, most = self.strew.median / self.twin.median, self.workload.at_most[which]
             says = f"{ratio:.2f} times the time of {self.twin.twin}, at most {most:g}"
             found.append((says, ratio <= most))
-        if self.no_op is not None and self.workload.above_no_op is not None:
-            above = (self.strew.median - self.no_op.median) * 1e6
+        if self.above_no_op is not None and self.workload.above_no_op is not None:
             most = self.workload.above_no_op
-            says = f"{above:.2f} us above a call that does nothing, at most {most:g}"
-            found.append((says, above <= most))
+            says = f"{self.above_no_op:.2f} us above a call that does nothing, at most {most:g}"
+            found.append((says, self.above_no_op <= most))
         return found
+
+
+def _ratio(own: dict[str, Entry], peer: Entry) -> float | None:
+    strew = own.get(peer.index)
+    return None if strew is None else peer.median / strew.median
 
 
 def row(workload: Workload, threads: int, entries: list[Entry]) -> Row:
     """Sums up the entries of one workload with one number of threads."""
-    peers: dict[str, Entry] = {}
-    wrong: dict[str, str] = {}
-    failed: dict[str, str] = {}
 
     def fastest(among: list[Entry]) -> Entry | None:
         return min((e for e in among if e.right), key=lambda e: e.median, default=None)
 
-    for name in dict.fromkeys(e.contender for e in entries if e.contender != STREW):
-        own = [e for e in entries if e.contender == name]
-        if (entry := fastest(own)) is not None:
-            peers[name] = entry
-        for entry in own:
-            if name not in peers and entry.wrong is not None:
-                wrong[name] = f"{entry.spelling}: {entry.wrong}"
-            if name not in peers and entry.failed is not None:
-                failed[name] = f"{entry.spelling}: {entry.failed}"
-    own = [e for e in entries if e.contender == STREW]
-    counted = [entry for name, entry in peers.items() if CONTENDERS[name].at_defaults]
+    strew = [e for e in entries if e.contender == STREW]
+    itself = [e for e in strew if e.twin is None]
+    chosen = {index: fastest([e for e in itself if e.index == index]) for index in _indices(itself)}
+    own = {index: entry for index, entry in chosen.items() if entry is not None}
+
+    def hardest(among: list[Entry]) -> Entry | None:
+        """The one with the smallest ratio, and the fastest if none has any."""
+
+        def key(entry: Entry) -> tuple[float, float]:
+            ratio = _ratio(own, entry)
+            return math.inf if ratio is None else ratio, entry.median
+
+        return min((e for e in among if e.right), key=key, default=None)
+
+    others = [e for e in entries if e.contender != STREW]
+    names = list(dict.fromkeys(e.contender for e in others))
+    found = {name: hardest([e for e in others if e.contender == name]) for name in names}
+    peers = {name: entry for name, entry in found.items() if entry is not None}
     reach = workload.reach
     return Row(
         workload,
         threads,
-        fastest([e for e in own if e.twin is None]),
+        own,
         peers,
-        wrong,
-        failed,
-        fastest(counted),
-        fastest([e for e in own if e.twin is not None]),
-        next((e for e in own if not e.counts and e.seconds), None),
+        _reasons(others, lambda entry: entry.wrong),
+        _reasons(others, lambda entry: entry.failed),
+        hardest([entry for name, entry in peers.items() if CONTENDERS[name].at_defaults]),
+        fastest([e for e in strew if e.twin is not None]),
+        next((e for e in itself if not e.counts and e.seconds), None),
         None if reach is None else reach[0 if threads == 1 else 1],
     )
+
+
+def _indices(entries: list[Entry]) -> list[str]:
+    return list(dict.fromkeys(e.index for e in entries))
+
+
+def _reasons(entries: list[Entry], why: Callable[[Entry], str | None]) -> dict[str, str]:
+    """What is the matter with the spellings of each contender, if anything is."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        if (reason := why(entry)) is not None:
+            found.setdefault(entry.contender, []).append(f"{entry.spelling}: {reason}")
+    return {name: "; ".join(reasons) for name, reasons in found.items()}
 
 
 def bound(workload: Workload, bandwidth: dict[str, float] | None) -> float | None:
     """The seconds that the memory needs for what a workload has to read and write.
 
-    Reading and writing go on side by side, so it is what the slowest of three takes: the reading,
-    the writing, and both on the way that all of it goes.
+    It is what all of it takes at the highest rate at which anything was moved: nothing that was
+    measured reads as fast as a loop that prefetches, or writes as fast as one that goes around the
+    caches, and neither of them moves more than that.
     """
-    reads, writes = workload.bytes_moved()
-    if bandwidth is None or reads + writes == 0:
+    size = sum(workload.bytes_moved())
+    if bandwidth is None or size == 0:
         return None
-    # Half of what a copy moves is written.
-    write = max(bandwidth["write"], bandwidth["copy"] / 2)
-    both = max(bandwidth.values())
-    return max(reads / bandwidth["read"], writes / write, (reads + writes) / both)
+    return size / max(bandwidth.values())

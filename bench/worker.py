@@ -41,13 +41,14 @@ class Worker:
         self.spellings: dict[str, list[Spelling]] = {}
 
     def load(self, workload: dict[str, Any], files: dict[str, str]) -> dict[str, Any]:
-        """Loads a workload. Gives the names of its spellings."""
+        """Loads a workload. Says what spellings it has."""
         w = from_json(workload)
         self.expected[w.name] = files["expected"]
         arrays = {name: data.load(path) for name, path in files.items() if name != "expected"}
         self.problems[w.name] = Problem(w, arrays, self.threads)
         self.spellings[w.name] = self.module.spellings(self.problems[w.name])
-        return {"spellings": [[s.name, s.counts] for s in self.spellings[w.name]]}
+        said = self.spellings[w.name]
+        return {"spellings": [{"name": s.name, "index": s.index, "counts": s.counts} for s in said]}
 
     def check(self, name: str, spelling: int) -> dict[str, Any]:
         """Runs once, and compares the answer."""
@@ -64,11 +65,11 @@ class Worker:
         chosen, calls = self.spellings[name][spelling], self.problems[name].workload.calls
         gc.collect()
         took, out = _timed(chosen, calls)
-        if took > _TURN * 3:
+        if took * calls > _TURN * 3:
             return {"seconds": [took]}
         del out
         times: list[float] = []
-        while len(times) < _CALLS and sum(times) < _TURN:
+        while len(times) < _CALLS and sum(times) * calls < _TURN:
             took, out = _timed(chosen, calls)
             times.append(took)
             # Frees the answer, outside the time.
@@ -79,6 +80,8 @@ class Worker:
         """The most that a call adds to the process's memory, its answer included."""
         chosen = self.spellings[name][spelling]
         gc.collect()
+        if (forget := getattr(self.module, "forget", None)) is not None:
+            forget()
         _trim()
         if chosen.reset is not None:
             chosen.reset()

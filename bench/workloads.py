@@ -8,9 +8,12 @@ import math
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["FILE", "Workload", "from_json", "read", "select"]
+__all__ = ["FILE", "INDEX", "Workload", "from_json", "read", "select"]
 
 FILE = Path(__file__).with_name("workloads.toml")
+
+# The dtype of the workloads' indices. Contenders that want another one say so.
+INDEX = "int64"
 
 Form = Literal["flat", "rows", "elements", "nd", "slice"]
 

@@ -1,6 +1,8 @@
 """Who competes: one module per library, each in an environment of its own.
 
 A module here has two functions. ``spellings(problem)`` gives the ways in which the library says the
-workload, none if it cannot; the fastest right one counts, for strew as for its peers. ``version()``
-is the library's version. Only `table` is imported by the driver: the libraries are not there.
+workload, none if it cannot, each with the dtype of the index that it reads: the fastest right one
+counts, beside strew's with the same dtype. ``version()`` is the library's version. One that keeps
+memory from call to call may have ``forget()``, which gives it back. Only `table` is imported by the
+driver: the libraries are not there.
 """

@@ -1,4 +1,4 @@
-"""JAX, compiled by jit. Its indices are int32, as it makes them by default: half the bytes."""
+"""JAX, compiled by jit. Its indices are int32, as it makes them by default."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..workloads import INDEX
 from .problem import Problem, Spelling
 
+_INDEX = "int32"
 _METHODS = {"sum": "add", "amax": "max", "prod": "multiply", "assign": "set"}
 
 
@@ -24,8 +26,8 @@ def spellings(problem: Problem) -> list[Spelling]:
     if w.form == "slice":
         where = problem.slices()
         assign = jax.jit(lambda start, src: start.at[where].set(src))
-        return [_spelling("at[].set", assign, _array(problem.input, w.dtype), src)]
-    index = jnp.asarray(problem.index.astype(np.int32))
+        return [_spelling("at[].set", assign, _array(problem.input, w.dtype), src, index=INDEX)]
+    index = jnp.asarray(problem.index.astype(_INDEX))
     if w.has_input:
         start = _array(problem.input, w.dtype)
         update = jax.jit(lambda start, index, src: getattr(start.at[index], method)(src))
@@ -63,8 +65,11 @@ def _where(w, index):
     return index
 
 
-def _spelling(name: str, compiled, *arguments) -> Spelling:
-    return Spelling(name, lambda: compiled(*arguments).block_until_ready(), _answer)
+def _spelling(name: str, compiled, *arguments, index: str = _INDEX) -> Spelling:
+    def run():
+        return compiled(*arguments).block_until_ready()
+
+    return Spelling(name, run, _answer, index=index)
 
 
 def _answer(out: jax.Array) -> np.ndarray:

@@ -6,6 +6,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from ..workloads import INDEX
 from .problem import Problem, Spelling
 
 
@@ -31,7 +32,9 @@ def spellings(problem: Problem) -> list[Spelling]:
     if w.form == "nd":
         tuples = ms.Tensor(np.ascontiguousarray(problem.index.T))
         return [_spelling("scatter_nd", lambda: ops.scatter_nd(tuples, src, w.out_shape))]
-    index = ms.Tensor(problem.index.astype(np.int32))
+    # The dtype that every operator from here on takes, and some take only.
+    narrow = problem.with_index("int32").index
+    index = ms.Tensor(narrow)
     if w.reduce == "prod":
         start = ms.Tensor(problem.input)
         table = ms.Parameter(ms.Tensor(problem.input.copy()))
@@ -39,14 +42,24 @@ def spellings(problem: Problem) -> list[Spelling]:
         def reset():
             ops.assign(table, start).asnumpy()
 
-        return [_spelling("scatter_mul", lambda: ops.scatter_mul(table, index, src), reset)]
-    tuples = ms.Tensor(problem.index.astype(np.int32).reshape(-1, 1))
+        def multiply():
+            return ops.scatter_mul(table, index, src)
+
+        return [_spelling("scatter_mul", multiply, reset, index="int32")]
+    tuples = ms.Tensor(narrow.reshape(-1, 1))
+
+    def segments():
+        return ops.unsorted_segment_sum(src, index, w.cells)
+
+    def scatter_nd():
+        return ops.scatter_nd(tuples, src, w.out_shape)
+
     return [
-        _spelling("unsorted_segment_sum", lambda: ops.unsorted_segment_sum(src, index, w.cells)),
-        _spelling("scatter_nd", lambda: ops.scatter_nd(tuples, src, w.out_shape)),
+        _spelling("unsorted_segment_sum", segments, index="int32"),
+        _spelling("scatter_nd", scatter_nd, index="int32"),
     ]
 
 
-def _spelling(name: str, call, reset=None) -> Spelling:
+def _spelling(name: str, call, reset=None, index: str = INDEX) -> Spelling:
     # Operators return before their work is done; asnumpy waits for it and copies nothing.
-    return Spelling(name, lambda: call().asnumpy(), np.asarray, reset)
+    return Spelling(name, lambda: call().asnumpy(), np.asarray, reset, index=index)

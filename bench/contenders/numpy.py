@@ -49,7 +49,7 @@ def _assign(problem: Problem) -> np.ndarray:
 def _at(problem: Problem) -> Spelling:
     w, src = problem.workload, problem.src
     ufunc = _UFUNCS[w.reduce]
-    where = problem.index
+    where: np.ndarray | tuple[np.ndarray, ...] = problem.index
     if w.form == "elements":
         grid = list(np.ogrid[tuple(slice(n) for n in w.shape)])
         grid[w.dim] = problem.index

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..workloads import Workload
+from ..data import aligned
+from ..workloads import INDEX, Workload
 
 __all__ = ["Problem", "Spelling"]
 
@@ -37,6 +38,12 @@ class Problem:
     def input(self) -> np.ndarray:
         return self.arrays["input"]
 
+    def with_index(self, dtype: str) -> Problem:
+        """The same with an index of another dtype."""
+        index = aligned(self.index.shape, np.dtype(dtype))
+        index[...] = self.index
+        return dataclasses.replace(self, arrays=self.arrays | {"index": index})
+
     def slices(self) -> tuple[slice, ...]:
         w = self.workload
         return tuple(map(slice, w.start, w.stop, w.step))
@@ -55,3 +62,5 @@ class Spelling:
     reset: Callable[[], None] | None = None
     # Whether this does the workload at all; a call that does nothing does not.
     counts: bool = True
+    # The dtype of the index that it reads: a ratio is between two spellings that read the same.
+    index: str = INDEX

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import strew
 from strew import _strew
 
+from ..workloads import INDEX
 from .problem import Problem, Spelling
 
 
@@ -13,18 +18,57 @@ def version() -> str:
     return strew.__version__
 
 
+def forget() -> None:
+    """Gives back what it keeps of freed results."""
+    kept = strew.get_kept_memory()
+    strew.set_kept_memory(0)
+    strew.set_kept_memory(kept)
+
+
 def spellings(problem: Problem) -> list[Spelling]:
+    """With the workload's own index, and with an int32 one for peers that read such."""
+    found = _calls(problem, INDEX)
+    if "index" in problem.arrays:
+        found += _calls(problem.with_index("int32"), "int32")
+    return found
+
+
+def _calls(problem: Problem, index: str) -> list[Spelling]:
     w = problem.workload
     if w.form == "slice":
-        return [_slice(problem)]
-    if w.form == "nd":
-        index, src, shape = problem.index, problem.src, w.out_shape
-        return [Spelling("mxnet.scatter_nd", lambda: strew.mxnet.scatter_nd(src, index, shape))]
-    if w.in_place:
-        return [_in_place(problem)]
-    if w.has_input or w.reduce == "amax":
-        return _reduce(problem)
-    return _new(problem)
+        calls = [_slice(problem)]
+    elif w.form == "nd":
+        arguments = (problem.src, problem.index, w.out_shape)
+        calls = [_Call("mxnet.scatter_nd", strew.mxnet.scatter_nd, arguments)]
+    elif w.in_place:
+        calls = [_in_place(problem)]
+    elif w.has_input or w.reduce == "amax":
+        calls = _reduce(problem)
+    else:
+        calls = [_new(problem)]
+    found = [Spelling(c.name, c.run, _wide, c.reset, index=index) for c in calls]
+    if w.above_no_op is not None:
+        # The same binding with the same arguments.
+        no_ops = [dataclasses.replace(c, function=_strew._noop) for c in calls]
+        found += [Spelling("no-op", c.run, counts=False, index=index) for c in no_ops]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Call:
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    # Those that can be passed by name only.
+    named: dict[str, Any] = dataclasses.field(default_factory=dict)
+    reset: Callable[[], None] | None = None
+
+    @property
+    def run(self) -> Callable[[], Any]:
+        function, arguments, named = self.function, self.arguments, self.named
+        if named:
+            return lambda: function(*arguments, **named)
+        return lambda: function(*arguments)
 
 
 def _typed(array: np.ndarray, dtype: str) -> np.ndarray:
@@ -39,62 +83,54 @@ def _wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
-def _slice(problem: Problem) -> Spelling:
-    w, data, src = problem.workload, problem.input, problem.src
-    start, stop, step = list(w.start), list(w.stop), list(w.step)
-    slice_scatter = strew.openvino.slice_scatter
-    return Spelling("openvino.slice_scatter", lambda: slice_scatter(data, src, start, stop, step))
+def _slice(problem: Problem) -> _Call:
+    w = problem.workload
+    arguments = (problem.input, problem.src, list(w.start), list(w.stop), list(w.step))
+    return _Call("openvino.slice_scatter", strew.openvino.slice_scatter, arguments)
 
 
-def _in_place(problem: Problem) -> Spelling:
-    """scatter_mul: the one in-place workload."""
-    index, src, start = problem.index, problem.src, problem.input
+def _in_place(problem: Problem) -> _Call:
+    """scatter_mul, and scatter_reduce_ for what it does not do."""
+    w, start = problem.workload, problem.input
     table = start.copy()
-    return Spelling(
-        "mindspore.scatter_mul",
-        lambda: strew.mindspore.scatter_mul(table, index, src),
-        reset=lambda: np.copyto(table, start),
-    )
+
+    def reset() -> None:
+        np.copyto(table, start)
+
+    if w.reduce == "prod":
+        factors = (table, problem.index, problem.src)
+        return _Call("mindspore.scatter_mul", strew.mindspore.scatter_mul, factors, reset=reset)
+    arguments = (table, w.dim, _full(problem), problem.src, w.reduce)
+    return _Call("torch.scatter_reduce_", strew.torch.scatter_reduce_, arguments, reset=reset)
 
 
-def _new(problem: Problem) -> list[Spelling]:
+def _new(problem: Problem) -> _Call:
     """A new output that starts from zeros."""
-    w, index = problem.workload, problem.index
-    src = _typed(problem.src, w.dtype)
+    w = problem.workload
     size = w.shape[w.dim] if w.form == "elements" else w.cells
-    scatter = strew.torch_scatter.scatter
-
-    def run():
-        return scatter(src, index, w.dim, None, size, w.reduce)
-
-    found = [Spelling("torch_scatter.scatter", run, _wide)]
-    # The same binding with the same arguments, where it has a call that returns at once.
-    if w.above_no_op is not None and (no_op := getattr(_strew, "no_op", None)) is not None:
-
-        def idle():
-            return no_op(src, index, w.dim, None, size, w.reduce)
-
-        found.append(Spelling("no-op", idle, counts=False))
-    return found
+    arguments = (_typed(problem.src, w.dtype), problem.index, w.dim, None, size, w.reduce)
+    return _Call("torch_scatter.scatter", strew.torch_scatter.scatter, arguments)
 
 
-def _reduce(problem: Problem) -> list[Spelling]:
+def _reduce(problem: Problem) -> list[_Call]:
     """scatter_reduce, into a copy of an input."""
-    w, src = problem.workload, problem.src
-    index = problem.index
-    if w.form == "rows":
-        index = np.broadcast_to(index[:, None], src.shape)
-    include_self = w.include_self is not False
+    w = problem.workload
+    arguments = (w.dim, _full(problem), problem.src, w.reduce)
     start = problem.input if w.has_input else np.zeros(w.out_shape, w.dtype)
-    scatter_reduce, in_place = strew.torch.scatter_reduce, strew.torch.scatter_reduce_
-
-    def copied():
-        return scatter_reduce(start, w.dim, index, src, w.reduce, include_self=include_self)
-
-    def fresh():
-        return in_place(np.zeros(w.out_shape, w.dtype), w.dim, index, src, w.reduce)
-
-    found = [Spelling("torch.scatter_reduce", copied)]
+    named = {"include_self": w.include_self is not False}
+    call = strew.torch.scatter_reduce
+    found = [_Call("torch.scatter_reduce", call, (start, *arguments), named)]
     if not w.has_input:
-        found.append(Spelling("torch.scatter_reduce_ of zeros", fresh))
+
+        def fresh(*arguments: Any) -> np.ndarray:
+            return strew.torch.scatter_reduce_(np.zeros(w.out_shape, w.dtype), *arguments)
+
+        found.append(_Call("torch.scatter_reduce_ of zeros", fresh, arguments))
     return found
+
+
+def _full(problem: Problem) -> np.ndarray:
+    """The index in the shape that scatter_reduce wants."""
+    if problem.workload.form == "rows":
+        return np.broadcast_to(problem.index[:, None], problem.src.shape)
+    return problem.index

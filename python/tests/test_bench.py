@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from bench import data, reference, report, run, summary, sweep, workloads
+from bench.contenders import problem
+from bench.contenders import strew as contender
 from bench.contenders.table import CONTENDERS
 
 ALL = workloads.read()
@@ -79,8 +81,8 @@ def small(name, **changes):
         "nd": {"updates": 9, "shape": (4, 5), "width": 2},
         "slice": {
             "shape": (9, 8),
-            "start": tuple(n // 512 for n in w.start),
-            "stop": tuple(n // 512 for n in w.stop),
+            "start": tuple(8 * n // size for n, size in zip(w.start, w.shape, strict=False)),
+            "stop": tuple(8 * n // size for n, size in zip(w.stop, w.shape, strict=False)),
         },
     }
     return dataclasses.replace(w, **sizes[w.form], **changes)
@@ -136,6 +138,32 @@ def test_right_answers_are_those_of_the_loop(tmp_path, name):
         assert reference.wrong(w, off.reshape(right.shape), arrays["expected"]) is not None
 
 
+@pytest.mark.parametrize("name", list(ALL))
+def test_strew_says_every_workload_and_with_both_indices(tmp_path, name):
+    w = small(name)
+    files = data.prepare(w, tmp_path)
+    arrays = {k: data.load(path) for k, path in files.items()}
+    expected = arrays.pop("expected")
+    said = contender.spellings(problem.Problem(w, arrays))
+    for spelling in said:
+        if spelling.reset is not None:
+            spelling.reset()
+        out = spelling.run()
+        if spelling.counts:
+            assert reference.wrong(w, spelling.answer(out), expected) is None, spelling.name
+        else:
+            assert out is None and w.above_no_op is not None
+    indices = {workloads.INDEX} if w.form == "slice" else {workloads.INDEX, "int32"}
+    assert {s.index for s in said if s.counts} == indices
+    assert any(not s.counts for s in said) is (w.above_no_op is not None)
+
+
+def test_another_index_has_the_same_values():
+    index = np.array([[3, 1], [0, 2]])
+    narrow = problem.Problem(ALL["W2a"], {"index": index}).with_index("int32").index
+    assert narrow.dtype == np.int32 and narrow.tolist() == index.tolist()
+
+
 def test_workloads_that_share_an_array_share_its_file(tmp_path):
     one, two = (data.prepare(small(name), tmp_path) for name in ("W2a", "W2a-self"))
     assert one["src"] == two["src"] and one["index"] == two["index"]
@@ -171,10 +199,10 @@ def test_rough_values_show_the_order_of_additions():
 
 
 def entry(contender, *seconds, **more):
-    return summary.Entry(contender, more.pop("spelling", "f"), list(seconds), **more)
+    return summary.Entry(contender, more.pop("spelling", "f"), seconds=list(seconds), **more)
 
 
-def test_the_best_peer_is_the_fastest_right_one():
+def test_the_best_peer_is_the_right_one_with_the_smallest_ratio():
     entries = [
         entry("strew", 2.0, 1.0, 9.0),
         entry("jax", 1.0, 1.0, 1.0, wrong="1 of 2 elements"),
@@ -194,19 +222,57 @@ def test_the_best_peer_is_the_fastest_right_one():
     assert row.failed == {"openvino": "f: the process died"}
 
 
+def test_ratios_are_between_indices_of_one_dtype():
+    entries = [
+        entry("strew", 2.0),
+        entry("strew", 1.0, index="int32"),
+        entry("numpy", 3.0),
+        entry("jax", 2.5, spelling="wide"),
+        entry("jax", 2.0, spelling="narrow", index="int32"),
+    ]
+    row = summary.row(ALL["W1a"], 1, entries)
+    assert row.strew is entries[0]
+    assert row.ratio(entries[2]) == 1.5 and row.ratio(entries[4]) == 2.0
+    # It takes less time than numpy, and is behind by more; its other spelling is behind by less.
+    assert row.peers["jax"] is entries[3] and row.best is entries[3]
+    row = summary.row(ALL["W1a"], 1, entries[:3] + entries[4:])
+    assert row.peers["jax"] is entries[4] and row.best is entries[2]
+    # strew has no int32: then there is nothing to compare with.
+    row = summary.row(ALL["W1a"], 1, [entries[0], entries[4]])
+    assert row.ratio(row.best) is None and row.reached is None
+
+
+def test_another_index_is_measured_for_peers_that_read_it():
+    wide, narrow = entry("strew"), entry("strew", index="int32")
+    jax, twin = entry("jax", index="int32"), entry("strew", index="int32", twin="W7-f32")
+    no_op = entry("strew", index="int32", counts=False)
+    entries = [wide, narrow, jax, twin, no_op]
+    assert [run._needed(e, entries) for e in entries] == [True, True, True, False, False]
+    entries.remove(jax)
+    assert [run._needed(e, entries) for e in entries] == [True, False, False, False]
+
+
+def test_a_wrong_spelling_is_told_even_if_another_is_right():
+    entries = [entry("strew", 1.0), entry("jax", 3.0), entry("jax", 1.0, spelling="g", wrong="x")]
+    row = summary.row(ALL["W1a"], 1, entries)
+    assert row.best is entries[1] and row.wrong == {"jax": "g: x"}
+
+
 def test_a_wrong_strew_is_no_result():
     row = summary.row(ALL["W1a"], 1, [entry("strew", 1.0, wrong="x"), entry("numpy", 2.0)])
     assert row.strew is None and row.ratio(row.best) is None and row.reached is None
 
 
 def test_strew_must_be_right_and_have_the_same_bits():
-    right = [entry("strew", 1.0), entry("jax", 1.0, wrong="half of it")]
-    one, two = (run.Run("W1a", threads, right, {"f": "abc"}) for threads in (1, 2))
+    right = [entry("strew", 1.0, bits="abc"), entry("jax", 1.0, wrong="half of it")]
+    one, two = (run.Run("W1a", threads, right) for threads in (1, 2))
     assert run.problems([one, two]) == []
-    other = run.Run("W1a", 2, right, {"f": "abd"})
-    assert run.problems([one, other]) == ["W1a: f has other bits on 2 threads than on 1"]
-    wrong = run.Run("W1b", 1, [entry("strew", 1.0, wrong="half of it")], {})
-    assert run.problems([one, wrong]) == ["W1b, 1 threads: f: half of it"]
+    other = run.Run("W1a", 2, [entry("strew", 1.0, bits="abd", index="int32")])
+    assert run.problems([one, other]) == [
+        "W1a: f has other bits with 2 threads, int32 index than with 1 threads, int64 index"
+    ]
+    wrong = run.Run("W1b", 1, [entry("strew", 1.0, wrong="half of it")])
+    assert run.problems([one, wrong]) == ["W1b, 1 threads, int64 index: f: half of it"]
 
 
 def test_what_is_to_be_reached_depends_on_threads():
@@ -229,26 +295,56 @@ def test_twins_and_calls_that_do_nothing():
     assert row.claims() == [("1.00 us above a call that does nothing, at most 1.5", True)]
 
 
-def test_the_bound_is_the_slowest_way():
+def test_the_bound_is_all_bytes_at_the_highest_rate():
     w = dataclasses.replace(ALL["W5b"], shape=(1000, 1000), start=(0, 0), stop=(500, 500))
     # 5 MB are read, 4 MB written.
-    assert summary.bound(w, {"read": 1e6, "write": 1e6, "copy": 1e7}) == 5.0
-    assert summary.bound(w, {"read": 1e6, "write": 0.4e6, "copy": 1e6}) == 9.0
+    assert summary.bound(w, {"read": 1e6, "write": 0.4e6, "copy": 2e6, "update": 3e6}) == 3.0
     assert summary.bound(ALL["W9"], {"read": 1e6, "write": 1e6, "copy": 1e7}) is None
     assert summary.bound(w, None) is None
 
 
-def test_the_report_says_what_is_wrong_and_what_is_reached():
-    entries = [entry("strew", 1e-3), entry("numpy", 2e-3), entry("jax", 1e-4, wrong="half of it")]
-    rows = [summary.row(ALL["W1a"], 1, entries)]
+def told(entries, name="W1a"):
+    """The report on one row, and what it missed."""
+    rows = [summary.row(ALL[name], 1, entries)]
     machine = {"processors": 2, "instructions": "x", "memory": 1, "python": "3"}
     bandwidth = {"1": {"read": 1e12, "write": 1e12, "copy": 1e12}}
     results = {"date": "d", "machine": machine, "versions": {"numpy": "2"}, "repeat": 7}
     text = report.markdown(rows, results | {"bandwidth": bandwidth}, "chart.svg")
+    return text, report.missed(rows)
+
+
+def test_the_report_says_what_is_wrong_and_what_is_reached():
+    entries = [
+        entry("strew", 1e-3),
+        entry("numpy", 2e-3),
+        entry("jax", 1e-4, wrong="half of it"),
+        entry("tensorflow", failed="the process died"),
+    ]
+    text, missed = told(entries)
     line = next(line for line in text.splitlines() if line.startswith("| W1a"))
     assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 1.1 | reached |" in line
-    assert "| W1a | 2.00 | wrong |" in text
+    assert "| W1a | 2.00 | wrong | failed |" in text
     assert "- W1a, 1 thread: jax, f: half of it" in text
+    assert "- W1a, 1 thread: tensorflow gave no answer: f: the process died" in text
+    assert missed == []
+
+
+def test_the_report_marks_ratios_of_another_index():
+    entries = [entry("strew", 2e-3), entry("strew", 1e-3, index="int32")]
+    entries += [entry("numpy", 9e-3), entry("jax", 0.9e-3, index="int32")]
+    text, missed = told(entries)
+    assert "|  | workload | strew | strew, int32 | best correct peer |" in text
+    times = "2.00 ms (2.00-2.00) | 1.00 ms (1.00-1.00) | jax (int32) 0.90 ms (0.90-0.90)"
+    assert f"{times} | **0.90** (int32) | 1.1 | **not reached** |" in text
+    assert "| W1a | 4.50 | 0.90 (int32) |" in text
+    assert missed == ["W1a, 1 thread: jax (int32) / strew = 0.90, to reach 1.1"]
+
+
+def test_the_report_says_what_a_call_costs():
+    entries = [entry("strew", 3e-6), entry("strew", 1e-6, counts=False, spelling="no-op")]
+    text, missed = told(entries, "W9")
+    assert "| 3.00 us (3.00-3.00); 2.00 us above a no-op |" in text
+    assert missed == ["W9, 1 thread: 2.00 us above a call that does nothing, at most 1.5"]
 
 
 def test_the_largest_step():

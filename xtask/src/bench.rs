@@ -20,10 +20,11 @@ const OUT: &str = "bench";
 /// download of gigabytes, kept for the next time), measures the machine's bandwidth, and lets all
 /// contenders take turns on each workload of `bench/workloads.toml`, on one thread and on all.
 /// Answers are checked. The results are results.json, results.md and chart.svg in the target
-/// folder's `bench`. Linux only: processes are pinned and stopped, and /proc is read.
+/// folder's `bench`; what did not come to the ratio that it is to reach is listed at the end, and is
+/// no failure. Linux only: processes are pinned and stopped, and /proc is read.
 ///
 /// Exit status: 1 if an installation failed, if strew gave a wrong answer, or if its bits depended
-/// on the number of threads.
+/// on the number of threads or on the index's dtype.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// Only these peers (numpy,jax): the files' names in bench/environments; "none" for none
