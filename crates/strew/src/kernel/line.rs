@@ -4,11 +4,13 @@
 //! element. Here a value goes from the index through its check to the cell in registers.
 
 use super::decode::Stretch;
+use super::lane::Lane;
 use super::loops::Join;
 use super::number::Convert;
-use super::rows::Ahead;
+use super::rows::{Ahead, prefetch};
+use super::sift::Wanted;
 use super::simd::{Baseline, Machine};
-use super::walk::{Step, Term};
+use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
 
 /// A run of rows, one element each, along an axis.
@@ -20,7 +22,9 @@ pub(crate) struct Line<'l> {
     pub(super) step: Step,
     pub(super) term: Term,
     pub(super) count: usize,
-    /// The first value of the index; the others follow without gaps.
+    /// The index, of which the values follow each other without gaps,
+    pub(super) stretch: Stretch<'l, 'l>,
+    /// and where the first one is.
     pub(super) index: *const u8,
     /// Whether they have 32 bits; else they have 64.
     pub(super) narrow: bool,
@@ -43,6 +47,11 @@ pub(super) fn narrow(index: DType) -> Option<bool> {
     }
 }
 
+/// Whether a line can do what a term wants: what is not below its limit is an error.
+pub(super) fn keeps(term: &Term) -> bool {
+    !term.drop
+}
+
 /// Whether a line can be made of these index values.
 pub(super) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     let dtype = stretch.index.dtype();
@@ -53,8 +62,12 @@ pub(super) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     let dense = line.step.src == size_of::<J::Value>().cast_signed()
         && line.term.dst == size_of::<J::Cell>().cast_signed()
         && line.step.dst == 0;
+    let all = (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps `LineLoop`'s obligations.
     unsafe {
+        if !all {
+            return owned_line::<J>(line);
+        }
         match (line.narrow, dense) {
             (true, false) => strided_line::<J, i32>(line),
             (false, false) => strided_line::<J, i64>(line),
@@ -124,6 +137,48 @@ unsafe fn join<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, i: usize, element:
         }
         inside
     }
+}
+
+/// A line of which only those rows count whose index values are in the term's part.
+unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
+    let Step { dst, src, .. } = line.step;
+    let wanted = Wanted {
+        limit: line.term.limit,
+        from: line.term.from,
+        len: line.term.len,
+        drop: false,
+    };
+    let (mut values, mut places) = (Lane::new(), Lane::new());
+    let most = line.count.min(ROWS);
+    let values = values.fill_with(0i64, most);
+    let places = places.fill_with(0i64, most);
+    for first in (0..line.count).step_by(ROWS) {
+        let stretch = Stretch {
+            at: line.stretch.at + first.cast_signed() * line.stretch.stride,
+            count: ROWS.min(line.count - first),
+            ..line.stretch
+        };
+        let Some(count) = wanted.of(stretch, values, places) else {
+            return false;
+        };
+        for (k, (&cell, &place)) in values[..count].iter().zip(&*places).enumerate() {
+            let row = (first as i64 + place) as isize;
+            let element = line.src.wrapping_offset(row * src);
+            if k % 4 == 0 {
+                let later = row.wrapping_add(AHEAD.cast_signed());
+                prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
+                prefetch(line.src.wrapping_offset(later * src), 1);
+            }
+            // SAFETY: the caller's promise: the row is below the count, and its value is below the limit
+            // and in the part, from whose first one it is counted.
+            unsafe {
+                let at = row * dst + cell as isize * line.term.dst;
+                let element = element.cast::<J::Value>().read();
+                J::join(&mut *line.dst.offset(at).cast(), element.convert());
+            }
+        }
+    }
+    true
 }
 
 unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {

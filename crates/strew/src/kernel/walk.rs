@@ -686,6 +686,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             step: inner.step,
             term: *term,
             count,
+            stretch,
             index: first,
             narrow,
             memory: PhantomData,
@@ -703,7 +704,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let single = walk.window.is_empty() && walk.terms.len() == 1;
         let inner = self.along().0.len;
         let long = inner >= SHORTEST_LINE || inner == walk.count();
-        let plain = single && long && !walk.drops && !walk.numbers && index.is_plain(0);
+        let kept = walk.terms.iter().all(line::keeps);
+        let plain = single && long && kept && !walk.numbers && index.is_plain(0);
         plain && line::fits(&index.stretch(0, &self.at, 1))
     }
 

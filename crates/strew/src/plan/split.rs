@@ -38,7 +38,7 @@ const PIECE_OF_ROW: usize = 4096;
 const OWNED_ROW: usize = 32;
 
 /// or where random access to the destination misses every cache: beyond so many bytes.
-const OWNED_TABLE: usize = 32 << 20;
+const OWNED_TABLE: usize = 1 << 20;
 
 /// Values of the index that are looked at to cut the destination into parts of equal work.
 const SAMPLE: usize = 512;

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Bytes that are kept, at most, unless something else is set.
-const DEFAULT: u64 = 512 << 20;
+const DEFAULT: u64 = 1 << 30;
 
 /// The caller's limit in bytes; `u64::MAX` stands for "none set".
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Sets how many bytes of freed results and working tables are kept for the next ones; 0 keeps
 /// nothing, `None` goes back to the default: the environment variable `STREW_KEPT_MEMORY` if it is
-/// set, else 512 MiB.
+/// set, else 1 GiB.
 ///
 /// Only memory of at least 4 MiB is kept, for a result or table that is not much smaller. The system
 /// takes it when it is short of memory (on Linux, by `MADV_FREE`).
