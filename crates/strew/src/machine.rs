@@ -17,8 +17,12 @@ const REACHES: [usize; 4] = [256 << 10, 4 << 20, 32 << 20, 96 << 20];
 /// Bytes of a row of several lines.
 const ROW: usize = 256;
 
-/// How many rows are scattered.
-const ROWS: usize = 1 << 16;
+/// How many rows of each kind are scattered.
+const SINGLES: usize = 1 << 18;
+const ROWS: usize = 1 << 15;
+
+/// A small page in bytes: the system has memory for a larger one once any of it is touched.
+pub(crate) const PAGE: usize = 4096;
 
 /// A line of a cache in bytes: memory is moved by lines.
 pub(crate) const LINE: usize = 64;
@@ -103,7 +107,7 @@ impl Machine {
             Ok((room, rates))
         };
         // Pages that nobody in this system has had for long come slower than all that follow.
-        fill(&mut Room::fresh(bytes)?.memory, 0);
+        touch(&mut Room::fresh(bytes)?.memory);
         let (mut room, one) = measured(1)?;
         let random = REACHES.map(|reach| room.random(reach));
         drop(room);
@@ -189,7 +193,7 @@ impl Room {
                 .map(|_| share(work))
                 .fold(f64::INFINITY, f64::min)
         };
-        let fresh = best(1, &|piece| fill(piece, 1));
+        let fresh = best(1, &touch);
         let one = best(times, &|piece| {
             black_box(sum(piece, &[]));
         });
@@ -214,21 +218,28 @@ impl Room {
 
     fn random(&mut self, reach: usize) -> Random {
         let (cells, source) = self.memory.split_at_mut(reach);
-        let mut seconds = |width| {
-            let source = &source[..ROWS * width];
+        let mut seconds = |width, count| {
+            let source = &source[..count * width];
             // Once more: the first time, the cells come from elsewhere into their cache.
             let times = (0..2).map(|_| {
                 let start = Instant::now();
                 scatter(black_box(&mut *cells), source, width);
-                start.elapsed().as_secs_f64() / ROWS as f64
+                start.elapsed().as_secs_f64() / count as f64
             });
             times.fold(f64::INFINITY, f64::min)
         };
         Random {
             reach,
-            single: seconds(size_of::<f32>()),
-            row: seconds(ROW),
+            single: seconds(size_of::<f32>(), SINGLES),
+            row: seconds(ROW, ROWS),
         }
+    }
+}
+
+/// Writes to every page.
+fn touch(piece: &mut [u8]) {
+    for page in black_box(piece).chunks_mut(PAGE) {
+        page[0] = 1;
     }
 }
 

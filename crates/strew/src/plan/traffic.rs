@@ -12,11 +12,8 @@ use super::space::{Cut, Space, SpaceAxis};
 use super::split::Split;
 use super::tiles;
 use crate::kernel::{BLOCK, Combine};
-use crate::machine::{LINE, Machine};
+use crate::machine::{LINE, Machine, PAGE};
 use crate::tensor::footprint;
-
-/// Small pages of a large destination with few updates, of which only the touched ones are ever there.
-const PAGE: usize = 4096;
 
 /// Values of an index by which it is judged to be in order.
 const SAMPLE: usize = 512;
@@ -124,9 +121,9 @@ impl Stage {
     fn times(&self, machine: &Machine, threads: usize) -> (f64, f64) {
         let rates = machine.rates(threads);
         let moves = self.moves.iter().map(|m| {
-            m.read as f64 / rates.read
-                + m.written as f64 / rates.write
-                + m.fresh as f64 / rates.fresh
+            // Memory that is written is read first: that is part of the measured speed.
+            let read = m.read.saturating_sub(m.written) as f64;
+            read / rates.read + m.written as f64 / rates.write + m.fresh as f64 / rates.fresh
         });
         let random = self.visits.map_or(0.0, |v| {
             v.count as f64 * machine.random(v.reach, v.row) / threads as f64
@@ -281,7 +278,7 @@ impl Traffic {
             let mut said = format!("{} streaming", seconds(stream));
             if let Some(visits) = stage.visits {
                 said += &format!(
-                    ", {} random access ({} rows over {})",
+                    ", {} random access ({} visits over {})",
                     seconds(random),
                     visits.count,
                     bytes(visits.reach as u64)
@@ -376,6 +373,7 @@ impl Execution {
 impl Parts<'_> {
     fn stages(&self, around: Around) -> Vec<Stage> {
         let mut stages = Vec::new();
+        // A large destination with few updates gets small pages, of which some are touched.
         let few = self.cut.count().saturating_mul(PAGE);
         match around.began {
             Began::InPlace => {}
@@ -454,11 +452,21 @@ impl Parts<'_> {
     fn listed(&self, stages: &mut Vec<Stage>) {
         let entry = size_of::<u32>() + self.size;
         let list = self.cut.count().saturating_mul(entry);
-        let stage = self.inputs("list the updates by block");
+        let mut stage = self.inputs("list the updates by block");
+        stage.moves.push(Move {
+            what: "list of the updates",
+            read: 0,
+            written: list as u64,
+            fresh: list as u64,
+        });
         // The last entries of each block wait for their line to be full.
         let waiting = (self.whole / BLOCK + 1).saturating_mul(16 * entry);
-        let stage = stage.moves("list of the updates", 0, list);
-        stages.push(self.scattered(stage, entry, waiting));
+        // An update is decoded into a block of offsets, and then put on its list.
+        let visits = self.cut.count().saturating_mul(2);
+        stages.push(match self.reach {
+            Some(_) => stage.visits(visits, entry, waiting),
+            None => stage,
+        });
         let stage = Stage::new("join the lists").moves("list of the updates", list, 0);
         let stage = self.destination(stage);
         stages.push(self.scattered(stage, self.size, BLOCK));

@@ -8,6 +8,9 @@ use crate::plan::{Explanation, Traffic, Way};
 use crate::scatter::{Scatter, Target};
 use crate::tensor::{DType, DynView, Layout};
 
+/// Names and values.
+type Facts = Vec<(&'static str, String)>;
+
 impl Plan {
     /// What is known about the index, and how these reductions of a contiguous source of this type
     /// and shape would run.
@@ -72,7 +75,7 @@ impl Plan {
         shape: &[usize],
         dim: i64,
         reduces: &[Reduce],
-    ) -> Result<(Vec<(&'static str, String)>, Option<Traffic>), Problem> {
+    ) -> Result<(Facts, Option<Traffic>), Problem> {
         let axis = self.axis_of("src", shape, dim, self.len())?;
         for reduce in reduces {
             reduce.check(dtype)?;
