@@ -12,8 +12,8 @@ use super::space::{Cut, Space, SpaceAxis};
 use super::split::Split;
 use super::tiles;
 use crate::kernel::{BLOCK, Combine};
-use crate::machine::{LINE, Machine, PAGE};
-use crate::tensor::footprint;
+use crate::machine::{Machine, PAGE};
+use crate::tensor::{footprint, lines};
 
 /// Values of an index by which it is judged to be in order.
 const SAMPLE: usize = 512;
@@ -347,7 +347,7 @@ impl Execution {
             whole,
             touched: match space.lookups.is_empty() {
                 true => along(|a| a.dst, size),
-                false => whole.min(cut.count().saturating_mul(row.next_multiple_of(LINE))),
+                false => whole.min(cut.count().saturating_mul(lines(row))),
             },
             reach: at_random.then_some(reach / owners),
             size,
@@ -473,7 +473,7 @@ impl Parts<'_> {
     }
 
     fn dense(&self, stages: &mut Vec<Stage>) {
-        let row = self.row(self.accumulator) + size_of::<u64>();
+        let row = self.row(self.accumulator).saturating_add(size_of::<u64>());
         let table = self.cut.cell_count.saturating_mul(row);
         self.staged(stages, row, table);
     }
@@ -488,7 +488,7 @@ impl Parts<'_> {
                 .moves("numbers of rows", numbers, numbers)
                 .visits(rows.saturating_mul(halvings), size_of::<usize>(), numbers),
         );
-        let row = self.row(self.accumulator) + size_of::<u64>();
+        let row = self.row(self.accumulator).saturating_add(size_of::<u64>());
         let table = self.cut.cell_count.min(rows).saturating_mul(row);
         self.staged(stages, row, table);
     }

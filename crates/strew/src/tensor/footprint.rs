@@ -18,10 +18,15 @@ pub(crate) fn footprint(axes: impl IntoIterator<Item = (usize, isize)>, size: us
         // Steps within a line, or over what the inner axes touch already, leave no line out.
         block = match step <= block.max(LINE) {
             true => step.saturating_mul(len - 1).saturating_add(block),
-            false => block.next_multiple_of(LINE).saturating_mul(len),
+            false => lines(block).saturating_mul(len),
         };
     }
     block
+}
+
+/// As many bytes, in whole lines.
+pub(crate) fn lines(bytes: usize) -> usize {
+    bytes.div_ceil(LINE).saturating_mul(LINE)
 }
 
 #[cfg(test)]

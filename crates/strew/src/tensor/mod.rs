@@ -26,6 +26,6 @@ pub use owned::{DynTensor, Tensor};
 pub use typed::{TensorView, TensorViewMut};
 pub use view::{DynView, DynViewMut};
 
-pub(crate) use footprint::footprint;
+pub(crate) use footprint::{footprint, lines};
 pub(crate) use memory::{Buffer, Words, try_vec};
 pub(crate) use overlap::{overlap_each_other, overlaps_itself};
