@@ -297,13 +297,18 @@ impl Plan {
     /// What is known about the index, and how a run would go, as text.
     ///
     /// `shape` and `dtype` are those of a contiguous source; `reduce` is a name or a sequence of them.
+    /// The text has the bytes to move through memory and, if `measure` is true, the time that the run
+    /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
+    /// 128 MiB. docs/explain.md says how to read it. Raises what `scatter` of such a source raises.
     ///
     /// >>> import strew
-    /// >>> print(strew.Plan([0, 0, 2]).explain((3, 64), "float32", "mean"))  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    /// >>> plan = strew.Plan([0, 0, 2])
+    /// >>> print(plan.explain((3, 64), "float32", "mean", measure=False))  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
     /// updates 3
     /// rows 3
     /// ...
-    #[pyo3(signature = (shape, dtype = None, reduce = None, *, dim = 0))]
+    #[pyo3(signature = (shape, dtype = None, reduce = None, *, dim = 0, measure = true))]
+    #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn explain(
         &self,
         py: Python<'_>,
@@ -311,6 +316,7 @@ impl Plan {
         dtype: Option<&Bound<'_, PyAny>>,
         reduce: Option<&Bound<'_, PyAny>>,
         dim: i64,
+        measure: bool,
     ) -> PyResult<String> {
         let operator = operator(self.plan.name());
         let dtype = match dtype {
@@ -339,7 +345,15 @@ impl Plan {
             None => vec![Reduce::Sum],
             Some(given) => names(&self.plan, "reduce", given)?,
         };
-        match self.plan.explain(dtype, &shape, dim, &reduces) {
+        // What cannot run is said before anything is measured.
+        let mut told = self.plan.explain(dtype, &shape, dim, &reduces);
+        if measure && told.is_ok() {
+            let machine = py
+                .detach(strew::Machine::measure)
+                .map_err(|problem| refuse(py, &operator, Class::Memory, problem))?;
+            told = self.plan.explain_on(&machine, dtype, &shape, dim, &reduces);
+        }
+        match told {
             Ok(told) => Ok(told.to_string()),
             Err(error) => Err(raise(py, &error)),
         }

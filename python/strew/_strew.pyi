@@ -95,6 +95,7 @@ class Plan:
         reduce: _Reduce | Sequence[_Reduce] | None = None,
         *,
         dim: int = 0,
+        measure: bool = True,
     ) -> str: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod

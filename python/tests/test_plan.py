@@ -2,6 +2,7 @@
 
 import doctest
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -169,6 +170,27 @@ def test_explain():
     assert "round" in told and "grouped" in told and "float32" in told
     assert "in-order" in plan.explain((100_000,), "int64", "sum")
     assert "bfloat16" in plan.explain((100_000,), "bfloat16")
+
+
+def test_explain_counts_bytes_and_predicts_a_time():
+    def told(plan, *args, **kwargs):
+        lines = plan.explain(*args, **kwargs).splitlines()
+        return dict(re.split(r"  +", line, maxsplit=1) for line in lines)
+
+    plan = strew.Plan(np.arange(100_000) % 1000)
+    counted = told(plan, (100_000, 64), "float32", measure=False)
+    assert counted["source"] == "25.6 MB read"
+    assert counted["new output"] == "256.0 kB touched first"
+    assert counted["destination"] == "256.0 kB read and written"
+    assert "predicted time" not in counted
+    measured = told(plan, (100_000, 64), "float32")
+    assert measured["tighter bound"] in ("streaming", "random access")
+    assert counted.items() <= measured.items() and "predicted time" in measured
+    # Several reductions by groups: one trip over the source, an output each.
+    grouped = told(plan, (100_000, 64), "float32", ["sum", "max"], measure=False)
+    assert grouped["trips over the source"] == "1"
+    assert grouped["source"] == "25.6 MB read"
+    assert grouped["new output"] == "512.0 kB touched first"
 
 
 def test_many_threads_use_one_plan():

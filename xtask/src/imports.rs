@@ -9,7 +9,14 @@ use std::path::Path;
 /// The rooms in the order of the flow: each may use those after it. Those of the last group stand
 /// below all others and may use each other.
 const ROOMS: [&str; 4] = ["dialect", "scatter", "plan", "kernel"];
-const GROUND: [&str; 5] = ["tensor", "error", "environment", "monitor", "threads"];
+const GROUND: [&str; 6] = [
+    "tensor",
+    "error",
+    "environment",
+    "machine",
+    "monitor",
+    "threads",
+];
 
 /// The library's sources, from the root.
 const LIBRARY: &str = "crates/strew/src";

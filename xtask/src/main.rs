@@ -1,5 +1,6 @@
 //! The chores of this repository: `cargo xtask --help`.
 
+mod assembly;
 mod bandwidth;
 mod bench;
 mod check;
@@ -33,6 +34,7 @@ struct Chores {
 enum Chore {
     Test(test::Test),
     Check(check::Check),
+    Assembly(assembly::Assembly),
     Conformance(conformance::Conformance),
     Size(size::Size),
     Bench(bench::Bench),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     match Chores::parse().chore {
         Chore::Test(chore) => chore.run(),
         Chore::Check(chore) => chore.run(),
+        Chore::Assembly(chore) => chore.run(),
         Chore::Conformance(chore) => chore.run(),
         Chore::Size(chore) => chore.run(),
         Chore::Bench(chore) => chore.run(),

@@ -9,7 +9,7 @@ use crate::values::{Given, is_file};
 use crate::write::{self, Destination, Named};
 use clap::ArgMatches;
 use std::io::Write;
-use strew::{Arguments, Call, DynTensor, Operator, Strategy};
+use strew::{Arguments, Call, DynTensor, Machine, Operator, Strategy, Traffic};
 
 /// The values of a call, with where they came from.
 struct Values<'m> {
@@ -203,20 +203,49 @@ fn quoted(text: &str) -> String {
 
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
-    let (operator, _, mut values) = Values::read(matches)?;
+    let (operator, matches, mut values) = Values::read(matches)?;
     let plan = values.with_call(|call| call.execution())?;
+    let machine = match matches.get_flag(cli::NO_MEASURE) {
+        true => None,
+        false => {
+            let measured = Machine::measure();
+            Some(measured.map_err(|p| Failure::new(p.to_string()).for_operator(operator.name))?)
+        }
+    };
+    let told = match &machine {
+        Some(machine) => plan.explain_on(machine),
+        None => plan.explain(),
+    };
     if json {
-        let facts: serde_json::Map<String, serde_json::Value> = plan
+        let facts: serde_json::Map<String, serde_json::Value> = told
             .facts()
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), as_json(&value)))
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), as_json(value)))
             .collect();
-        let object = serde_json::json!({ "operator": operator.name, "plan": facts });
+        let mut object = serde_json::json!({ "operator": operator.name, "plan": facts });
+        if let Some(traffic) = plan.traffic() {
+            object["bytes"] = bytes_of(traffic);
+            if let Some(machine) = &machine {
+                object["seconds"] = traffic.seconds(machine).into();
+            }
+        }
         writeln!(out, "{object}")?;
         return Ok(());
     }
-    write!(out, "{}\n\n{plan}", operator.name)?;
+    write!(out, "{}\n\n{told}", operator.name)?;
     Ok(())
+}
+
+/// What is moved, in bytes: the plan's own lines are for people.
+fn bytes_of(traffic: &Traffic) -> serde_json::Value {
+    let moves = traffic.moves();
+    let moves = moves.iter().map(|m| {
+        let bytes = serde_json::json!({
+            "read": m.read, "written": m.written, "touched first": m.fresh,
+        });
+        (m.what.to_owned(), bytes)
+    });
+    serde_json::Value::Object(moves.collect())
 }
 
 /// Facts come as text; numbers and truth values among them are such in JSON too.

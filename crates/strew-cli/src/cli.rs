@@ -13,6 +13,7 @@ pub(crate) const THREADS: &str = "@threads";
 pub(crate) const MEMORY: &str = "@memory-limit";
 pub(crate) const NAME: &str = "@name";
 pub(crate) const SHELL: &str = "@shell";
+pub(crate) const NO_MEASURE: &str = "@no-measure";
 
 const VALUES: &str = "\
 Values:
@@ -133,6 +134,13 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
         .args(operator.arguments.iter().map(of_argument));
     if runs {
         command = command.args(outputs(operator));
+    } else {
+        command = command.arg(
+            Arg::new(NO_MEASURE)
+                .long("no-measure")
+                .action(ArgAction::SetTrue)
+                .help("Do not measure the memory's bandwidth, and predict no time"),
+        );
     }
     command.arg(
         Arg::new(STRATEGY)

@@ -77,6 +77,44 @@ fn explain_says_what_would_run_and_runs_nothing() {
 }
 
 #[test]
+fn explain_counts_bytes_and_predicts_a_time_unless_told_not_to_measure() {
+    let folder = Folder::new();
+    let call = "explain torch_scatter.scatter_sum --src [1,2,4]:float32 --index [0,1,0]";
+    // What each line begins with, in order, up to the bytes.
+    let names = |text: &str| -> Vec<String> {
+        let lines = text.lines().skip(2);
+        let name = |line: &str| line.split("  ").next().unwrap_or("").to_owned();
+        lines.map(name).collect()
+    };
+    let counted = names(&folder.strew(&format!("{call} --no-measure")).ok());
+    let bytes = [
+        "working memory, at most",
+        "new output",
+        "index",
+        "source",
+        "destination",
+        "bytes to move at the least",
+    ];
+    assert!(counted.ends_with(&bytes.map(str::to_owned)), "{counted:?}");
+    let measured = folder.strew(call).ok();
+    let time = [
+        "measured bandwidth",
+        "start the output",
+        "join the updates",
+        "tighter bound",
+        "predicted time",
+    ];
+    let all: Vec<String> = counted.into_iter().chain(time.map(str::to_owned)).collect();
+    assert_eq!(names(&measured), all, "{measured}");
+    let json = folder.strew(&format!("{call} --json")).json();
+    assert_eq!(json["bytes"]["index"]["read"], 24);
+    assert_eq!(json["bytes"]["new output"]["touched first"], 8);
+    assert!(json["seconds"].as_f64().unwrap() > 0.0);
+    let json = folder.strew(&format!("{call} --json --no-measure")).json();
+    assert!(json["seconds"].is_null() && json["plan"]["predicted time"].is_null());
+}
+
+#[test]
 fn results_as_json() {
     let folder = Folder::new();
     let call = "run torch_scatter.scatter_max --src [[1.5,nan]] --index [1,0] --json";

@@ -36,6 +36,7 @@ mod dialect;
 mod environment;
 mod error;
 mod kernel;
+mod machine;
 mod monitor;
 
 mod plan;
@@ -44,15 +45,19 @@ mod tensor;
 mod threads;
 
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
-pub use dialect::{Explanation, Plan, Reduce};
 pub use dialect::{OPERATORS, mindspore, mxnet, openvino, torch, torch_scatter};
+pub use dialect::{Plan, Reduce};
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};
 pub use kernel::{Combine, Nan};
+pub use machine::{Machine, Rates};
 pub use monitor::{Monitor, watch};
 pub use num_complex::{Complex32, Complex64};
-pub use plan::{Bounds, Execution, Negative, OutOfRange, Split, Strategy, Way};
+pub use plan::{
+    Bounds, Execution, Explanation, Move, Negative, OutOfRange, Split, Stage, Strategy, Traffic,
+    Way,
+};
 pub use tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
     TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory, set_memory_limit,

@@ -13,7 +13,7 @@ pub mod torch;
 pub mod torch_scatter;
 
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
-pub use plan::{Explanation, Plan, Reduce};
+pub use plan::{Plan, Reduce};
 
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[

@@ -140,6 +140,7 @@ unsafe fn join<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, i: usize, element:
 }
 
 /// A line of which only those rows count whose index values are in the term's part.
+#[inline(never)] // Or the loop that uses all rows would have to share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let Step { dst, src, .. } = line.step;
     let wanted = Wanted {

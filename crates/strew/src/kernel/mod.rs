@@ -44,7 +44,7 @@ pub(crate) use lane::Lane;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use multiplicity::Multiplicity;
 pub(crate) use number::converts;
-pub(crate) use partition::{Blocks, Partition, Share};
+pub(crate) use partition::{BLOCK, Blocks, Partition, Share};
 pub(crate) use round::{round, wide_like};
 pub(crate) use sift::Wanted;
 pub(crate) use table::{Begin, Table};

@@ -19,6 +19,9 @@ use std::ops::Range;
 /// A block of the destination has two to the power of so many bytes: half of a second-level cache.
 const BLOCK_BITS: u32 = 20;
 
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 1 << BLOCK_BITS;
+
 /// Entries per chunk: what is allotted to a block at a time.
 const CHUNK: usize = 1024;
 

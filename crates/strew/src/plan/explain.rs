@@ -1,10 +1,13 @@
 //! What an execution tells about itself.
 
 use super::cost::{self, Strategy};
+use super::explanation::{Explanation, bytes};
 use super::space::{Cut, Space};
+use super::traffic::{Around, Traffic};
 use super::{Request, Split, tiles};
 use crate::error::Problem;
 use crate::kernel::{Blocks, Combine};
+use crate::machine::Machine;
 use crate::tensor::DType;
 use std::fmt;
 
@@ -23,6 +26,8 @@ pub struct Execution {
     listed: usize,
     /// Touched rows are marked, so that the first touch is known.
     pub(super) marks: bool,
+    /// What a run moves, if this is to be explained.
+    traffic: Option<Traffic>,
 }
 
 impl Execution {
@@ -45,6 +50,7 @@ impl Execution {
             marks: cost::marks(&request, strategy, &cut),
             split: cost::split(space, &request, strategy, &cut, (dst, src))?,
             cut,
+            traffic: None,
         })
     }
 
@@ -66,6 +72,39 @@ impl Execution {
             true => self.width(),
             false => 1,
         }
+    }
+
+    /// The same, with what it moves: a run does without.
+    pub(crate) fn with_traffic(mut self, space: &Space<'_>, around: Around) -> Self {
+        self.traffic = Some(self.traffic_of(space, around));
+        self
+    }
+
+    /// What a run moves through memory; `None` for a run without updates.
+    #[must_use]
+    pub fn traffic(&self) -> Option<&Traffic> {
+        self.traffic.as_ref()
+    }
+
+    /// Bytes of an element of the source, of the destination and of an accumulator.
+    pub(super) fn sizes(&self) -> [usize; 3] {
+        [self.src, self.dst, self.dst.accumulator()].map(DType::size)
+    }
+
+    /// What is known of the run: the strategy and why, and what it moves through memory.
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        Explanation::new(self.facts())
+    }
+
+    /// Likewise, with the time that it should take on a machine that was measured.
+    ///
+    /// It is that of a run whose output is fresh memory, and whose inputs are in no cache.
+    #[must_use]
+    pub fn explain_on(&self, machine: &Machine) -> Explanation {
+        let mut facts = self.facts();
+        facts.extend(self.traffic.iter().flat_map(|t| t.forecast(machine)));
+        Explanation::new(facts)
     }
 
     /// The strategy that runs.
@@ -182,7 +221,7 @@ impl Execution {
             Combine::Sum | Combine::Prod => self.dst.accumulator(),
             _ => self.dst,
         };
-        vec![
+        let mut facts = vec![
             ("strategy", self.strategy.to_string()),
             ("reason", self.reason.to_owned()),
             ("destinations", self.form().to_owned()),
@@ -202,18 +241,18 @@ impl Execution {
                 "index checked before the first write",
                 self.checks_first().to_string(),
             ),
-            ("working memory in bytes", self.working_memory().to_string()),
-        ]
+            (
+                "working memory, at most",
+                bytes(self.working_memory() as u64),
+            ),
+        ];
+        facts.extend(self.traffic.iter().flat_map(Traffic::facts));
+        facts
     }
 }
 
 impl fmt::Display for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let facts = self.facts();
-        let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        for (name, value) in facts {
-            writeln!(f, "{name:width$}  {value}")?;
-        }
-        Ok(())
+        self.explain().fmt(f)
     }
 }

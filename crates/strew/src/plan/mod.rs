@@ -5,21 +5,26 @@ mod check;
 mod cost;
 mod decode;
 mod explain;
+mod explanation;
 mod grouped;
 mod run;
 mod space;
 mod split;
 mod tiles;
+mod traffic;
 mod way;
 
 pub use cost::Strategy;
 pub(crate) use cost::unset_pays;
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
+pub use explanation::Explanation;
 pub(crate) use grouped::{pick, reduce};
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
 pub use split::Split;
+pub(crate) use traffic::{Around, Began};
+pub use traffic::{Move, Stage, Traffic};
 pub use way::Way;
 pub(crate) use way::{Work, choose, threads};
 

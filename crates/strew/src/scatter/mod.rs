@@ -10,9 +10,9 @@ use crate::error::Problem;
 use crate::kernel::{
     Combine, Nan, adopt, clear_equal, converts, duplicate, finite_start, identity, unset,
 };
-use crate::plan::{Execution, Fault, Outputs, Request, Split, Strategy, unset_pays};
+use crate::plan::{Around, Began, Execution, Fault, Outputs, Request, Split, Strategy, unset_pays};
 use crate::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, overlap_each_other, overlaps_itself,
+    DType, Dims, DynTensor, DynView, DynViewMut, footprint, overlap_each_other, overlaps_itself,
 };
 
 /// What a new destination holds before the first update.
@@ -260,7 +260,34 @@ impl<'a> Scatter<'a> {
         let space = self
             .destinations
             .space(&layout, &self.source, self.arg.is_some());
-        Execution::new(&space, self.request(), self.dtype(), self.source.dtype())
+        let execution = Execution::new(&space, self.request(), self.dtype(), self.source.dtype())?;
+        Ok(match space.is_empty() {
+            true => execution,
+            false => execution.with_traffic(&space, self.around()),
+        })
+    }
+
+    /// What is done besides joining the updates, for those who ask what a run moves.
+    fn around(&self) -> Around {
+        let began = match &self.target {
+            Target::InPlace { .. } => Began::InPlace,
+            Target::New { start, .. } => match start {
+                Start::Zero => Began::Zeros,
+                Start::CopyOf(view) => {
+                    let (shape, steps) = (view.shape().iter(), view.layout().strides());
+                    let axes = shape.copied().zip(steps.iter().copied());
+                    Began::Copied(footprint(axes, view.dtype().size()))
+                }
+                // The identity of a sum is zero.
+                Start::Identity if self.reduction.combine == Combine::Sum => Began::Zeros,
+                Start::Identity | Start::FiniteExtreme => Began::Filled,
+            },
+        };
+        Around {
+            began,
+            // Once more over all of it: for what still is as it was, or was never reached.
+            swept: self.reduction.finish == Finish::ZeroIfStart || self.request().unset,
+        }
     }
 
     /// Runs it.

@@ -6,6 +6,7 @@
 //! else describes. This is the only room where bytes become typed elements.
 
 mod dtype;
+mod footprint;
 mod kept;
 mod layout;
 mod memory;
@@ -25,5 +26,6 @@ pub use owned::{DynTensor, Tensor};
 pub use typed::{TensorView, TensorViewMut};
 pub use view::{DynView, DynViewMut};
 
+pub(crate) use footprint::{footprint, lines};
 pub(crate) use memory::{Buffer, Words, try_vec};
 pub(crate) use overlap::{overlap_each_other, overlaps_itself};

@@ -3,34 +3,13 @@
 use super::run::stand_in;
 use super::{Plan, Reduce};
 use crate::error::{Problem, Result};
-use crate::plan::Way;
+use crate::machine::Machine;
+use crate::plan::{Explanation, Traffic, Way};
 use crate::scatter::{Scatter, Target};
 use crate::tensor::{DType, DynView, Layout};
-use std::fmt;
 
-/// How a plan would run: names and values, and as text a line for each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    facts: Vec<(&'static str, String)>,
-}
-
-impl Explanation {
-    /// Names and values.
-    #[must_use]
-    pub fn facts(&self) -> &[(&'static str, String)] {
-        &self.facts
-    }
-}
-
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.facts.iter().map(|(name, _)| name.len()).max();
-        for (name, value) in &self.facts {
-            writeln!(f, "{name:width$}  {value}", width = width.unwrap_or(0))?;
-        }
-        Ok(())
-    }
-}
+/// Names and values.
+type Facts = Vec<(&'static str, String)>;
 
 impl Plan {
     /// What is known about the index, and how these reductions of a contiguous source of this type
@@ -54,8 +33,40 @@ impl Plan {
         dim: i64,
         reduces: &[Reduce],
     ) -> Result<Explanation> {
-        self.tell(dtype, shape, dim, reduces)
-            .map_err(|problem| self.context().error(problem))
+        self.explain_with(dtype, shape, dim, reduces, None)
+    }
+
+    /// Likewise, with the time that the runs should take on a machine that was measured: without that
+    /// of grouping the updates, which is done once for all runs.
+    ///
+    /// # Errors
+    /// As [`explain`](Self::explain).
+    pub fn explain_on(
+        &self,
+        machine: &Machine,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Explanation> {
+        self.explain_with(dtype, shape, dim, reduces, Some(machine))
+    }
+
+    fn explain_with(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+        machine: Option<&Machine>,
+    ) -> Result<Explanation> {
+        let told = self.tell(dtype, shape, dim, reduces);
+        let (mut facts, traffic) = told.map_err(|problem| self.context().error(problem))?;
+        if let Some(traffic) = traffic {
+            facts.extend(traffic.facts());
+            facts.extend(machine.iter().flat_map(|machine| traffic.forecast(machine)));
+        }
+        Ok(Explanation::new(facts))
     }
 
     fn tell(
@@ -64,7 +75,7 @@ impl Plan {
         shape: &[usize],
         dim: i64,
         reduces: &[Reduce],
-    ) -> Result<Explanation, Problem> {
+    ) -> Result<(Facts, Option<Traffic>), Problem> {
         let axis = self.axis_of("src", shape, dim, self.len())?;
         for reduce in reduces {
             reduce.check(dtype)?;
@@ -79,33 +90,69 @@ impl Plan {
         facts.push(("way", way.0.to_string()));
         facts.push(("reason", way.1.to_owned()));
         let bytes = layout.len().saturating_mul(dtype.size());
-        match (way.0, reduces.first()) {
-            (Way::Grouped, _) => {
-                facts.push(("threads, at most", self.threads_for(bytes).to_string()));
-                facts.push(("trips over the source", "1".to_owned()));
-            }
-            (Way::InOrder, None) => {}
-            (Way::InOrder, Some(reduce)) => {
-                facts.push(("trips over the source", reduces.len().to_string()));
-                let src: DynView<'_> = one.view();
-                let src = src.broadcast_to(shape).ok_or_else(|| Problem::Layout {
-                    argument: "src".into(),
-                    why: "it has no such shape".into(),
-                })?;
-                let mut out = src.dims();
-                out[axis] = self.size();
-                let (start, reduction) = reduce.anew();
-                let target = Target::New { dtype, start };
-                let destinations = self.destinations(shape, &out, axis)?;
-                let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
-                let execution = scatter.proven().execution()?;
+        let trips = match way.0 {
+            Way::InOrder => reduces.len(),
+            _ => reduces.len().min(1),
+        };
+        facts.push(("trips over the source", trips.to_string()));
+        if reduces.is_empty() || layout.is_empty() {
+            return Ok((facts, None));
+        }
+        if way.0 == Way::Grouped {
+            let threads = self.threads_for(bytes);
+            facts.push(("threads, at most", threads.to_string()));
+            return Ok((facts, Some(self.by_groups(&layout, axis, reduces, threads))));
+        }
+        let mut traffic: Option<Traffic> = None;
+        for reduce in reduces {
+            let src: DynView<'_> = one.view();
+            let src = src.broadcast_to(shape).ok_or_else(|| Problem::Layout {
+                argument: "src".into(),
+                why: "it has no such shape".into(),
+            })?;
+            let mut out = src.dims();
+            out[axis] = self.size();
+            let (start, reduction) = reduce.anew();
+            let target = Target::New { dtype, start };
+            let destinations = self.destinations(shape, &out, axis)?;
+            let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
+            let execution = scatter.proven().execution()?;
+            if traffic.is_none() {
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));
             }
-            #[allow(unreachable_patterns)]
-            _ => {}
+            let next = execution.traffic().map(|t| t.clone().of_source(bytes));
+            traffic = match (next, traffic) {
+                (Some(next), Some(earlier)) => Some(next.after(earlier)),
+                (next, earlier) => next.or(earlier),
+            };
         }
-        Ok(Explanation { facts })
+        Ok((facts, traffic))
+    }
+
+    /// What a run by groups moves.
+    fn by_groups(&self, src: &Layout, axis: usize, reduces: &[Reduce], threads: usize) -> Traffic {
+        let size = src.dtype().size();
+        let (outer, inner) = (&src.shape()[..axis], &src.shape()[axis + 1..]);
+        let product = |sizes: &[usize]| sizes.iter().copied().fold(1, usize::saturating_mul);
+        let pieces = product(outer);
+        let row = product(inner).saturating_mul(size);
+        let outputs = pieces
+            .saturating_mul(self.size())
+            .saturating_mul(row)
+            .saturating_mul(reduces.len());
+        let order = match self.is_sorted() {
+            true => 0,
+            false => self.index.numbers.bytes(),
+        };
+        let source = src.len().saturating_mul(size);
+        let updates = pieces.saturating_mul(self.len());
+        Traffic::grouped(
+            (order, source, outputs),
+            (updates, row),
+            self.is_sorted(),
+            threads,
+        )
     }
 
     /// What is known about the index.

@@ -5,7 +5,6 @@ mod explain;
 mod reduce;
 mod run;
 
-pub use explain::Explanation;
 pub use reduce::Reduce;
 
 use super::operator::{Context, expect_dtype, expect_shape};

@@ -1,0 +1,179 @@
+//! `cargo xtask assembly`: whether the hot loops are still made of the instructions that they were written for.
+
+use crate::places::{cargo, target};
+use crate::stages::{Outcome, Stages, run};
+use std::process::ExitCode;
+
+/// Check that the hot loops are still vectorised and unrolled (x86-64 only)
+///
+/// Compiles the library once more, as one unit and with the types in its symbols, into a folder of
+/// its own under the target folder, and looks at the assembly: which instructions the sums of
+/// float32 and float16 rows, and of single float32 elements, are made of. Takes some minutes the
+/// first time and nothing when the library has not changed; skipped on other architectures.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Assembly {}
+
+impl Assembly {
+    pub(crate) fn run(&self) -> ExitCode {
+        let mut stages = Stages::default();
+        stages.run("assembly", check);
+        stages.finish()
+    }
+}
+
+/// A function, and what it is made of.
+struct Kernel {
+    name: &'static str,
+    /// Its mangled name contains all of these. In names of the v0 scheme, `f` is `f32`, a name has its
+    /// length in front, and closures contain the functions that they are in.
+    symbol: &'static [&'static str],
+    /// So many instructions at least contain all of the words.
+    wanted: &'static [(usize, &'static [&'static str])],
+    /// No instruction contains any of these.
+    banned: &'static [&'static str],
+}
+
+const KERNELS: [Kernel; 5] = [
+    Kernel {
+        name: "sums of float32 rows, AVX-512",
+        symbol: &["16vectorize_avx512", "4rows4eachfff", "3Sumf"],
+        wanted: &[(4, &["vaddps", "zmm"])],
+        banned: &[],
+    },
+    Kernel {
+        name: "sums of float32 rows, AVX2",
+        symbol: &["14vectorize_avx2", "4rows4eachfff", "3Sumf"],
+        wanted: &[(4, &["vaddps", "ymm"])],
+        banned: &["zmm"],
+    },
+    Kernel {
+        name: "sums of float16 rows, AVX-512",
+        symbol: &["16vectorize_avx512", "4rows4eachf", "3f16", "3Sum"],
+        wanted: &[(4, &["vcvtph2ps"]), (4, &["vaddps", "ymm"])],
+        banned: &["cvtph_ps"],
+    },
+    Kernel {
+        name: "sums of float16 rows, AVX2",
+        symbol: &["14vectorize_avx2", "4rows4eachf", "3f16", "3Sum"],
+        wanted: &[(4, &["vcvtph2ps"]), (4, &["vaddps", "ymm"])],
+        banned: &["cvtph_ps", "zmm"],
+    },
+    Kernel {
+        name: "sums of single float32 elements",
+        symbol: &["6kernel4line4line", "3Sumf"],
+        // Two widths of index, eight elements and a rest each; their streams are fetched ahead.
+        wanted: &[(2 * (8 + 1), &["addss"]), (4, &["prefetch"])],
+        // Nothing is checked but the index, and that in registers.
+        banned: &["panic", "_fail"],
+    },
+];
+
+/// Compiles, and looks at each kernel.
+fn check() -> Outcome {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: this is no x86-64");
+        return Ok(());
+    }
+    let folder = target("assembly");
+    let file = folder.join("strew.s");
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    // As it is released, but as one unit, whose assembly is one file.
+    let mut compile = cargo([
+        "rustc",
+        "--package",
+        "strew",
+        "--lib",
+        "--release",
+        "--config",
+        "profile.release.lto=false",
+        "--config",
+        "profile.release.codegen-units=1",
+    ]);
+    compile.arg("--target-dir").arg(&folder).arg("--");
+    compile.arg(format!("--emit=asm={}", file.display()));
+    run(compile.arg("-Csymbol-mangling-version=v0"))?;
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let wrong: Vec<String> = KERNELS.iter().filter_map(|k| k.fault(&text)).collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("; ")),
+    }
+}
+
+impl Kernel {
+    /// What is wrong, if anything is.
+    fn fault(&self, assembly: &str) -> Option<String> {
+        let found: Vec<Vec<&str>> = functions(assembly)
+            .filter(|(symbol, _)| self.symbol.iter().all(|part| symbol.contains(part)))
+            .map(|(_, body)| body)
+            .collect();
+        let Some(body) = found.first() else {
+            return Some(format!("{}: there is no such function", self.name));
+        };
+        let count = |words: &[&str]| {
+            let has = |line: &&&str| words.iter().all(|word| line.contains(word));
+            body.iter().filter(has).count()
+        };
+        println!("{}: {} instructions", self.name, body.len());
+        for (least, words) in self.wanted {
+            let (count, words) = (count(words), words.join(" "));
+            println!("    {words}: {count}, at least {least}");
+            if count < *least {
+                return Some(format!("{}: {count} {words}, not {least}", self.name));
+            }
+        }
+        let banned = self.banned.iter().find(|word| count(&[word]) > 0)?;
+        Some(format!("{}: there is {banned}", self.name))
+    }
+}
+
+/// The functions with names of the v0 scheme, each with its instructions.
+fn functions(assembly: &str) -> impl Iterator<Item = (&str, Vec<&str>)> {
+    let mut lines = assembly.lines();
+    std::iter::from_fn(move || {
+        let symbol =
+            lines.find_map(|line| line.strip_suffix(':').filter(|l| l.starts_with("_R")))?;
+        let body = lines
+            .by_ref()
+            .take_while(|line| !line.starts_with(".Lfunc_end"));
+        // Directives begin with a dot, labels in the first column.
+        let instruction = |line: &&str| line.starts_with('\t') && !line.starts_with("\t.");
+        Some((symbol, body.filter(instruction).map(str::trim).collect()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "_R3Sumf:\n\t.cfi_startproc\n\taddss\t%xmm0, %xmm1\n.L1:\n\tretq\n.Lfunc_end0:\n\
+                        \t.text\n_R4Other:\n\tcallq\tpanic\n.Lfunc_end1:\n";
+
+    fn kernel(symbol: &'static [&'static str], banned: &'static [&'static str]) -> Kernel {
+        Kernel {
+            name: "it",
+            symbol,
+            wanted: &[(1, &["addss", "xmm1"])],
+            banned,
+        }
+    }
+
+    #[test]
+    fn functions_are_told_apart() {
+        let found: Vec<_> = functions(TEXT).collect();
+        let expected = [
+            ("_R3Sumf", vec!["addss\t%xmm0, %xmm1", "retq"]),
+            ("_R4Other", vec!["callq\tpanic"]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_missing_or_banned_is_said() {
+        assert_eq!(kernel(&["3Sumf"], &["call"]).fault(TEXT), None);
+        let fault = |kernel: Kernel| kernel.fault(TEXT).unwrap();
+        assert!(fault(kernel(&["3Sumf"], &["ret"])).contains("there is ret"));
+        assert!(fault(kernel(&["Other"], &[])).contains("0 addss xmm1, not 1"));
+        assert!(fault(kernel(&["Sum", "Other"], &[])).contains("no such function"));
+    }
+}
