@@ -125,6 +125,9 @@ impl Execution {
             Some((Split::Axis(axis), threads)) => {
                 format!("along axis {axis} of the updates, {threads} threads")
             }
+            Some((Split::Owner, threads)) if self.strategy == Strategy::Partition => {
+                format!("{threads} threads that list a stretch each, and then join some blocks")
+            }
             Some((Split::Owner, threads)) => {
                 format!("by destination, {threads} threads that each read the whole index")
             }
