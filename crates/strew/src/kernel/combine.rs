@@ -1,15 +1,31 @@
 //! Updates straight into the destination.
 
+use super::Combine;
 use super::convert::Converter;
+use super::copy::{copy_rows_past_caches, whole};
 use super::lane::Lane;
 use super::line::LineLoop;
 use super::loops::{Bits, clear_equal_loop, combine_loops, copy_loop, sum_loops_from_unset};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, Cursor, OutOfBounds, Read, Walk};
-use super::{Combine, copy::whole};
 use crate::error::Problem;
 use crate::tensor::DynViewMut;
+
+/// A destination, and updates, of so many bytes do not stay in a cache.
+const LARGE: usize = 32 << 20;
+
+/// Whether a walk copies whole cache lines all over a destination that no cache holds.
+fn goes_past_caches(walk: &Walk<'_>) -> bool {
+    let size = walk.dst_layout().dtype().size();
+    let (low, high) = walk.dst_layout().extent();
+    let row = walk.width() * size;
+    let dense = size.cast_signed();
+    matches!(walk.window_dst_src()[..], [dim] if (dim.left, dim.right) == (dense, dense))
+        && row.is_multiple_of(64)
+        && high.wrapping_sub(low).cast_unsigned() >= LARGE
+        && walk.count().saturating_mul(row) >= LARGE
+}
 
 /// Rows of a line, at most: what runs between two looks at whether somebody wants to stop.
 const LINE: usize = 1 << 14;
@@ -22,6 +38,8 @@ pub(crate) struct Direct {
     window: Dims,
     reset_window: Dims,
     converter: Option<Converter>,
+    /// Rows are copied and not needed again soon: they go past the caches.
+    past_caches: bool,
 }
 
 impl Direct {
@@ -51,6 +69,8 @@ impl Direct {
                 walk.window_packed_src(size)
             })?,
         };
+        let past_caches =
+            combine == Combine::Assign && converter.is_none() && goes_past_caches(walk);
         let window = match converter {
             Some(_) => walk.window_dst_packed(dtype.size()),
             None => walk.window_dst_src(),
@@ -66,6 +86,7 @@ impl Direct {
             window,
             reset_window,
             converter,
+            past_caches,
         })
     }
 
@@ -111,7 +132,12 @@ impl Direct {
             // SAFETY: a block holds offsets that its walk has proven to lie, window included,
             // inside destination and source, whose types chose the loop; a walk's destination
             // overlaps neither itself nor the source.
-            return unsafe { combine(&rows) };
+            return unsafe {
+                match self.past_caches {
+                    true => copy_rows_past_caches(&rows),
+                    false => combine(&rows),
+                }
+            };
         };
         // SAFETY: as above for both sides; the scratch holds elements of the destination's type
         // and overlaps nothing.

@@ -1,7 +1,7 @@
 //! Copies of strided views.
 
 use super::loops::copy_loop;
-use super::rows::{Ahead, At, Dim, Dims, Rows};
+use super::rows::{Ahead, At, Dim, Dims, Rows, RowsAhead};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynView, Layout};
 use crate::threads::{Team, available};
@@ -117,19 +117,47 @@ impl DynView<'_> {
 /// Copies without fetching what is there before, and without keeping it close.
 ///
 /// # Safety
-/// As for a copy of `bytes` bytes, a multiple of 16; both sides aligned to 16.
+/// As for a copy of `bytes` bytes, a multiple of 16; `to` is aligned to 16.
 pub(super) unsafe fn write_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for at in (0..bytes).step_by(16) {
-        use std::arch::x86_64::{_mm_load_si128, _mm_stream_si128};
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
         // SAFETY: the caller's promise; every x86-64 has SSE2.
-        unsafe { _mm_stream_si128(to.add(at).cast(), _mm_load_si128(from.add(at).cast())) };
+        unsafe { _mm_stream_si128(to.add(at).cast(), _mm_loadu_si128(from.add(at).cast())) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: the caller's promise.
     unsafe {
         to.copy_from_nonoverlapping(from, bytes);
     }
+}
+
+/// Copies rows, each one piece of whole cache lines, past the caches where they begin with a line.
+///
+/// # Safety
+/// As for [`Loop`](super::rows::Loop), with a window of one axis without gaps, whose bytes are a multiple of
+/// 64, and the same type on both sides.
+pub(super) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
+    let [dim] = *rows.window else {
+        unreachable!("rows of one piece");
+    };
+    let bytes = dim.len * dim.left.cast_unsigned();
+    let ahead = RowsAhead::of_bytes(bytes);
+    for (i, &at) in rows.left_at.iter().enumerate() {
+        ahead.prefetch(rows, i);
+        // SAFETY: the caller's promise; a row that is streamed begins with a line, and ends with one.
+        unsafe {
+            let (from, to) = (
+                rows.right.offset(rows.right_at.get(i)),
+                rows.left.offset(at),
+            );
+            match to.addr().is_multiple_of(64) {
+                true => write_past_caches(from, to, bytes),
+                false => to.copy_from_nonoverlapping(from, bytes),
+            }
+        }
+    }
+    fence();
 }
 
 /// What was written past the caches is there for other threads.

@@ -202,7 +202,7 @@ const MOST_LINES: usize = 16;
 /// Rows of the right side that are fetched before it is their turn. The hardware's own prefetching
 /// begins anew at every page, and does not know where the rows of a part are.
 #[derive(Clone, Copy)]
-struct RowsAhead {
+pub(super) struct RowsAhead {
     /// How many rows ahead.
     rows: usize,
     /// How many lines of each.
@@ -217,6 +217,12 @@ impl RowsAhead {
             [ref dim] if dim.right == size_of::<R>().cast_signed() => dim.len * size_of::<R>(),
             _ => 0,
         };
+        Self::of_bytes(bytes)
+    }
+
+    /// For rows of so many bytes.
+    #[inline(always)]
+    pub(super) fn of_bytes(bytes: usize) -> Self {
         Self {
             rows: FETCHED.div_ceil(bytes.max(1)),
             lines: bytes.div_ceil(64).min(MOST_LINES),
@@ -225,7 +231,7 @@ impl RowsAhead {
 
     /// Fetches the row that is so far ahead of number `row`, where it is known.
     #[inline(always)]
-    fn prefetch(self, rows: &Rows<'_>, row: usize) {
+    pub(super) fn prefetch(self, rows: &Rows<'_>, row: usize) {
         let at = match rows.right_at {
             At::Each(offsets) => offsets.get(row + self.rows).copied(),
             steps @ At::Steps(..) => Some(steps.get(row + self.rows)),

@@ -1,0 +1,36 @@
+//! Rows that are copied past the caches: so many, and so large a destination, that no other test has them.
+
+use std::num::NonZeroUsize;
+use strew::Tensor;
+
+/// Each row of 64 bytes goes somewhere, the last one that goes there stays.
+#[test]
+fn the_last_row_stays() {
+    const ROWS: usize = 600_000;
+    const WIDTH: usize = 16;
+    let mut state = 1u64;
+    let mut index = Tensor::<i64>::zeros(&[1, ROWS]).unwrap();
+    for row in index.as_mut_slice() {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        *row = ((state >> 33) % ROWS as u64) as i64;
+    }
+    // Twice in a row, and twice in a block.
+    index.as_mut_slice()[..4].copy_from_slice(&[5, 5, 9, 5]);
+    let mut data = Tensor::<f32>::zeros(&[ROWS, WIDTH]).unwrap();
+    for (n, value) in data.as_mut_slice().iter_mut().enumerate() {
+        *value = n as f32;
+    }
+    let mut expected = vec![0.0f32; ROWS * WIDTH];
+    for (row, values) in index.as_slice().iter().zip(data.as_slice().chunks(WIDTH)) {
+        let at = *row as usize * WIDTH;
+        expected[at..at + WIDTH].copy_from_slice(values);
+    }
+    for threads in [1, 2, 3] {
+        strew::set_num_threads(NonZeroUsize::new(threads));
+        let out =
+            strew::mxnet::scatter_nd(&data, &index, &[ROWS, WIDTH], None).unwrap();
+        assert!(out.as_slice() == expected, "{threads} threads");
+    }
+}
