@@ -29,8 +29,7 @@ fn the_last_row_stays() {
     }
     for threads in [1, 2, 3] {
         strew::set_num_threads(NonZeroUsize::new(threads));
-        let out =
-            strew::mxnet::scatter_nd(&data, &index, &[ROWS, WIDTH], None).unwrap();
+        let out = strew::mxnet::scatter_nd(&data, &index, &[ROWS, WIDTH], None).unwrap();
         assert!(out.as_slice() == expected, "{threads} threads");
     }
 }
