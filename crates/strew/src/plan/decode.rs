@@ -233,3 +233,30 @@ impl Read for Reader<'_, '_> {
         (index.as_ptr().wrapping_offset(at), stride)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn valid_values_are_those_that_resolve() {
+        use {Negative as N, OutOfRange as O};
+        let interesting = [i64::MIN, -6, -5, -4, -1, 0, 1, 4, 5, 6, i64::MAX];
+        for negative in [N::Reject, N::Wrap, N::Drop] {
+            for out_of_range in [O::Error, O::Drop, O::Clip] {
+                let bounds = Bounds {
+                    negative,
+                    out_of_range,
+                };
+                for (size, value) in [0, 1, 5]
+                    .into_iter()
+                    .flat_map(|s| interesting.map(|v| (s, v)))
+                {
+                    let valid = bounds.valid(size).contains(&value);
+                    let resolves = bounds.resolve(value, size).is_ok();
+                    assert_eq!(valid, resolves, "{bounds:?}, {value} of {size}");
+                }
+            }
+        }
+    }
+}

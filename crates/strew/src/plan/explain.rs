@@ -58,17 +58,13 @@ impl Execution {
     /// has no gaps.
     pub(crate) fn run_length(&self) -> usize {
         let mut step = self.dst.size().cast_signed();
-        let packed = self.cut.window.iter().rev().all(|axis| {
+        let (window, cells) = (self.cut.window.iter().rev(), self.cut.cells.iter().rev());
+        let packed = window.chain(cells).all(|axis| {
             let next = axis.step.dst == step;
-            step *= axis.len.cast_signed();
+            step = step.wrapping_mul(axis.len.cast_signed());
             next
         });
-        let rows = self.cut.cells.iter().rev().all(|axis| {
-            let next = axis.step.dst == step;
-            step *= axis.len.cast_signed();
-            next
-        });
-        match packed && rows && self.cut.cell_start == 0 {
+        match packed && self.cut.cell_start == 0 {
             true => self.width(),
             false => 1,
         }
