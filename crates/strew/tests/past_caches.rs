@@ -1,7 +1,8 @@
 //! Rows that are copied past the caches: so many, and so large a destination, that no other test has them.
 
 use std::num::NonZeroUsize;
-use strew::Tensor;
+use strew::scatter::{Destinations, Reduction, Scatter, Target};
+use strew::{Bounds, Combine, Tensor};
 
 /// Each row of 64 bytes goes somewhere, the last one that goes there stays.
 #[test]
@@ -31,5 +32,33 @@ fn the_last_row_stays() {
         strew::set_num_threads(NonZeroUsize::new(threads));
         let out = strew::mxnet::scatter_nd(&data, &index, &[ROWS, WIDTH], None).unwrap();
         assert!(out.as_slice() == expected, "{threads} threads");
+    }
+}
+
+/// Most of the rows do not begin with a cache line, and what lies between them stays as it is.
+#[test]
+fn rows_with_gaps() {
+    const ROWS: usize = 600_000;
+    let mut source = Tensor::<f32>::zeros(&[ROWS, 16]).unwrap();
+    for (n, value) in source.as_mut_slice().iter_mut().enumerate() {
+        *value = n as f32;
+    }
+    let index: Vec<i64> = (0..ROWS as i64).rev().collect();
+    let mut wide = Tensor::<f32>::zeros(&[ROWS, 17]).unwrap();
+    let (cells, _) = wide.view_mut().into_dyn().split_at(1, 16).unwrap();
+    let index = strew::TensorView::from(&index[..]).into_dyn();
+    let destinations =
+        Destinations::rows(&[ROWS, 16], "index", &[index], &[0], None, Bounds::STRICT).unwrap();
+    let target = Target::InPlace {
+        argument: "cells",
+        view: cells,
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    let view = source.view().into_dyn();
+    let scatter = Scatter::new(destinations, reduction, "source", view.clone(), target).unwrap();
+    scatter.run().unwrap();
+    let expected = source.as_slice().chunks(16).rev();
+    for (row, expected) in wide.as_slice().chunks(17).zip(expected) {
+        assert!(row[..16] == *expected && row[16] == 0.0);
     }
 }
