@@ -8,8 +8,8 @@ import datetime
 import json
 import os
 import platform
-import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,23 @@ def main() -> int:
         "repeat": repeat,
         "bandwidth": json.loads(options.bandwidth.read_text()) if options.bandwidth else {},
         "versions": {},
+        "problems": [],
+        "runs": [],
     }
-    runs = _measure(workloads, chosen, options, repeat, results)
-    rows = [row(workloads[run.workload], run.threads, run.entries) for run in runs]
-    wrong = problems(runs)
-    results["problems"] = wrong
-    results["runs"] = [_with_medians(run) for run in runs]
-    _write(results, rows, options)
+    runs: list[Run] = []
+    rows: list[Row] = []
+    for run, versions in _measure(workloads, chosen, options, repeat):
+        runs.append(run)
+        results["versions"] |= versions
+        results["problems"] = problems(runs)
+        results["runs"] = [_with_medians(run) for run in runs]
+        # After each of them: who has to stop early has what there is.
+        rows = [row(workloads[run.workload], run.threads, run.entries) for run in runs]
+        _write(results, rows, options.out)
+    say(f"wrote {options.out}/results.json, results.md and chart.svg")
+    if options.docs:
+        _write_docs(results, rows)
+    wrong = results["problems"]
     short = report.missed(rows)
     say(f"{len(short)} not reached" + (":" if short else ""))
     for line in short:
@@ -78,28 +88,26 @@ def _measure(
     chosen: list[Workload],
     options: argparse.Namespace,
     repeat: int,
-    results: dict[str, Any],
-) -> list[Run]:
-    """All workloads, with one thread and then with all."""
+) -> Iterator[tuple[Run, dict[str, str]]]:
+    """All workloads, with one thread and then with all, and the versions of who took part."""
     processors = len(os.sched_getaffinity(0))
-    runs: list[Run] = []
+    done: set[int] = set()
     for threads in options.threads:
         alone = threads == "1"
         label = 1 if alone else processors
-        if any(run.threads == label for run in runs):
+        if label in done:
             continue
+        done.add(label)
         bench = Bench(workloads, options.peers, 1 if alone else 0, options.out)
         try:
             for number, workload in enumerate(chosen, 1):
                 head = f"[{number}/{len(chosen)}, {threads} threads] {workload.name}"
                 say(f"{head}: {workload.title}")
                 run = bench.run(workload, repeat, label)
-                runs.append(run)
                 _tell(row(workload, label, run.entries))
-            results["versions"] |= bench.versions()
+                yield run, bench.versions()
         finally:
             bench.close()
-    return runs
 
 
 def _tell(summed: Row) -> None:
@@ -140,22 +148,22 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _write(results: dict[str, Any], rows: list[Row], options: argparse.Namespace) -> None:
-    out = options.out
-    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    drawn = chart.draw(rows, out / "chart.svg")
+def _write(results: dict[str, Any], rows: list[Row], folder: Path) -> None:
+    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    _write_table(results, rows, folder / "results.md", folder / "chart.svg")
+
+
+def _write_docs(results: dict[str, Any], rows: list[Row]) -> None:
+    _write_table(results, rows, DOCS / "bench.md", DOCS / "bench.svg")
+    say("wrote docs/bench.md and docs/bench.svg")
+
+
+def _write_table(results: dict[str, Any], rows: list[Row], table: Path, picture: Path) -> None:
+    drawn = chart.draw(rows, picture)
     if not drawn:
         # One from before would be taken for this run's.
-        (out / "chart.svg").unlink(missing_ok=True)
-    (out / "results.md").write_text(report.markdown(rows, results, "chart.svg" if drawn else None))
-    say(f"wrote {out}/results.json, results.md{' and chart.svg' if drawn else ''}")
-    if options.docs:
-        (DOCS / "bench.md").write_text(
-            report.markdown(rows, results, "bench.svg" if drawn else None)
-        )
-        if drawn:
-            shutil.copyfile(out / "chart.svg", DOCS / "bench.svg")
-        say(f"wrote docs/bench.md{' and docs/bench.svg' if drawn else ''}")
+        picture.unlink(missing_ok=True)
+    table.write_text(report.markdown(rows, results, picture.name if drawn else None))
 
 
 if __name__ == "__main__":

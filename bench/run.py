@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ __all__ = ["Bench", "Run", "problems", "say"]
 
 # A spelling whose first call takes longer than this many seconds gets three turns only.
 _SLOW = 3.0
+
+# Contenders that load at a time: nothing is measured meanwhile.
+_LOADERS = 4
 
 
 def say(line: str) -> None:
@@ -60,12 +64,17 @@ class Bench:
         names = [STREW, *(n for n in workload.peers if CONTENDERS[n].environment in self.peers)]
         entries: list[Entry] = []
         turns: list[_Turn] = []
-        for name in names:
-            turns += self._load(name, workload, files, entries)
+        with ThreadPoolExecutor(_LOADERS) as pool:
+            loaded = pool.map(lambda name: self._load(name, workload, files), names)
+        for found, ready in loaded:
+            entries += found
+            turns += ready
         if workload.twin is not None:
             twin = self.workloads[workload.twin]
             other = data.prepare(twin, self.out / "data")
-            turns += self._load(STREW, twin, other, entries, as_twin=True)
+            found, ready = self._load(STREW, twin, other, as_twin=True)
+            entries += found
+            turns += ready
         turns = [turn for turn in turns if _needed(turn.entry, entries)]
         entries = [entry for entry in entries if _needed(entry, entries)]
         turns = [turn for turn in turns if self._check(turn, repeat)]
@@ -96,10 +105,11 @@ class Bench:
         name: str,
         workload: Workload,
         files: dict[str, str],
-        entries: list[Entry],
         as_twin: bool = False,
-    ) -> list[_Turn]:
+    ) -> tuple[list[Entry], list[_Turn]]:
+        """A contender with its arrays: what is to be said of it, and what can run."""
         twin = workload.name if as_twin else None
+        entries: list[Entry] = []
         try:
             if name not in self._processes:
                 environments, logs = self.out / "env", self.out / "logs"
@@ -107,8 +117,7 @@ class Bench:
             process = self._processes[name]
             answer = process.ask("load", workload=dataclasses.asdict(workload), files=files)
         except Failed as error:
-            entries.append(Entry(name, "load", failed=str(error), twin=twin))
-            return []
+            return [Entry(name, "load", failed=str(error), twin=twin)], []
         if not answer["spellings"]:
             entries.append(Entry(name, "load", failed="has no way to say this", twin=twin))
         turns = []
@@ -117,7 +126,7 @@ class Bench:
             entry = Entry(name, said["name"], index, counts=counts, twin=twin)
             entries.append(entry)
             turns.append(_Turn(process, workload.name, number, entry, 0))
-        return turns
+        return entries, turns
 
     def _check(self, turn: _Turn, repeat: int) -> bool:
         """The first call, untimed. Whether the answer is one to be timed."""
@@ -146,9 +155,10 @@ class Bench:
             return
         what: dict[str, Any] = {"name": turn.loaded, "spelling": turn.number}
         try:
-            # Once more: what several threads lose, they do not lose every time.
-            answer = turn.process.ask("check", **what)
-            entry.wrong = entry.wrong or answer["wrong"]
+            if self.threads != 1:
+                # Once more: what several threads lose, they do not lose every time.
+                answer = turn.process.ask("check", **what)
+                entry.wrong = entry.wrong or answer["wrong"]
             if entry.contender == STREW and entry.twin is None:
                 entry.bits = turn.process.ask("rough", **what)["bits"]
         except Failed as error:

@@ -78,7 +78,7 @@ fn tables_count_too() {
         (
             9000,
             "mean",
-            "a table of 2000 counts needs 16000 bytes, and 9000 are available",
+            "a table of 2000 sums and their counts needs 16000 bytes, and 9000 are available",
         ),
     ] {
         strew::set_memory_limit(Some(limit));

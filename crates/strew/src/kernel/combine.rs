@@ -3,12 +3,13 @@
 use super::Combine;
 use super::convert::Converter;
 use super::copy::{copy_rows_past_caches, whole};
+use super::counted::counted_loops;
 use super::lane::Lane;
 use super::line::LineLoop;
-use super::loops::{Bits, clear_equal_loop, combine_loops, copy_loop, sum_loops_from_unset};
+use super::loops::{Bits, Loops, clear_equal_loop, combine_loops, copy_loop, sum_loops_from_unset};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
-use super::walk::{Block, Cursor, OutOfBounds, Read, Walk};
+use super::walk::{Block, Cursor, OutOfBounds, ROWS, Read, Walk};
 use crate::error::Problem;
 use crate::tensor::DynViewMut;
 
@@ -71,6 +72,25 @@ impl Direct {
         };
         let past_caches =
             combine == Combine::Assign && converter.is_none() && goes_past_caches(walk);
+        Ok(Self::with(walk, found, converter, past_caches))
+    }
+
+    /// Sums and counts into cells of [`counted_like`](super::counted_like).
+    ///
+    /// # Panics
+    /// If the destination has no such cells for the source's type.
+    pub(crate) fn counted(walk: &Walk<'_>) -> Self {
+        let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
+        Self::with(walk, loops.expect("the type can be counted"), None, false)
+    }
+
+    fn with(
+        walk: &Walk<'_>,
+        found: Loops,
+        converter: Option<Converter>,
+        past_caches: bool,
+    ) -> Self {
+        let dtype = walk.dst_layout().dtype();
         let window = match converter {
             Some(_) => walk.window_dst_packed(dtype.size()),
             None => walk.window_dst_src(),
@@ -79,7 +99,7 @@ impl Direct {
         for dim in &mut reset_window {
             dim.right = 0;
         }
-        Ok(Self {
+        Self {
             combine: found.rows,
             line: found.line,
             reset: copy_loop(dtype),
@@ -87,7 +107,7 @@ impl Direct {
             reset_window,
             converter,
             past_caches,
-        })
+        }
     }
 
     /// Joins the next rows, a few thousand at most, if they are single elements whose index is used as
@@ -153,6 +173,26 @@ impl Direct {
         }
     }
 
+    /// Sets the cells of those rows to zero that have not been touched.
+    pub(crate) fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut Touched) {
+        if touched.is_full() {
+            return;
+        }
+        let mut room = Lane::new();
+        for from in (0..touched.rows()).step_by(ROWS) {
+            let numbers = from..touched.rows().min(from + ROWS);
+            let places = room.fill_with(0isize, numbers.len());
+            let mut count = 0;
+            for number in numbers.filter(|&number| !touched.is_touched(number)) {
+                if let Some(place) = walk.place(number) {
+                    places[count] = place;
+                    count += 1;
+                }
+            }
+            self.set(walk, &places[..count], &[0; 16]);
+        }
+    }
+
     /// Sets the cells of a block's rows to one value.
     pub(crate) fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
         self.set(walk, block.dst(), value);
@@ -170,10 +210,10 @@ impl Direct {
         self.set(walk, touched.first(block, &mut room), value);
     }
 
-    /// Sets rows at offsets of a block of the walk's.
+    /// Sets rows at offsets of a block of the walk's, or at places of its cells.
     fn set(&self, walk: &Walk<'_>, at: &[isize], value: &Bits) {
-        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside the
-        // destination, whose type chose the loop.
+        // SAFETY: a block holds offsets, and `place` gives some, that the walk has proven to lie, window
+        // included, inside the destination, whose type chose the loop.
         unsafe { self.set_at(walk.dst(), at, value) }
     }
 
@@ -211,6 +251,35 @@ impl Direct {
 #[repr(align(16))]
 struct Aligned(Bits);
 
+/// Sets every cell of a tensor to zero.
+pub(crate) fn clear(dst: &mut DynViewMut<'_>) {
+    if dst.is_empty() {
+        return;
+    }
+    let zero = Aligned([0; 16]);
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: zero.0.as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &against_one(dst),
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
+    unsafe { copy_loop(dst.dtype())(&rows) };
+}
+
+/// All of a tensor on the left, a single element on the right.
+fn against_one(dst: &DynViewMut<'_>) -> Dims {
+    let axes = whole(dst.layout()).into_iter();
+    axes.map(|(len, left)| Dim {
+        len,
+        left,
+        right: 0,
+    })
+    .collect()
+}
+
 /// Sets every cell of a tensor that equals `value` to zero.
 pub(crate) fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), Problem> {
     let dtype = dst.dtype();
@@ -219,14 +288,7 @@ pub(crate) fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), 
         dtype,
     })?;
     let aligned = Aligned(*value);
-    let window: Dims = whole(dst.layout())
-        .iter()
-        .map(|&(len, step)| Dim {
-            len,
-            left: step,
-            right: 0,
-        })
-        .collect();
+    let window = against_one(dst);
     if dst.is_empty() {
         return Ok(());
     }

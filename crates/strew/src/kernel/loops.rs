@@ -3,7 +3,7 @@
 use super::line::{LineLoop, line};
 use super::number::{Bool, Convert, Number, Ordered};
 use super::rows::{Loop, Rows, each};
-use super::unset::Unset;
+use super::unset::Settable;
 use super::{Combine, Nan};
 use crate::tensor::DType;
 use half::{bf16, f16};
@@ -74,7 +74,7 @@ impl<T: Number> Join for Sum<T> {
 /// A sum that starts from nothing where the cell is unset.
 struct FirstSum<T>(PhantomData<T>);
 
-impl<T: Unset + Number<Acc = T>> Join for FirstSum<T> {
+impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -141,7 +141,7 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    fn of<J: Join>() -> Self {
+    pub(super) fn of<J: Join>() -> Self {
         Self {
             rows: rows::<J>,
             line: line::<J>,

@@ -11,8 +11,10 @@ mod arg;
 mod combine;
 mod convert;
 mod copy;
+mod counted;
 mod decode;
 mod floats;
+mod fresh;
 mod gather;
 mod grouped;
 mod groups;
@@ -33,10 +35,12 @@ mod unset;
 mod walk;
 
 pub(crate) use arg::Arg;
-pub(crate) use combine::{Direct, clear_equal};
+pub(crate) use combine::{Direct, clear, clear_equal};
 pub(crate) use copy::{duplicate, fence};
+pub(crate) use counted::{counted_like, counted_size, divide};
 pub(crate) use decode::{Scale, Stretch};
 pub(crate) use floats::DefaultFloats;
+pub(crate) use fresh::Fresh;
 pub(crate) use gather::gather;
 pub(crate) use grouped::{Fold, Grouped, Seed, Take};
 pub(crate) use groups::{Facts, Groups, Numbers};
@@ -50,7 +54,7 @@ pub(crate) use sift::Wanted;
 pub(crate) use table::{Begin, Table};
 pub(crate) use tile::Tile;
 pub(crate) use touched::Touched;
-pub(crate) use unset::{adopt, unset};
+pub(crate) use unset::{Unset, adopt, may_be_negative_zero, take};
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 
 /// How an update joins what is in its destination.

@@ -7,6 +7,7 @@
 
 use super::combine::Direct;
 use super::copy::{fence, write_past_caches};
+use super::fresh::Fresh;
 use super::lane::Lane;
 use super::loops::Bits;
 use super::rows::{Ahead, At, Rows};
@@ -258,6 +259,8 @@ pub(crate) struct Share<'s> {
     blocks: Range<usize>,
     /// Marks for the cells of a block, and what those start from that are touched first.
     afresh: Option<(Touched, Bits)>,
+    /// A destination that nobody has begun yet, and its bytes.
+    fresh: Option<(&'s Fresh<'s>, usize)>,
 }
 
 // SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
@@ -265,21 +268,24 @@ unsafe impl Send for Share<'_> {}
 
 impl<'s> Share<'s> {
     /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
-    /// each. With `start`, cells that are touched for the first time start from it.
+    /// each. With `start`, cells that are touched for the first time start from it. A destination that
+    /// is `fresh` is begun block by block.
     ///
     /// # Panics
-    /// If a list was made for another destination.
+    /// If a list was made for another destination, or `fresh`.
     pub(crate) fn cut(
         walk: &'s mut Walk<'_>,
         direct: &'s Direct,
         lists: &'s [Partition],
         count: usize,
         start: Option<Bits>,
+        fresh: Option<&'s Fresh<'s>>,
     ) -> Result<Vec<Self>, Problem> {
         let dst = walk.dst();
         let same = |list: &Partition| list.layout == *walk.dst_layout();
         assert!(lists.iter().all(same));
         let blocks = Blocks::of(walk.dst_layout()).count;
+        let fresh = fresh.map(|fresh| (fresh, fresh.bytes(walk.dst_layout())));
         let size = walk.dst_layout().dtype().size();
         let share = |blocks: Range<usize>| -> Result<Self, Problem> {
             let afresh = match start {
@@ -292,6 +298,7 @@ impl<'s> Share<'s> {
                 dst,
                 blocks,
                 afresh,
+                fresh,
             })
         };
         let updates =
@@ -317,6 +324,13 @@ impl<'s> Share<'s> {
             marks.clear();
         }
         let base = |list: &Partition| list.blocks.low + (block << BLOCK_BITS).cast_signed();
+        let first = block << BLOCK_BITS;
+        let bytes = |end: usize| first.min(end)..(first + BLOCK).min(end);
+        if let Some((fresh, end)) = self.fresh {
+            // SAFETY: a destination without gaps begins with its first block, and nobody else has this
+            // one, which is of whole elements.
+            unsafe { fresh.begin(self.dst, &bytes(end)) };
+        }
         for list in self.lists {
             list.each(block, |at, values| {
                 if let Some((marks, value)) = &mut self.afresh {
@@ -330,6 +344,10 @@ impl<'s> Share<'s> {
                     // SAFETY: as below.
                     unsafe { self.direct.set_at(self.dst, &first[..count], value) };
                 }
+                if let Some((fresh, _)) = self.fresh {
+                    // SAFETY: as below.
+                    unsafe { fresh.look(values, at.len()) };
+                }
                 let rows = Rows {
                     left: self.dst,
                     left_at: at,
@@ -342,6 +360,10 @@ impl<'s> Share<'s> {
                 // block's; the values are elements of its type without gaps, in memory of the list's.
                 unsafe { self.direct.join(&rows) };
             });
+        }
+        if let Some((fresh, end)) = self.fresh {
+            // SAFETY: as at its beginning.
+            unsafe { fresh.end(self.dst, &bytes(end)) };
         }
         Some(self.lists.iter().map(|l| l.len(block..block + 1)).sum())
     }

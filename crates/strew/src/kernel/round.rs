@@ -3,7 +3,7 @@
 use super::Combine;
 use super::copy::{packed, whole};
 use super::loops::{finish_loop, identity};
-use super::rows::{Ahead, At, Rows};
+use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynViewMut};
 
@@ -27,10 +27,8 @@ pub(crate) fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Pr
     if dst.is_empty() {
         return Ok(());
     }
-    let mut window = packed(&whole(dst.layout()), acc.size());
-    for dim in &mut window {
-        (dim.left, dim.right) = (dim.right, dim.left);
-    }
+    let window = packed(&whole(dst.layout()), acc.size());
+    let window: Dims = window.into_iter().map(Dim::swapped).collect();
     let rows = Rows {
         left: dst.as_mut_ptr(),
         left_at: &[0],

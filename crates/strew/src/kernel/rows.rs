@@ -12,6 +12,17 @@ pub(super) struct Dim {
     pub(super) right: isize,
 }
 
+impl Dim {
+    /// Likewise with the sides exchanged.
+    pub(super) fn swapped(self) -> Self {
+        Self {
+            len: self.len,
+            left: self.right,
+            right: self.left,
+        }
+    }
+}
+
 /// The axes of a window, the innermost last.
 pub(super) type Dims = SmallVec<[Dim; 3]>;
 

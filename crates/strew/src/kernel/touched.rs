@@ -55,6 +55,22 @@ impl Touched {
         count
     }
 
+    /// Touches the rows of a block.
+    pub(crate) fn mark(&mut self, block: &Block) {
+        let bits = self.bits.as_mut_slice();
+        for number in block.aux().iter().map(|n| n.cast_unsigned()) {
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            self.left -= usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// Whether a row has been touched.
     pub(super) fn is_touched(&mut self, row: usize) -> bool {
         self.bits.as_mut_slice()[row / 64] & (1 << (row % 64)) != 0

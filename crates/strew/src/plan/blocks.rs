@@ -1,11 +1,13 @@
 //! The run of a partition: updates written down by block of the destination, then joined.
 
+use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Execution;
-use super::run::{Fault, Pass, terms, unfit};
+use super::run::{Before, Fault, Pass, terms, unfit};
 use super::space::Space;
+use super::split::Split;
 use crate::error::Problem;
-use crate::kernel::{DefaultFloats, Direct, Geometry, Partition, Share, Walk, identity};
+use crate::kernel::{DefaultFloats, Direct, Geometry, Partition, Share, Walk, clear, identity};
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::{DynView, DynViewMut, Layout};
 use crate::threads::Team;
@@ -34,12 +36,20 @@ impl Crew<'_> {
 }
 
 impl Execution {
+    /// Whether a run begins a destination without gaps itself, block by block.
+    pub(crate) fn begins_blocks(&self, space: &Space<'_>) -> bool {
+        let by_block = self.strategy() == Strategy::Partition
+            && !matches!(self.split(), Some((Split::Axis(_), _)));
+        by_block && runs(space) && !self.request.from_identity
+    }
+
     /// Each thread lists a stretch of the updates, then each joins some of the blocks.
     pub(super) fn by_block(
         &self,
         space: &Space<'_>,
         src: &DynView<'_>,
         mut dst: DynViewMut<'_>,
+        before: Before<'_>,
         crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let cut = space.cut_to_elements();
@@ -52,6 +62,14 @@ impl Execution {
             numbers: false,
             start: cut.start,
             cell_start: cut.cell_start,
+        };
+        let fresh = match before {
+            Before::Blocks(fresh) => Some(fresh),
+            Before::Nothing => None,
+            Before::Zeros => {
+                clear(&mut dst);
+                None
+            }
         };
         let layout = dst.layout().clone();
         let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
@@ -83,7 +101,7 @@ impl Execution {
             false => None,
         };
         let updates = walk.count() as u64;
-        let shares = Share::cut(&mut walk, &direct, &lists, crew.threads, start)?;
+        let shares = Share::cut(&mut walk, &direct, &lists, crew.threads, start, fresh)?;
         crew.share(shares, |mut share, monitor| {
             let _floats = DefaultFloats::enter();
             let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
@@ -139,6 +157,11 @@ impl Execution {
         list.close();
         Ok(list)
     }
+}
+
+/// Whether there is something to run at all.
+pub(super) fn runs(space: &Space<'_>) -> bool {
+    !space.is_empty() && space.rules().iter().all(|rule| rule.size > 0)
 }
 
 /// The updates cut into stretches, one after the other in their order.

@@ -213,6 +213,24 @@ pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) 
     !table && cells <= updates.saturating_mul(UNSET_PER_UPDATE)
 }
 
+/// Whether sums of single elements, of which only updates count, are made in a private table of the
+/// destination's shape, and not in its own cells with marks for those that updates have reached.
+pub(crate) fn private_pays<'s>(
+    cells: usize,
+    updates: usize,
+    force: Option<Strategy>,
+    space: impl FnOnce() -> Space<'s>,
+) -> bool {
+    let asked = force.is_none_or(|force| force == Strategy::InOrder);
+    let few = updates < MARKS_FROM || cells > updates;
+    if !asked || few {
+        return false;
+    }
+    let space = space();
+    let cut = space.cut();
+    cut.width() == 1 && cut.cell_count == cells && !list_pays(&space, &cut)
+}
+
 /// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
 /// up.
 const BY_AXIS: usize = 1 << 20;

@@ -4,6 +4,7 @@ use super::cost::{self, Strategy};
 use super::explanation::{Explanation, bytes};
 use super::space::{Cut, Space};
 use super::traffic::{Around, Traffic};
+use super::wide::Wide;
 use super::{Request, Split, tiles};
 use crate::error::Problem;
 use crate::kernel::{Blocks, Combine};
@@ -22,6 +23,8 @@ pub struct Execution {
     src: DType,
     lookups: usize,
     split: Option<(Split, usize)>,
+    /// What the cells of a dense table hold that is a destination like any other.
+    wide: Option<Wide>,
     /// Bytes that a list of the updates by block of the destination takes.
     listed: usize,
     /// Touched rows are marked, so that the first touch is known.
@@ -48,10 +51,31 @@ impl Execution {
             lookups: space.lookups.len(),
             listed: Blocks::over(space.reach()).bytes(cut.count(), dst.size()),
             marks: cost::marks(&request, strategy, &cut),
+            wide: match strategy {
+                Strategy::DenseTable => Wide::choose(&request, space, &cut, (dst, src)),
+                _ => None,
+            },
             split: cost::split(space, &request, strategy, &cut, (dst, src))?,
             cut,
             traffic: None,
         })
+    }
+
+    /// The wide cells of a part of the run, if it has such.
+    pub(super) fn wide(&self, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
+        self.wide
+            .and_then(|_| Wide::choose(&self.request, space, cut, (self.dst, self.src)))
+    }
+
+    /// Bytes of a row of a table.
+    pub(super) fn table_row(&self) -> usize {
+        let count = match self.wide {
+            Some(wide) => return self.width().saturating_mul(wide.size(self.dst)),
+            None => size_of::<u64>(),
+        };
+        self.width()
+            .saturating_mul(self.dst.accumulator().size())
+            .saturating_add(count)
     }
 
     /// Elements of the destination that are always touched together, one after the other, if its layout
@@ -82,9 +106,9 @@ impl Execution {
         self.traffic.as_ref()
     }
 
-    /// Bytes of an element of the source, of the destination and of an accumulator.
-    pub(super) fn sizes(&self) -> [usize; 3] {
-        [self.src, self.dst, self.dst.accumulator()].map(DType::size)
+    /// Bytes of an element of the source and of the destination.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.src, self.dst].map(DType::size)
     }
 
     /// What is known of the run: the strategy and why, and what it moves through memory.
@@ -182,7 +206,7 @@ impl Execution {
     /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
     #[must_use]
     pub fn working_memory(&self) -> usize {
-        let row = self.width().saturating_mul(self.dst.accumulator().size()) + 8;
+        let row = self.table_row();
         let convert = match self.src == self.dst {
             true => 0,
             false => (self.width().max(8192)).saturating_mul(self.dst.size()),
@@ -198,7 +222,11 @@ impl Execution {
                 touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)
             }
         };
-        table.saturating_add(convert)
+        let private = match self.request.private {
+            true => self.cut.cell_count.saturating_mul(self.dst.size()),
+            false => 0,
+        };
+        table.saturating_add(convert).saturating_add(private)
     }
 
     /// The same as names and values, for programs.

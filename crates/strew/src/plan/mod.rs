@@ -13,14 +13,16 @@ mod split;
 mod tiles;
 mod traffic;
 mod way;
+mod wide;
+mod zeros;
 
 pub use cost::Strategy;
-pub(crate) use cost::unset_pays;
+pub(crate) use cost::{private_pays, unset_pays};
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
 pub(crate) use grouped::{pick, reduce};
-pub(crate) use run::{Fault, Outputs};
+pub(crate) use run::{Before, Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
 pub use split::Split;
 pub(crate) use traffic::{Around, Began};
@@ -38,6 +40,8 @@ pub(crate) struct Request {
     pub(crate) from_identity: bool,
     /// Cells that no update has reached yet are unset, and start from the reduction's identity.
     pub(crate) unset: bool,
+    /// The destination is a table of its shape, from which the caller's is set in the end.
+    pub(crate) private: bool,
     /// Every cell of the destination holds the reduction's identity.
     pub(crate) blank: bool,
     /// Divide by the number of updates plus this.

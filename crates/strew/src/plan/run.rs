@@ -7,10 +7,11 @@ use super::decode::Reader;
 use super::explain::Execution;
 use super::space::{Cut, Space};
 use super::split::{Part, Split};
+use super::zeros::tiles_all;
 use crate::error::Problem;
 use crate::kernel::{
-    Arg, Begin, Block, Cursor, DefaultFloats, Direct, Geometry, Lane, OutOfBounds, Table, Term,
-    Touched, Walk, identity, round, wide_like,
+    Arg, Begin, Block, Cursor, DefaultFloats, Direct, Fresh, Geometry, Lane, OutOfBounds, Table,
+    Term, Touched, Walk, clear, identity,
 };
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
@@ -53,6 +54,18 @@ pub(crate) struct Outputs<'o> {
     pub(crate) dst: DynViewMut<'o>,
     /// Positions of winners: one per cell, of the destination's shape.
     pub(crate) arg: Option<DynViewMut<'o>>,
+    pub(crate) before: Before<'o>,
+}
+
+/// What is to be done about a destination before the first update.
+#[derive(Clone, Copy)]
+pub(crate) enum Before<'o> {
+    /// Nothing: it is as it should be.
+    Nothing,
+    /// It holds anything, and should be zeros: of a run that [begins those](Execution::begins_zeros).
+    Zeros,
+    /// Likewise, it should be this: of a run that [begins blocks](Execution::begins_blocks).
+    Blocks(&'o Fresh<'o>),
 }
 
 impl Execution {
@@ -97,15 +110,16 @@ impl Execution {
                 monitor,
                 stop: &stop,
             };
-            return self.by_block(space, src, outputs.dst, &crew);
+            return self.by_block(space, src, outputs.dst, outputs.before, &crew);
         }
+        let before = outputs.before;
         let parts = Part::whole(space, src, outputs).split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         let pieces = parts.into_iter().zip(&mut faults);
         team.share(
             pieces,
-            |(part, fault)| *fault = self.run_part(part, monitor, &stop),
-            |(part, fault)| *fault = self.run_part(part, None, &stop),
+            |(part, fault)| *fault = self.run_part(part, before, monitor, &stop),
+            |(part, fault)| *fault = self.run_part(part, before, None, &stop),
         );
         Fault::first(faults)
     }
@@ -114,6 +128,7 @@ impl Execution {
     fn run_part(
         &self,
         part: Part<'_, '_>,
+        before: Before<'_>,
         monitor: Option<&dyn Monitor>,
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
@@ -123,7 +138,7 @@ impl Execution {
             dst,
             arg,
         } = part;
-        let outputs = Outputs { dst, arg };
+        let outputs = Outputs { dst, arg, before };
         let done = self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop);
         if done.is_err() {
             stop.store(true, Ordering::Relaxed);
@@ -140,7 +155,11 @@ impl Execution {
         monitor: Option<&dyn Monitor>,
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
-        let Outputs { mut dst, arg } = outputs;
+        let Outputs {
+            mut dst,
+            arg,
+            before,
+        } = outputs;
         if self.strategy() == Strategy::Partition {
             let crew = Crew {
                 team: None,
@@ -148,12 +167,18 @@ impl Execution {
                 monitor,
                 stop,
             };
-            return self.by_block(space, src, dst, &crew);
+            return self.by_block(space, src, dst, before, &crew);
         }
-        if self.widens() {
-            return self.widened(space, src, dst, monitor, stop);
+        if let Some(wide) = self.wide(space, cut) {
+            return self.run_wide(wide, space, src, dst, monitor, stop);
         }
-        if let Some(tile) = self.tile(space, cut, dst.dtype()) {
+        let begins = matches!(before, Before::Zeros);
+        let tile = self.tile(space, cut, dst.dtype());
+        let marks_all = begins && tile.is_none() && self.marks_untouched(cut, dst.layout());
+        if begins && !marks_all && !(tile.is_some() && tiles_all(space, cut, dst.layout())) {
+            clear(&mut dst);
+        }
+        if let Some(tile) = tile {
             let _floats = DefaultFloats::enter();
             let progress = self.progress(cut, monitor, stop);
             return self.tiled(space, cut, src, dst, tile, progress);
@@ -167,6 +192,7 @@ impl Execution {
         };
         let terms = terms(space, cut);
         let cells = match self.strategy() {
+            _ if marks_all => &cut.cells,
             Strategy::InOrder | Strategy::Tiled | Strategy::Partition => &[][..],
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
@@ -176,6 +202,7 @@ impl Execution {
             window: &cut.window,
             cells,
             numbers: arg.is_some()
+                || marks_all
                 || match self.strategy() {
                     Strategy::InOrder | Strategy::Tiled => self.marks,
                     Strategy::Partition => false,
@@ -193,6 +220,9 @@ impl Execution {
         };
         match self.strategy() {
             // A part that has no tiles goes in order.
+            Strategy::InOrder | Strategy::Tiled if marks_all => {
+                self.assign_all(&mut pass, cut.cell_count)
+            }
             Strategy::InOrder | Strategy::Tiled => self.in_order(&mut pass, arg, cut.cell_count),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
@@ -201,7 +231,7 @@ impl Execution {
     }
 
     /// How far one part of the run has come, once its index has been checked if that comes first.
-    fn progress<'p>(
+    pub(super) fn progress<'p>(
         &self,
         cut: &Cut,
         monitor: Option<&'p dyn Monitor>,
@@ -222,55 +252,6 @@ impl Execution {
                 return Err(Fault::OutOfBounds);
             }
         }
-        Ok(())
-    }
-
-    /// Whether the dense table is a destination like any other, of another type: nothing has to be
-    /// known about its rows.
-    fn widens(&self) -> bool {
-        let uncounted = self.request.blank && self.request.mean.is_none();
-        self.strategy() == Strategy::DenseTable && uncounted
-    }
-
-    /// Runs the updates in order into a table of the destination's shape, and rounds it.
-    fn widened(
-        &self,
-        space: &Space<'_>,
-        src: &DynView<'_>,
-        mut dst: DynViewMut<'_>,
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
-    ) -> Result<(), Fault> {
-        let combine = self.request.combine;
-        let mut table = wide_like(&dst, combine)?;
-        let space = space.with_destination(table.layout());
-        let cut = space.cut();
-        let (rules, terms) = (space.rules(), terms(&space, &cut));
-        let geometry = Geometry {
-            rows: &cut.rows,
-            terms: &terms,
-            window: &cut.window,
-            cells: &[],
-            numbers: false,
-            start: cut.start,
-            cell_start: cut.cell_start,
-        };
-        let mut cells = table.view_mut();
-        let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
-        let _floats = DefaultFloats::enter();
-        let mut direct = Direct::new(&walk, combine, false)?;
-        let mut pass = Pass {
-            reader: Reader {
-                lookups: &space.lookups,
-                rules: &rules,
-                cut: &cut,
-                origin: &[],
-            },
-            walk: &walk,
-            progress: &mut self.progress(&cut, monitor, stop),
-        };
-        pass.join(&mut direct)?;
-        round(&table, &mut dst)?;
         Ok(())
     }
 
@@ -371,7 +352,7 @@ impl Execution {
         Ok(())
     }
 
-    fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
+    pub(super) fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
         if self.request.visible {
             pass.progress.writes_are_visible();
         }

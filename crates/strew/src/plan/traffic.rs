@@ -310,14 +310,13 @@ struct Parts<'e> {
     /// are, or if they come in order.
     reach: Option<usize>,
     size: usize,
-    accumulator: usize,
 }
 
 impl Execution {
     /// What a run of this moves through memory.
     pub(super) fn traffic_of(&self, space: &Space<'_>, around: Around) -> Traffic {
         let cut = &self.cut;
-        let [source, size, accumulator] = self.sizes();
+        let [source, size] = self.sizes();
         let along = |step: fn(&SpaceAxis) -> isize, size| {
             footprint(space.axes.iter().map(|a| (a.len, step(a))), size)
         };
@@ -351,7 +350,6 @@ impl Execution {
             },
             reach: at_random.then_some(reach / owners),
             size,
-            accumulator,
         };
         let mut stages = parts.stages(around);
         if let (Some(_), Some(last)) = (&space.arg, stages.last_mut()) {
@@ -473,7 +471,7 @@ impl Parts<'_> {
     }
 
     fn dense(&self, stages: &mut Vec<Stage>) {
-        let row = self.row(self.accumulator).saturating_add(size_of::<u64>());
+        let row = self.execution.table_row();
         let table = self.cut.cell_count.saturating_mul(row);
         self.staged(stages, row, table);
     }
@@ -488,7 +486,7 @@ impl Parts<'_> {
                 .moves("numbers of rows", numbers, numbers)
                 .visits(rows.saturating_mul(halvings), size_of::<usize>(), numbers),
         );
-        let row = self.row(self.accumulator).saturating_add(size_of::<u64>());
+        let row = self.execution.table_row();
         let table = self.cut.cell_count.min(rows).saturating_mul(row);
         self.staged(stages, row, table);
     }

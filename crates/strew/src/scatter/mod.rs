@@ -1,18 +1,19 @@
 //! What to do: [`Scatter`], the one description that every dialect lowers to.
 
+mod alone;
 mod destinations;
+mod make;
 mod reduction;
 
 pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
-use crate::kernel::{
-    Combine, Nan, adopt, clear_equal, converts, duplicate, finite_start, identity, unset,
-};
-use crate::plan::{Around, Began, Execution, Fault, Outputs, Request, Split, Strategy, unset_pays};
+use crate::kernel::{Combine, Nan, clear_equal, converts, finite_start, identity};
+use crate::plan::{Around, Before, Began, Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, footprint, overlap_each_other, overlaps_itself,
+    DType, Dims, DynTensor, DynView, DynViewMut, Layout, footprint, overlap_each_other,
+    overlaps_itself,
 };
 
 /// What a new destination holds before the first update.
@@ -211,11 +212,13 @@ impl<'a> Scatter<'a> {
 
     fn request(&self) -> Request {
         let from_identity = self.reduction.init == Init::Identity;
-        let unset = from_identity && self.starts_unset();
+        let alone = from_identity && self.sums_alone();
+        let in_place = matches!(self.target, Target::InPlace { .. });
         Request {
             combine: self.reduction.combine,
-            from_identity: from_identity && !unset,
-            unset,
+            from_identity: from_identity && !alone,
+            unset: alone,
+            private: alone && in_place,
             blank: match (&self.target, self.reduction.combine) {
                 (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
                 (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
@@ -225,25 +228,11 @@ impl<'a> Scatter<'a> {
                 Finish::Mean { count_self } => Some(u64::from(count_self)),
                 Finish::None | Finish::ZeroIfStart => None,
             },
-            visible: matches!(self.target, Target::InPlace { .. }),
+            visible: in_place && !alone,
             proven: self.proven,
             force: self.strategy,
             split: self.split,
         }
-    }
-
-    /// Whether the cells of a new destination can tell, and do, that no update has reached them.
-    fn starts_unset(&self) -> bool {
-        let Target::New { dtype, start } = &self.target else {
-            return false;
-        };
-        let sum = (self.reduction.combine, self.reduction.finish) == (Combine::Sum, Finish::None);
-        let cells = self.destinations.shape().iter().product();
-        matches!(start, Start::CopyOf(_))
-            && sum
-            && unset(*dtype).is_some()
-            && self.source.dtype() == *dtype
-            && unset_pays(cells, self.source.len(), self.strategy)
     }
 
     /// How this would run.
@@ -251,16 +240,15 @@ impl<'a> Scatter<'a> {
     /// # Errors
     /// [`Problem::Strategy`] if the forced strategy cannot run it.
     pub fn execution(&self) -> Result<Execution, Problem> {
+        let request = self.request();
         let layout = match &self.target {
-            Target::InPlace { view, .. } => view.layout().clone(),
-            Target::New { dtype, .. } => {
-                crate::tensor::Layout::contiguous(*dtype, self.destinations.shape())?
-            }
+            Target::InPlace { view, .. } if !request.private => view.layout().clone(),
+            _ => Layout::contiguous(self.dtype(), self.destinations.shape())?,
         };
         let space = self
             .destinations
             .space(&layout, &self.source, self.arg.is_some());
-        let execution = Execution::new(&space, self.request(), self.dtype(), self.source.dtype())?;
+        let execution = Execution::new(&space, request, self.dtype(), self.source.dtype())?;
         Ok(match space.is_empty() {
             true => execution,
             false => execution.with_traffic(&space, self.around()),
@@ -269,7 +257,9 @@ impl<'a> Scatter<'a> {
 
     /// What is done besides joining the updates, for those who ask what a run moves.
     fn around(&self) -> Around {
+        let request = self.request();
         let began = match &self.target {
+            Target::InPlace { .. } if request.private => Began::Filled,
             Target::InPlace { .. } => Began::InPlace,
             Target::New { start, .. } => match start {
                 Start::Zero => Began::Zeros,
@@ -286,7 +276,7 @@ impl<'a> Scatter<'a> {
         Around {
             began,
             // Once more over all of it: for what still is as it was, or was never reached.
-            swept: self.reduction.finish == Finish::ZeroIfStart || self.request().unset,
+            swept: self.reduction.finish == Finish::ZeroIfStart || request.unset,
         }
     }
 
@@ -318,14 +308,16 @@ impl<'a> Scatter<'a> {
         ) {
             Target::InPlace { argument, mut view } => {
                 self.check_overlap(argument, &mut view)?;
-                self.execute(request, view, output.arg.as_mut())?;
+                match request.private {
+                    true => self.sum_privately(request, &mut view)?,
+                    false => self.execute(request, view, output.arg.as_mut())?,
+                }
             }
             Target::New { dtype, start } => {
-                let mut tensor = self.start(dtype, &start, request.unset)?;
-                let run = self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
-                if let (true, Start::CopyOf(view)) = (request.unset, &start) {
-                    adopt(&mut tensor, view, run);
-                }
+                let mut tensor = match &start {
+                    Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
+                    start => self.make(request, dtype, start, output.arg.as_mut())?,
+                };
                 if self.reduction.finish == Finish::ZeroIfStart
                     && let Some(value) = finite_start(dtype, self.reduction.combine)
                 {
@@ -343,13 +335,13 @@ impl<'a> Scatter<'a> {
         Ok(output)
     }
 
-    /// Runs the updates; gives the number of elements that are always touched together.
+    /// Runs the updates into memory of the caller's.
     fn execute(
         &self,
         request: Request,
         view: DynViewMut<'_>,
         arg: Option<&mut DynTensor>,
-    ) -> Result<usize, Problem> {
+    ) -> Result<(), Problem> {
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
@@ -357,34 +349,16 @@ impl<'a> Scatter<'a> {
         let outputs = Outputs {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
+            before: Before::Nothing,
         };
-        execution
-            .run(&space, &self.source, outputs)
-            .map(|()| execution.run_length())
-            .map_err(|fault| match fault {
-                Fault::Problem(problem) => problem,
-                Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
-            })
+        let run = execution.run(&space, &self.source, outputs);
+        run.map_err(|fault| self.problem(fault))
     }
 
-    /// A new destination as it is before the first update.
-    fn start(&self, dtype: DType, start: &Start<'a>, is_unset: bool) -> Result<DynTensor, Problem> {
-        let shape = self.destinations.shape();
-        let combine = self.reduction.combine;
-        let value = match start {
-            Start::CopyOf(_) if is_unset => unset(dtype),
-            Start::CopyOf(view) => return duplicate(view),
-            Start::Zero => None,
-            // The identities of sum and product are accumulators; 0 and 1 are the same in both.
-            Start::Identity => one_as_element(dtype, combine).or(identity(dtype, combine)),
-            Start::FiniteExtreme => finite_start(dtype, combine),
-        };
-        match value {
-            Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
-            None => {
-                let touched = self.source.len();
-                DynTensor::zeros_for(dtype, shape, touched)
-            }
+    fn problem(&self, fault: Fault) -> Problem {
+        match fault {
+            Fault::Problem(problem) => problem,
+            Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
         }
     }
 

@@ -22,9 +22,8 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// takes it when it is short of memory (on Linux, by `MADV_FREE`).
 pub fn set_kept_memory(bytes: Option<u64>) {
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
-    if let Some(mut kept) = lock() {
-        make_room(&mut kept, 0);
-    }
+    let over = lock().map(|mut kept| make_room(&mut kept, 0));
+    drop(over);
 }
 
 /// How many bytes of freed results and working tables are kept, at most.
@@ -36,15 +35,20 @@ pub fn kept_memory() -> u64 {
     }
 }
 
-/// What is kept, the last that was given last. `None` while another thread is at it: then one does
-/// without; also for good, in a child that was forked just then.
+/// What is kept, the last that was given last. `None` if another thread does not let go of it: then one
+/// does without; also for good, in a child that was forked just then.
 fn lock() -> Option<MutexGuard<'static, Vec<MmapMut>>> {
+    /// The parts of a run ask at the same time, and are done within some hundred instructions.
+    const TRIES: usize = 1000;
     static KEPT: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
-    match KEPT.try_lock() {
-        Ok(kept) => Some(kept),
-        Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
+    for _ in 0..TRIES {
+        match KEPT.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+        }
     }
+    None
 }
 
 /// A mapping of at least `bytes` bytes and not many more, with whatever is in it, if one is kept.
@@ -66,19 +70,23 @@ pub(super) fn give(mapping: MmapMut) {
     // SAFETY: nobody has anything in it any more, and who takes it expects nothing in it. If the
     // system refuses, the memory is kept all the same.
     let _ = unsafe { mapping.unchecked_advise(memmap2::UncheckedAdvice::Free) };
-    if let Some(mut kept) = lock() {
-        make_room(&mut kept, mapping.len());
+    let over = lock().map(|mut kept| {
+        let over = make_room(&mut kept, mapping.len());
         kept.push(mapping);
-    }
+        over
+    });
+    drop(over);
 }
 
 /// Gives everything back to the system. False if nothing was kept.
 pub(super) fn give_back() -> bool {
-    lock().is_some_and(|mut kept| !std::mem::take(&mut *kept).is_empty())
+    let all = lock().map(|mut kept| std::mem::take(&mut *kept));
+    all.is_some_and(|all| !all.is_empty())
 }
 
-/// Gives back what was kept longest, until `bytes` more are within the limit.
-fn make_room(kept: &mut Vec<MmapMut>, bytes: usize) {
+/// Takes out what was kept longest, until `bytes` more are within the limit: to be given back to the
+/// system, which takes its time, when nobody waits for the others any more.
+fn make_room(kept: &mut Vec<MmapMut>, bytes: usize) -> Vec<MmapMut> {
     let limit = kept_memory();
     let sizes = kept.iter().map(|mapping| mapping.len() as u64);
     let mut total = sizes.sum::<u64>() + bytes as u64;
@@ -87,7 +95,7 @@ fn make_room(kept: &mut Vec<MmapMut>, bytes: usize) {
         total -= kept[count].len() as u64;
         count += 1;
     }
-    kept.drain(..count);
+    kept.drain(..count).collect()
 }
 
 #[cfg(test)]

@@ -43,6 +43,14 @@ impl DynTensor {
         Ok(Self { buffer, layout })
     }
 
+    /// A tensor with whatever is in its memory.
+    pub(crate) fn scratch(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let buffer = Buffer::scratch(&|| describe(&layout), bytes)?;
+        Ok(Self { buffer, layout })
+    }
+
     /// A tensor that `write` fills: it must write every byte through the pointer it is given.
     ///
     /// # Safety
