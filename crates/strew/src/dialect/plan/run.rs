@@ -385,11 +385,11 @@ impl Plan {
             axes: axis..axis + 1,
             tuple: None,
         };
-        // All numbers have been checked: those that are not below the size are to be left out.
+        // All numbers have been checked: what stands for none is -1.
         let bounds = match self.dropped() {
             0 => Bounds::STRICT,
             _ => Bounds {
-                negative: Negative::Reject,
+                negative: Negative::Drop,
                 out_of_range: OutOfRange::Drop,
             },
         };
