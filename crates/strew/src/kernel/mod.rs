@@ -31,13 +31,14 @@ mod tile;
 mod touched;
 mod unset;
 mod walk;
+mod winners;
 
 pub(crate) use arg::Arg;
 pub(crate) use combine::{Direct, clear_equal};
 pub(crate) use copy::{duplicate, fence};
 pub(crate) use decode::{Scale, Stretch};
 pub(crate) use floats::DefaultFloats;
-pub(crate) use gather::gather;
+pub(crate) use gather::{gather, last};
 pub(crate) use grouped::{Fold, Grouped, Seed, Take};
 pub(crate) use groups::{Facts, Groups, Numbers};
 pub(crate) use lane::Lane;

@@ -19,7 +19,7 @@ pub(crate) use cost::unset_pays;
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
-pub(crate) use grouped::{pick, reduce};
+pub(crate) use grouped::{Reductions, last, pick, reduce};
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
 pub use split::Split;
