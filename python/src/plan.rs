@@ -325,7 +325,8 @@ impl Plan {
     /// What is known about the index, and how a run would go, as text.
     ///
     /// `shape` and `dtype` are those of a contiguous source; `reduce` is a name or a sequence of them.
-    /// The text has the bytes to move through memory and, if `measure` is true, the time that the run
+    /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
+    /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
     /// 128 MiB. docs/explain.md says how to read it. Raises what `scatter` of such a source raises.
     ///

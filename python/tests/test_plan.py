@@ -227,6 +227,17 @@ def test_explain_counts_bytes_and_predicts_a_time():
     assert grouped["trips over the source"] == "1"
     assert grouped["source"] == "25.6 MB read"
     assert grouped["new output"] == "512.0 kB touched first"
+    # The updates are grouped by the first run that wants it, and then they are.
+    assert grouped["working memory, at most"].endswith("MB")
+    plan.reduce(np.zeros((100_000, 64), np.float32), ["sum", "max"])
+    grouped = told(plan, (100_000, 64), "float32", ["sum", "max"], measure=False)
+    assert grouped["working memory, at most"] == "0 bytes"
+    # A mean in order has a table of sums and counts.
+    table = told(plan, (100_000,), "float32", "mean", measure=False)
+    assert (table["way"], table["working memory, at most"]) == ("in-order", "12.0 kB")
+    # Of an assignment, one update of each row is read.
+    assigned = told(plan, (100_000, 64), "float32", "assign", measure=False)
+    assert (assigned["way"], assigned["source"]) == ("grouped", "256.0 kB read")
 
 
 def test_many_threads_use_one_plan():

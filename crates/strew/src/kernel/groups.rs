@@ -192,6 +192,33 @@ impl Groups {
         Ok(made)
     }
 
+    /// Bytes that it takes at most to make the groups, what is left of that included.
+    pub(crate) fn room(numbers: &Numbers, size: usize, facts: Facts, touched: usize) -> usize {
+        let (updates, kept) = (numbers.len(), numbers.len() - facts.dropped);
+        let groups = if touched.saturating_mul(SPARSE) <= size {
+            touched
+        } else {
+            size
+        };
+        let lists = (groups + 1)
+            .saturating_mul(Numbers::width(kept))
+            .saturating_add(touched.saturating_mul(Numbers::width(size)));
+        if facts.sorted && facts.dropped == 0 {
+            return lists;
+        }
+        // The order, and by its side first what sorts it, then the rows in their order and the lists.
+        let order = kept.saturating_mul(Numbers::width(updates));
+        let rows = kept.saturating_mul(Numbers::width(size));
+        let counts = size
+            .min((4 << BLOCK_BITS).max(size >> 11))
+            .saturating_mul(4);
+        let sorting = kept.saturating_mul(size_of::<(usize, usize)>());
+        order
+            + sorting
+                .saturating_add(counts)
+                .max(rows.saturating_add(lists))
+    }
+
     /// Whether all that the loops rely on holds.
     fn is_sound(&self) -> bool {
         let groups = self.len();

@@ -19,6 +19,7 @@ pub(crate) use cost::unset_pays;
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
+pub(crate) use explanation::bytes;
 pub(crate) use grouped::{Reductions, last, pick, reduce};
 pub(crate) use run::{Fault, Outputs};
 pub(crate) use space::{Lookup, Space, SpaceAxis};
