@@ -193,13 +193,13 @@ impl Plan {
     /// it has ``plan.size``, its dtype and its library.
     ///
     /// `reduce` is "sum", "mean" (integers are rounded down), "prod", "min", "max" (NaN is left out, as
-    /// in torch_scatter), "amin" or "amax" (NaN wins, as in PyTorch). 16-bit floats accumulate in
-    /// float32 and are rounded once. In a new array, rows without updates are 0, and 1 for "prod", as
+    /// in torch_scatter), "amin" or "amax" (NaN wins, as in PyTorch), or "assign" (the last update; bits
+    /// are copied). 16-bit floats accumulate in float32 and are rounded once. In a new array, rows without updates are 0, and 1 for "prod", as
     /// in torch_scatter; "min" and "max" of nothing but NaN, or of the highest (lowest) values, are 0 too.
     ///
     /// With `out`, reduces into it in place and returns it, as torch's ``scatter_reduce_`` does: what it
-    /// holds counts as one more update or, with ``include_self=False``, is replaced in rows that take an
-    /// update; other rows stay as they are.
+    /// holds counts as one more update or, with ``include_self=False`` and by "assign", is replaced in
+    /// rows that take an update; other rows stay as they are.
     ///
     /// Raises ValueError for shapes that do not fit and for an `out` that shares memory, IndexError for a
     /// `dim` that is none, TypeError for a dtype that the reduction is not defined for (mean of bool,
@@ -253,6 +253,34 @@ impl Plan {
         }
     }
 
+    /// The smallest or largest update of each cell, and its position along `dim` in `src`, as
+    /// torch_scatter's ``scatter_min`` and ``scatter_max`` give them.
+    ///
+    /// `reduce` is "min" or "max". The result is a tuple: what `scatter` gives, and an int64 array of
+    /// its shape. Of equal updates the first wins; a cell that is 0 for want of a winner has the position
+    /// ``len(plan)``. Raises what `scatter` raises, and ValueError for another reduction.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> plan = strew.Plan([0, 2, 0, 2])
+    /// >>> plan.scatter_with_arg(np.array([2.0, 3.0, 2.0, 4.0]), "max")
+    /// (array([2., 0., 4.]), array([0, 4, 3]))
+    #[pyo3(signature = (src, reduce, *, dim = 0))]
+    fn scatter_with_arg<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        reduce: &str,
+        dim: i64,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let py = src.py();
+        let reduce = parse(py, &self.plan, reduce)?;
+        let made = self.run(src, "src", |src| {
+            let (made, arg) = self.plan.scatter_with_arg_dyn(src, dim, reduce)?;
+            Ok(vec![made, arg])
+        })?;
+        PyTuple::new(py, made)
+    }
+
     /// Several reductions at once, each a new array, in one trip over `src` where that pays.
     ///
     /// `reduces` is a sequence of names as `scatter` takes them; the result is a tuple with an array for
@@ -297,7 +325,8 @@ impl Plan {
     /// What is known about the index, and how a run would go, as text.
     ///
     /// `shape` and `dtype` are those of a contiguous source; `reduce` is a name or a sequence of them.
-    /// The text has the bytes to move through memory and, if `measure` is true, the time that the run
+    /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
+    /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
     /// 128 MiB. docs/explain.md says how to read it. Raises what `scatter` of such a source raises.
     ///

@@ -44,7 +44,7 @@ class Buffer:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
-_Reduce: TypeAlias = Literal["sum", "mean", "prod", "min", "max", "amin", "amax"]
+_Reduce: TypeAlias = Literal["sum", "mean", "prod", "min", "max", "amin", "amax", "assign"]
 
 @final
 class Plan:
@@ -84,6 +84,9 @@ class Plan:
         out: Array | None = None,
         include_self: bool = True,
     ) -> Array: ...
+    def scatter_with_arg(
+        self, src: Array | Numbers, reduce: Literal["min", "max"], *, dim: int = 0
+    ) -> tuple[Array, Array]: ...
     def reduce(
         self, src: Array | Numbers, reduces: Sequence[_Reduce], *, dim: int = 0
     ) -> tuple[Array, ...]: ...

@@ -10,11 +10,16 @@ import pytest
 
 import strew
 
-REDUCES = ["sum", "mean", "prod", "min", "max", "amin", "amax"]
+REDUCES = ["sum", "mean", "prod", "min", "max", "amin", "amax", "assign"]
 WORDS = {"prod": "mul"}
 
 
 def without_a_plan(src, index, size, reduce, dim=0):
+    if reduce == "assign":
+        made = np.zeros([size if k == dim else n for k, n in enumerate(src.shape)], src.dtype)
+        for update, row in enumerate(index):
+            np.moveaxis(made, dim, 0)[row] = np.moveaxis(src, dim, 0)[update]
+        return made
     if reduce in ("amin", "amax"):
         shape = list(src.shape)
         shape[dim] = size
@@ -75,6 +80,34 @@ def test_out_is_reduced_into(reduce, include_self):
     identical(out, expected)
 
 
+def test_assign_replaces_what_is_in_out():
+    plan = strew.Plan([1, 1, 0, 5], 4, mode="drop")
+    src = np.array([[1.0, 2.0], [-0.0, np.nan], [3.0, 4.0], [9.0, 9.0]])
+    for include_self in [True, False]:
+        out = np.full((4, 2), 7.0)
+        assert plan.scatter(src, "assign", out=out, include_self=include_self) is out
+        identical(out, np.array([[3.0, 4.0], [-0.0, np.nan], [7.0, 7.0], [7.0, 7.0]]))
+    identical(plan.scatter(np.array([False, True, True, True]), "assign"), np.array([True, True, False, False]))
+    assert plan.scatter(np.array([1j, 2j, 3j, 4j]), "assign").tolist() == [3j, 2j, 0, 0]
+
+
+@pytest.mark.parametrize("reduce", ["min", "max"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "bool"])
+def test_positions_are_those_of_the_call_without_a_plan(reduce, dtype):
+    rng = np.random.default_rng(8)
+    call = getattr(strew.torch_scatter, f"scatter_{reduce}")
+    for count, size, width in [(300, 60, 7), (30_000, 4000, 40)]:
+        index = rng.integers(0, size, count)
+        plan = strew.Plan(index, size)
+        src = rng.integers(-3, 3, (count, width)).astype(dtype)
+        for array, dim in [(src, 0), (np.ascontiguousarray(src[:, 0]), -1), (np.asfortranarray(src).T, 1)]:
+            values, positions = plan.scatter_with_arg(array, reduce, dim=dim)
+            expected = call(array, index, dim, None, size)
+            identical(values, expected[0])
+            identical(positions, expected[1])
+            identical(values, plan.scatter(array, reduce, dim=dim))
+
+
 def test_facts():
     plan = strew.Plan(np.array([1, 1, 4], np.uint8), name="edges")
     assert (len(plan), plan.size, plan.name) == (3, 5, "edges")
@@ -117,6 +150,9 @@ def test_errors():
         (ValueError, r'Plan "mine": src has shape \[4\]: its size along dimension 0 must be 3', lambda: plan.scatter(np.ones(4))),
         (IndexError, "Dimension out of range", lambda: plan.scatter(np.ones(3), dim=1)),
         (ValueError, 'reduce = "median": it must be sum, mean', lambda: plan.scatter(np.ones(3), "median")),
+        (ValueError, 'reduce = "amax": only min and max have positions', lambda: plan.scatter_with_arg(np.ones(3), "amax")),
+        (TypeError, "max is not defined for dtype complex64", lambda: plan.scatter_with_arg(np.ones(3, "c8"), "max")),
+        (ValueError, r"src has shape \[4\]", lambda: plan.scatter_with_arg(np.ones(4), "max")),
         (ValueError, 'reduce = "median"', lambda: plan.reduce(np.ones(3), ["sum", "median"])),
         (TypeError, "reduces must be a sequence of names", lambda: plan.reduce(np.ones(3), 3)),
         (TypeError, "mean is not defined for dtype bool", lambda: plan.scatter(np.ones(3, bool), "mean")),
@@ -191,6 +227,17 @@ def test_explain_counts_bytes_and_predicts_a_time():
     assert grouped["trips over the source"] == "1"
     assert grouped["source"] == "25.6 MB read"
     assert grouped["new output"] == "512.0 kB touched first"
+    # The updates are grouped by the first run that wants it, and then they are.
+    assert grouped["working memory, at most"].endswith("MB")
+    plan.reduce(np.zeros((100_000, 64), np.float32), ["sum", "max"])
+    grouped = told(plan, (100_000, 64), "float32", ["sum", "max"], measure=False)
+    assert grouped["working memory, at most"] == "0 bytes"
+    # A mean in order has a table of sums and counts.
+    table = told(plan, (100_000,), "float32", "mean", measure=False)
+    assert (table["way"], table["working memory, at most"]) == ("in-order", "12.0 kB")
+    # Of an assignment, one update of each row is read.
+    assigned = told(plan, (100_000, 64), "float32", "assign", measure=False)
+    assert (assigned["way"], assigned["source"]) == ("grouped", "256.0 kB read")
 
 
 def test_many_threads_use_one_plan():

@@ -1,6 +1,6 @@
-//! Rows picked by their numbers: the way back of a scatter.
+//! Rows that are copied one by one: those that an index names, or the last update of each group.
 
-use super::groups::Numbers;
+use super::groups::{Groups, Numbers};
 use super::loops::copy_loop;
 use super::rows::{Ahead, At, Dim, Dims, Rows, prefetch};
 use crate::error::Problem;
@@ -30,14 +30,50 @@ pub(crate) fn gather(
     axis: usize,
     step: &mut dyn FnMut(usize) -> bool,
 ) -> Result<bool, Problem> {
+    let first = range.start;
+    let pair = |k: usize| Some((k - first, numbers.get(k)));
+    copy_rows(range, pair, input, output, axis, step)
+}
+
+/// Copies the last update of each group of the range from `src` to its row of the output, whose first
+/// row is the destination's row `first_row`. Rows lie along `axis`; those without updates are left as
+/// they are. `step` as for [`gather`].
+///
+/// # Errors
+/// [`Problem::Layout`] if source and output do not fit each other.
+pub(crate) fn last(
+    groups: &Groups,
+    range: Range<usize>,
+    src: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    first_row: usize,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
+    let order = groups.order();
+    let pair = |group: usize| {
+        let (start, end) = (groups.start(group), groups.start(group + 1));
+        (start < end).then(|| (groups.row(group) - first_row, order.get(end - 1)))
+    };
+    copy_rows(range, pair, src, output, axis, step)
+}
+
+/// Copies rows: `pair` gives the output's and the input's for each number of the range. Pairs of
+/// which one is not there are left out.
+fn copy_rows(
+    range: Range<usize>,
+    pair: impl Fn(usize) -> Option<(usize, usize)>,
+    input: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
     let (from, to) = (input.layout(), output.layout());
     let others = |k: usize| k == axis || from.shape().get(k) == to.shape().get(k);
     let fits = from.rank() == to.rank()
         && axis < from.rank()
         && (0..from.rank()).all(others)
-        && from.dtype() == to.dtype()
-        && range.end <= numbers.len()
-        && to.shape()[axis] == range.len();
+        && from.dtype() == to.dtype();
     if !fits {
         return Err(Problem::Layout {
             argument: "input".into(),
@@ -47,7 +83,7 @@ pub(crate) fn gather(
     if output.is_empty() || input.is_empty() {
         return Ok(true);
     }
-    let size = from.shape()[axis];
+    let (in_rows, out_rows) = (from.shape()[axis], to.shape()[axis]);
     let (in_row, out_row) = (from.strides()[axis], to.strides()[axis]);
     // What moves as one: neighbours that lie one after the other on both sides are one axis.
     let mut window = Dims::new();
@@ -85,10 +121,12 @@ pub(crate) fn gather(
             left_at.clear();
             right_at.clear();
             for k in block {
-                let number = numbers.get(k);
-                if number < size {
-                    left_at.push((k - range.start).cast_signed() * out_row);
-                    right_at.push(number.cast_signed() * in_row);
+                if let Some((to, from)) = pair(k)
+                    && to < out_rows
+                    && from < in_rows
+                {
+                    left_at.push(to.cast_signed() * out_row);
+                    right_at.push(from.cast_signed() * in_row);
                 }
             }
             let first = AHEAD.min(right_at.len());

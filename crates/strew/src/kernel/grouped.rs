@@ -10,6 +10,7 @@ use super::loops::for_dtype;
 use super::number::{Number, Ordered};
 use super::rows::{pairs, prefetch};
 use super::simd::Machine;
+use super::winners;
 use super::{Combine, Nan};
 use crate::error::Problem;
 use crate::tensor::{DType, DynView, DynViewMut};
@@ -51,46 +52,60 @@ const ACCUMULATOR: usize = 2048;
 
 /// Rows of the source that are asked for before they are joined: the first line of each, which also
 /// brings in its page, and later the others.
-const AHEAD: usize = 24;
+pub(super) const AHEAD: usize = 24;
 
 /// See [`AHEAD`].
-const AHEAD_REST: usize = 8;
+pub(super) const AHEAD_REST: usize = 8;
 
 /// Likewise for single elements.
-const AHEAD_SINGLE: usize = 32;
+pub(super) const AHEAD_SINGLE: usize = 32;
 
 /// No more lines of a row are asked for; the hardware sees the rest coming.
-const MOST_LINES: usize = 16;
+pub(super) const MOST_LINES: usize = 16;
 
 /// A part of a grouped run: some groups, and outputs that begin with the row `first_row`.
 pub(crate) struct Grouped<'g> {
     pub(crate) groups: &'g Groups,
     pub(crate) folds: &'g [Fold],
     pub(crate) takes: &'g [Take],
+    /// There is one strict extreme, and one more output: the positions of its winners, or this where
+    /// there is none.
+    pub(crate) none: Option<i64>,
     /// The axis of source and outputs along which rows lie.
     pub(crate) axis: usize,
 }
 
 /// Byte steps along the innermost axis of a piece, and its length.
 #[derive(Clone, Copy)]
-struct Inner {
-    len: usize,
-    src: isize,
+pub(super) struct Inner {
+    pub(super) len: usize,
+    pub(super) src: isize,
 }
 
 /// What the loops work on: all offsets have been checked.
-struct Job<'j> {
-    groups: &'j Groups,
-    range: Range<usize>,
-    folds: &'j [Fold],
-    takes: &'j [Take],
-    src: *const u8,
+pub(super) struct Job<'j> {
+    pub(super) groups: &'j Groups,
+    pub(super) range: Range<usize>,
+    pub(super) folds: &'j [Fold],
+    pub(super) takes: &'j [Take],
+    /// See [`Grouped::none`].
+    pub(super) none: i64,
+    pub(super) src: *const u8,
     /// Bytes from one row of the source to the next.
-    src_row: isize,
-    inner: Inner,
+    pub(super) src_row: isize,
+    pub(super) inner: Inner,
     /// Per output: its cell of row 0, bytes from one row to the next, and along the inner axis.
-    outputs: &'j [(*mut u8, isize, isize)],
+    pub(super) outputs: &'j [(*mut u8, isize, isize)],
 }
+
+/// The loops of one element type.
+///
+/// # Safety
+/// The elements that the job's source and outputs reach, for every group and update of the range and
+/// every coordinate of the inner axis, must be valid for reading (source) and for reading and writing
+/// (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each other nor the
+/// source.
+pub(super) type Loops = unsafe fn(&Job<'_>);
 
 impl Grouped<'_> {
     /// Reduces the groups of `range` into the outputs, whose first row is the destination's row
@@ -151,7 +166,10 @@ impl Grouped<'_> {
         let still = || SmallVec::from_elem(size, outputs.len() + 1);
         let (inner_len, inner) = axes.pop().unwrap_or_else(|| (1, still()));
         let coordinates: usize = axes.iter().map(|a| a.0).product();
-        let run: unsafe fn(&Job<'_>) = for_dtype!(dtype, T => run::<T>, complex C => run::<C>);
+        let run: Loops = match self.none {
+            None => for_dtype!(dtype, T => run::<T>, complex C => run::<C>),
+            Some(_) => winners::loops(dtype, self.folds, self.groups)?,
+        };
         // So many groups at a time that people who wait are asked now and then.
         const PIECE: usize = 1 << 18;
         let mut places: SmallVec<[(*mut u8, isize, isize); 4]> = SmallVec::new();
@@ -192,6 +210,7 @@ impl Grouped<'_> {
                     range: from..to,
                     folds: self.folds,
                     takes: self.takes,
+                    none: self.none.unwrap_or_default(),
                     src: src.as_ptr().wrapping_offset(at[0]),
                     src_row: src.layout().strides()[axis],
                     inner: Inner {
@@ -232,12 +251,16 @@ impl Grouped<'_> {
         if src.shape().get(axis) != Some(&groups.updates()) || range.end > groups.len() {
             return refuse("it does not fit the groups");
         }
-        if outputs.len() != self.takes.len()
+        if outputs.len() != self.takes.len() + usize::from(self.none.is_some())
             || self.takes.iter().any(|t| t.fold >= self.folds.len())
         {
             return refuse("the outputs do not fit the reductions");
         }
-        for output in outputs {
+        for (n, output) in outputs.iter().enumerate() {
+            let dtype = match n < self.takes.len() {
+                true => src.dtype(),
+                false => DType::I64,
+            };
             let others = |shape: &[usize]| -> SmallVec<[usize; 4]> {
                 let others = shape.iter().enumerate().filter(|(k, _)| *k != axis);
                 others.map(|(_, &len)| len).collect()
@@ -248,7 +271,7 @@ impl Grouped<'_> {
                     && groups.row(range.end - 1) - first_row < rows);
             let alike = output.rank() == src.rank()
                 && others(output.shape()) == others(src.shape())
-                && output.dtype() == src.dtype();
+                && output.dtype() == dtype;
             if !inside || !alike {
                 return refuse("the outputs do not fit it");
             }
@@ -304,12 +327,10 @@ macro_rules! without_order {
 
 without_order!(Complex32, Complex64);
 
-/// The loops of one element type.
+/// The loops that join each group's updates.
 ///
 /// # Safety
-/// The elements that the job's source and outputs reach, for every group and update of the range and
-/// every coordinate of the inner axis, must be valid for reading (source) and for reading and writing
-/// (outputs), and of type `T`. Outputs overlap neither each other nor the source.
+/// As for [`Loops`].
 unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {

@@ -14,10 +14,19 @@ impl Numbers {
     /// An empty list for `count` numbers, each below `limit`; one more value is there to stand for
     /// none.
     pub(crate) fn with_room(what: &str, count: usize, limit: usize) -> Result<Self, Problem> {
-        Ok(match u32::try_from(limit) {
-            Ok(_) => Self::Narrow(try_vec(what, count)?),
-            Err(_) => Self::Wide(try_vec(what, count)?),
+        Ok(match Self::width(limit) {
+            4 => Self::Narrow(try_vec(what, count)?),
+            _ => Self::Wide(try_vec(what, count)?),
         })
+    }
+
+    /// Bytes of a number below `limit`. One bit is left over, so that [`view`](Self::view) is of a
+    /// type that indices usually have.
+    pub(crate) fn width(limit: usize) -> usize {
+        match i32::try_from(limit) {
+            Ok(_) => 4,
+            Err(_) => 8,
+        }
     }
 
     /// Adds a number, for which there must be room; what does not fit becomes [`Self::none`].
@@ -56,11 +65,11 @@ impl Numbers {
         (0..self.len()).map(|at| self.get(at))
     }
 
-    /// The list as a 1-d view of unsigned integers.
+    /// The list as a 1-d view of signed integers, as the fastest loops read them; none is -1.
     pub(crate) fn view(&self) -> DynView<'_> {
         let (at, dtype) = match self {
-            Self::Narrow(list) => (list.as_ptr().cast::<u8>(), DType::U32),
-            Self::Wide(list) => (list.as_ptr().cast::<u8>(), DType::U64),
+            Self::Narrow(list) => (list.as_ptr().cast::<u8>(), DType::I32),
+            Self::Wide(list) => (list.as_ptr().cast::<u8>(), DType::I64),
         };
         let layout = Layout::contiguous(dtype, &[self.len()]).expect("the list is in memory");
         // SAFETY: the list is borrowed for as long as the view, and has as many elements.
@@ -181,6 +190,33 @@ impl Groups {
         };
         assert!(made.is_sound() && k == kept, "updates are grouped by row");
         Ok(made)
+    }
+
+    /// Bytes that it takes at most to make the groups, what is left of that included.
+    pub(crate) fn room(numbers: &Numbers, size: usize, facts: Facts, touched: usize) -> usize {
+        let (updates, kept) = (numbers.len(), numbers.len() - facts.dropped);
+        let groups = if touched.saturating_mul(SPARSE) <= size {
+            touched
+        } else {
+            size
+        };
+        let lists = (groups + 1)
+            .saturating_mul(Numbers::width(kept))
+            .saturating_add(touched.saturating_mul(Numbers::width(size)));
+        if facts.sorted && facts.dropped == 0 {
+            return lists;
+        }
+        // The order, and by its side first what sorts it, then the rows in their order and the lists.
+        let order = kept.saturating_mul(Numbers::width(updates));
+        let rows = kept.saturating_mul(Numbers::width(size));
+        let counts = size
+            .min((4 << BLOCK_BITS).max(size >> 11))
+            .saturating_mul(4);
+        let sorting = kept.saturating_mul(size_of::<(usize, usize)>());
+        order
+            + sorting
+                .saturating_add(counts)
+                .max(rows.saturating_add(lists))
     }
 
     /// Whether all that the loops rely on holds.

@@ -33,6 +33,7 @@ mod tile;
 mod touched;
 mod unset;
 mod walk;
+mod winners;
 
 pub(crate) use arg::Arg;
 pub(crate) use combine::{Direct, clear, clear_equal};
@@ -41,7 +42,7 @@ pub(crate) use counted::{counted_like, counted_size, divide};
 pub(crate) use decode::{Scale, Stretch};
 pub(crate) use floats::DefaultFloats;
 pub(crate) use fresh::Fresh;
-pub(crate) use gather::gather;
+pub(crate) use gather::{gather, last};
 pub(crate) use grouped::{Fold, Grouped, Seed, Take};
 pub(crate) use groups::{Facts, Groups, Numbers};
 pub(crate) use lane::Lane;

@@ -31,7 +31,7 @@ impl fmt::Display for Explanation {
 }
 
 /// A number of bytes in a unit that suits it, in powers of 1000, as bandwidths are given.
-pub(super) fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     let mut scaled = count as f64;
     let mut unit = "bytes";

@@ -1,7 +1,7 @@
 //! Runs of a plan that owns its index: group by group, and back again.
 
 use crate::error::Problem;
-use crate::kernel::{DefaultFloats, Fold, Grouped, Groups, Numbers, Take, gather};
+use crate::kernel::{self, DefaultFloats, Fold, Grouped, Groups, Numbers, Take, gather};
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut};
 use crate::threads::Team;
@@ -16,6 +16,15 @@ struct Part<'o> {
     done: Result<bool, Problem>,
 }
 
+/// What a run by groups makes of each row's updates.
+pub(crate) struct Reductions<'r> {
+    pub(crate) folds: &'r [Fold],
+    /// One for each output,
+    pub(crate) takes: &'r [Take],
+    /// and one more output if positions are wanted: those of the winners, or this where there is none.
+    pub(crate) none: Option<i64>,
+}
+
 /// Reduces the groups into the outputs, shared out among so many threads.
 ///
 /// # Errors
@@ -23,7 +32,7 @@ struct Part<'o> {
 /// outputs yet.
 pub(crate) fn reduce(
     groups: &Groups,
-    (folds, takes): (&[Fold], &[Take]),
+    what: &Reductions<'_>,
     axis: usize,
     src: &DynView<'_>,
     outputs: Vec<DynViewMut<'_>>,
@@ -37,16 +46,12 @@ pub(crate) fn reduce(
         let wanted = total / threads * n;
         partition_point(groups.len(), |group| weight(group) < wanted)
     });
-    let cuts: Vec<usize> = cuts.collect();
-    let row_of = |group: usize| match group < groups.len() {
-        true => groups.row(group),
-        false => groups.size(),
-    };
-    let parts = split(outputs, axis, groups.len(), &cuts, row_of);
+    let parts = split_groups(groups, outputs, axis, &cuts.collect::<Vec<_>>());
     let grouped = Grouped {
         groups,
-        folds,
-        takes,
+        folds: what.folds,
+        takes: what.takes,
+        none: what.none,
         axis,
     };
     let elements = src.len() as u64;
@@ -54,6 +59,36 @@ pub(crate) fn reduce(
         let first_row = part.first_row;
         grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
     })
+}
+
+/// Copies the last update of each group into its row of `output`, shared out among so many threads.
+///
+/// # Errors
+/// As [`kernel::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the output
+/// yet.
+pub(crate) fn last(
+    groups: &Groups,
+    axis: usize,
+    src: &DynView<'_>,
+    output: DynViewMut<'_>,
+    threads: usize,
+    visible: bool,
+) -> Result<(), Problem> {
+    let cuts: Vec<usize> = (1..threads).map(|n| groups.len() / threads * n).collect();
+    let parts = split_groups(groups, vec![output], axis, &cuts);
+    share(
+        parts,
+        threads,
+        visible,
+        groups.len() as u64,
+        |part, step| {
+            let [output] = part.outputs.as_mut_slice() else {
+                return Ok(true);
+            };
+            let range = part.range.clone();
+            kernel::last(groups, range, src, output, part.first_row, axis, step)
+        },
+    )
 }
 
 /// Copies the rows of `input` that the numbers name, one after the other, into `output`.
@@ -89,6 +124,20 @@ fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usize {
         }
     }
     low
+}
+
+/// Cuts outputs along an axis at the rows of the groups `cuts`.
+fn split_groups<'o>(
+    groups: &Groups,
+    outputs: Vec<DynViewMut<'o>>,
+    axis: usize,
+    cuts: &[usize],
+) -> Vec<Part<'o>> {
+    let row_of = |group: usize| match group < groups.len() {
+        true => groups.row(group),
+        false => groups.size(),
+    };
+    split(outputs, axis, groups.len(), cuts, row_of)
 }
 
 /// Cuts outputs along an axis at the rows where the pieces of work `cuts` begin.

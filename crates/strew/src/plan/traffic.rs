@@ -202,15 +202,16 @@ impl Traffic {
         earlier
     }
 
-    /// A run by groups: each row of the destination takes its updates, which lie in the source in
-    /// their own order.
+    /// A run by groups: each row of the destination takes its updates, or the last of them, which lie
+    /// in the source in their own order.
     pub(crate) fn grouped(
+        name: &'static str,
         (order, source, outputs): (usize, usize, usize),
         (updates, row): (usize, usize),
         in_order: bool,
         threads: usize,
     ) -> Self {
-        let stage = Stage::new("reduce row by row")
+        let stage = Stage::new(name)
             .moves("order of the updates", order, 0)
             .moves("source", source, 0)
             .touches("new output", outputs);

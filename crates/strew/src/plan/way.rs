@@ -53,8 +53,9 @@ impl FromStr for Way {
 pub(crate) struct Work {
     /// Rows of updates.
     pub(crate) updates: usize,
-    /// Rows of the destination.
+    /// Rows of the destination, and those that are touched.
     pub(crate) rows: usize,
+    pub(crate) touched: usize,
     /// Bytes of a row that lie one after the other in the source; those of an element if it is all
     /// there is of a row.
     pub(crate) run: usize,
@@ -72,6 +73,10 @@ pub(crate) struct Work {
     pub(crate) staged: bool,
     /// In order, the whole destination would be gone over before or after the updates.
     pub(crate) swept: bool,
+    /// Of a row's updates only the last one counts.
+    pub(crate) assigns: bool,
+    /// The positions of the winners are wanted as well.
+    pub(crate) positions: bool,
 }
 
 /// Runs with fewer bytes are over before anything could be gained.
@@ -94,6 +99,16 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
     if work.bytes < WORTH {
         return (Way::InOrder, "there is little to do");
+    }
+    let gathers = !work.single || work.pieces == 1;
+    if work.assigns && gathers && work.touched <= work.updates / 2 {
+        return (Way::Grouped, "only the last update of each row is read");
+    }
+    if work.positions && gathers && (!work.single || work.in_order || destination > NEAR) {
+        return (
+            Way::Grouped,
+            "each row keeps its winners' positions in the nearest cache",
+        );
     }
     if work.swept && destination / 2 > work.bytes && work.pieces == 1 {
         return (Way::Grouped, "only rows that take updates are gone over");

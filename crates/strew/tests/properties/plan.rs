@@ -59,7 +59,7 @@ fn plans(plan: &Plan) -> Vec<Plan> {
 /// Whether the reduction is defined for the type.
 fn defined(reduce: Reduce, dtype: DType) -> bool {
     match reduce {
-        Reduce::Sum | Reduce::Prod => true,
+        Reduce::Sum | Reduce::Prod | Reduce::Assign => true,
         Reduce::Mean => dtype != DType::Bool,
         _ => !dtype.is_complex(),
     }
@@ -91,11 +91,25 @@ fn selected(array: &Array, dim: usize, which: &[usize]) -> Array {
     made
 }
 
+/// The loop of assign: the last update of a cell stays.
+fn assigned(src: &Array, index: &Array, dim: usize, out: &Array) -> Outcome {
+    let expanded = naive::torch_scatter::expand(index, src, dim);
+    let mut all = Outcome::untouched(out.clone());
+    for (at, mut c) in coordinates(&src.shape).enumerate() {
+        c[dim] = expanded.int(at) as usize;
+        let cell = out.flat(&c);
+        all.array.data[cell] = src.data[at];
+        all.touched[cell] = true;
+    }
+    all
+}
+
 /// What a new tensor must hold, by the loop typed from the semantics of torch or torch_scatter.
 fn expected_anew(src: &Array, index: &Array, dim: usize, size: usize, reduce: Reduce) -> Outcome {
     let mut shape = src.shape.clone();
     shape[dim] = size;
     match reduce {
+        Reduce::Assign => assigned(src, index, dim, &Array::filled(src.dtype, &shape, 0)),
         Reduce::Amin | Reduce::Amax => {
             let zeros = Array::filled(src.dtype, &shape, 0);
             let index = naive::torch_scatter::expand(index, src, dim);
@@ -119,6 +133,9 @@ fn expected_into(
     reduce: Reduce,
     include_self: bool,
 ) -> Outcome {
+    if reduce == Reduce::Assign {
+        return assigned(src, index, dim, out);
+    }
     let expanded = naive::torch_scatter::expand(index, src, dim);
     if !matches!(reduce, Reduce::Min | Reduce::Max) {
         let name = reduce.name();
@@ -253,6 +270,43 @@ fn check_fused(case: &Case) {
     }
 }
 
+/// Positions are compared with those of the loop that is typed from torch_scatter's semantics, among
+/// the updates that are not left out.
+fn check_with_arg(case: &Case) {
+    let (dim, dtype) = (case.dim, case.basis.dtype);
+    if !defined(Reduce::Max, dtype) {
+        return;
+    }
+    let mut random = case.basis.random();
+    let values = index_values(&mut random, case);
+    let index = Array::of_ints(DType::I64, &[values.len()], &values);
+    let mut src = random.array(dtype, &case.shape, case.basis.style);
+    let memory = Placement::random_input(&mut random, &mut src);
+    let which = kept(&values, case.size);
+    let (src_kept, index_kept) = (selected(&src, dim, &which), selected(&index, 0, &which));
+    let index = Strided::plain(&index);
+    let plan = Plan::new_dyn(&index.view(), Some(case.size), DROP, None).unwrap();
+    let src = Strided::new(&src, &memory);
+    for reduce in [Reduce::Min, Reduce::Max] {
+        let mut expected = expected_anew(&src_kept, &index_kept, dim, case.size, reduce);
+        let positions = expected.arg.take().unwrap().into_iter();
+        // Among all updates, those that were left out included.
+        let positions = positions.map(|at| which.get(at as usize).map_or(values.len(), |&k| k));
+        let positions: Vec<i64> = positions.map(|at| at as i64).collect();
+        for plan in plans(&plan) {
+            let what = || format!("{reduce} {plan:?} {case:?}");
+            let (made, arg) = plan
+                .scatter_with_arg_dyn(&src.view(), dim as i64, reduce)
+                .unwrap();
+            assert_matches(&array_of(&made), &expected, false, &what);
+            assert_eq!(arg.shape(), made.shape());
+            let arg = array_of(&arg);
+            let found: Vec<i64> = (0..arg.data.len()).map(|k| arg.int(k) as i64).collect();
+            assert_eq!(found, positions, "{}", what());
+        }
+    }
+}
+
 fn check_gather(case: &Case) {
     let mut random = case.basis.random();
     let values = index_values(&mut random, case);
@@ -291,6 +345,11 @@ proptest! {
     }
 
     #[test]
+    fn positions_are_those_of_the_naive_loop(case in case()) {
+        check_with_arg(&case);
+    }
+
+    #[test]
     fn gathers_what_the_index_names(case in case()) {
         check_gather(&case);
     }
@@ -318,7 +377,13 @@ fn large_runs_have_the_bits_of_small_ones() {
             let src = random.array(dtype, &[updates, width], Style::Special);
             let (index, src) = (Strided::plain(&index), Strided::plain(&src));
             let plan = Plan::new_dyn(&index.view(), Some(rows), Bounds::STRICT, None).unwrap();
-            let reduces = [Reduce::Sum, Reduce::Mean, Reduce::Max, Reduce::Amin];
+            let reduces = [
+                Reduce::Sum,
+                Reduce::Mean,
+                Reduce::Max,
+                Reduce::Amin,
+                Reduce::Assign,
+            ];
             let mut plans = plans(&plan);
             let first = plans
                 .remove(1)
@@ -326,7 +391,20 @@ fn large_runs_have_the_bits_of_small_ones() {
                 .unwrap();
             // Two of each way are enough for the largest.
             plans.truncate(if rows > 3_000_000 { 2 } else { 9 });
+            let with_arg = |plan: &Plan| {
+                let (most, at) = plan
+                    .scatter_with_arg_dyn(&src.view(), 0, Reduce::Max)
+                    .unwrap();
+                (array_of(&most), array_of(&at))
+            };
+            // Positions have eight bytes each: too many for the largest.
+            let in_order = plan.clone().with_way(Some(Way::InOrder));
+            let positions = (rows <= 3_000_000).then(|| with_arg(&in_order));
             for plan in plans {
+                if let Some(positions) = &positions {
+                    let same = with_arg(&plan) == *positions;
+                    assert!(same, "{plan:?} {spread:?} {dtype}");
+                }
                 let made = plan.reduce_dyn(&src.view(), 0, &reduces).unwrap();
                 for (made, first) in made.iter().zip(&first) {
                     let same = made.as_bytes() == first.as_bytes();

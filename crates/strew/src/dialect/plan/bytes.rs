@@ -116,8 +116,7 @@ impl Plan {
         let name = name.map_err(|_| refuse("the name is not UTF-8"))?;
         let padding = name_len.next_multiple_of(8) - name_len;
         let zeros = rest.take(padding)?.iter().all(|&byte| byte == 0);
-        let narrow = u32::try_from(size).is_ok();
-        if !zeros || width != if narrow { 4 } else { 8 } {
+        if !zeros || width as usize != Numbers::width(size) {
             return Err(refuse("the header is not one that is written"));
         }
         let wanted = len.checked_mul(width as usize);

@@ -3,8 +3,9 @@
 use super::run::stand_in;
 use super::{Plan, Reduce};
 use crate::error::{Problem, Result};
+use crate::kernel::Groups;
 use crate::machine::Machine;
-use crate::plan::{Explanation, Traffic, Way};
+use crate::plan::{self, Explanation, Traffic, Way};
 use crate::scatter::{Scatter, Target};
 use crate::tensor::{DType, DynView, Layout};
 
@@ -90,9 +91,10 @@ impl Plan {
         facts.push(("way", way.0.to_string()));
         facts.push(("reason", way.1.to_owned()));
         let bytes = layout.len().saturating_mul(dtype.size());
+        let folded = reduces.iter().filter(|&&r| r != Reduce::Assign).count();
         let trips = match way.0 {
             Way::InOrder => reduces.len(),
-            _ => reduces.len().min(1),
+            _ => folded.min(1),
         };
         facts.push(("trips over the source", trips.to_string()));
         if reduces.is_empty() || layout.is_empty() {
@@ -101,9 +103,11 @@ impl Plan {
         if way.0 == Way::Grouped {
             let threads = self.threads_for(bytes);
             facts.push(("threads, at most", threads.to_string()));
-            return Ok((facts, Some(self.by_groups(&layout, axis, reduces, threads))));
+            facts.push(working_memory(self.room_for_groups()));
+            return Ok((facts, self.by_groups(&layout, axis, reduces, threads)));
         }
         let mut traffic: Option<Traffic> = None;
+        let mut most = 0;
         for reduce in reduces {
             let src: DynView<'_> = one.view();
             let src = src.broadcast_to(shape).ok_or_else(|| Problem::Layout {
@@ -121,38 +125,76 @@ impl Plan {
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));
             }
+            most = most.max(execution.working_memory());
             let next = execution.traffic().map(|t| t.clone().of_source(bytes));
             traffic = match (next, traffic) {
                 (Some(next), Some(earlier)) => Some(next.after(earlier)),
                 (next, earlier) => next.or(earlier),
             };
         }
+        facts.push(working_memory(most));
         Ok((facts, traffic))
     }
 
+    /// Bytes that it takes to make the groups, unless they are there.
+    fn room_for_groups(&self) -> usize {
+        let index = &*self.index;
+        match index.groups.get() {
+            Some(_) => 0,
+            None => Groups::room(&index.numbers, index.size, index.facts, self.touched()),
+        }
+    }
+
     /// What a run by groups moves.
-    fn by_groups(&self, src: &Layout, axis: usize, reduces: &[Reduce], threads: usize) -> Traffic {
+    fn by_groups(
+        &self,
+        src: &Layout,
+        axis: usize,
+        reduces: &[Reduce],
+        threads: usize,
+    ) -> Option<Traffic> {
         let size = src.dtype().size();
         let (outer, inner) = (&src.shape()[..axis], &src.shape()[axis + 1..]);
         let product = |sizes: &[usize]| sizes.iter().copied().fold(1, usize::saturating_mul);
         let pieces = product(outer);
         let row = product(inner).saturating_mul(size);
-        let outputs = pieces
-            .saturating_mul(self.size())
-            .saturating_mul(row)
-            .saturating_mul(reduces.len());
+        let output = pieces.saturating_mul(self.size()).saturating_mul(row);
         let order = match self.is_sorted() {
             true => 0,
             false => self.index.numbers.bytes(),
         };
         let source = src.len().saturating_mul(size);
-        let updates = pieces.saturating_mul(self.len());
-        Traffic::grouped(
-            (order, source, outputs),
-            (updates, row),
-            self.is_sorted(),
-            threads,
-        )
+        let lasts = reduces.iter().filter(|&&r| r == Reduce::Assign).count();
+        let folded = reduces.len() - lasts;
+        let mut all = None;
+        if folded > 0 {
+            all = Some(Traffic::grouped(
+                "reduce row by row",
+                (order, source, output.saturating_mul(folded)),
+                (pieces.saturating_mul(self.len()), row),
+                self.is_sorted(),
+                threads,
+            ));
+        }
+        if lasts > 0 {
+            let lasts_of = |bytes: usize| bytes.saturating_mul(lasts);
+            let copied = Traffic::grouped(
+                "copy the last update of each row",
+                (
+                    lasts_of(order),
+                    lasts_of(self.last_bytes(src)),
+                    lasts_of(output),
+                ),
+                (lasts_of(pieces.saturating_mul(self.touched())), row),
+                self.is_sorted(),
+                threads,
+            );
+            all = Some(match all {
+                Some(earlier) => copied.after(earlier),
+                None => copied,
+            });
+        }
+        all
     }
 
     /// What is known about the index.
@@ -182,4 +224,9 @@ impl Plan {
         ]);
         facts
     }
+}
+
+/// As `strew explain` shows it.
+fn working_memory(bytes: usize) -> (&'static str, String) {
+    ("working memory, at most", plan::bytes(bytes as u64))
 }

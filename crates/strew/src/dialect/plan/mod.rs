@@ -2,6 +2,7 @@
 
 mod bytes;
 mod explain;
+mod positions;
 mod reduce;
 mod run;
 

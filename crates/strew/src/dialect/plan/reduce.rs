@@ -27,11 +27,13 @@ pub enum Reduce {
     Amin,
     /// The largest, likewise.
     Amax,
+    /// The last one: it replaces what is there. Bits are copied; 0 without any.
+    Assign,
 }
 
 impl Reduce {
     /// Every reduction.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Sum,
         Self::Mean,
         Self::Prod,
@@ -39,6 +41,7 @@ impl Reduce {
         Self::Max,
         Self::Amin,
         Self::Amax,
+        Self::Assign,
     ];
 
     /// The name by which it is chosen.
@@ -52,6 +55,7 @@ impl Reduce {
             Self::Max => "max",
             Self::Amin => "amin",
             Self::Amax => "amax",
+            Self::Assign => "assign",
         }
     }
 
@@ -63,12 +67,13 @@ impl Reduce {
             Self::Max => Combine::Max(Nan::Ignore),
             Self::Amin => Combine::Min(Nan::Propagate),
             Self::Amax => Combine::Max(Nan::Propagate),
+            Self::Assign => Combine::Assign,
         }
     }
 
     /// Whether the reduction is defined for the type.
     pub(super) fn check(self, dtype: DType) -> Result<(), Problem> {
-        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod);
+        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod | Self::Assign);
         let undefined = match dtype {
             DType::Bool => self == Self::Mean,
             _ => dtype.is_complex() && !sums,
@@ -96,7 +101,7 @@ impl Reduce {
     /// What a new tensor starts from, and the reduction into it.
     pub(super) fn anew(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {
-            Self::Sum => (Start::Zero, Init::Current, Finish::None),
+            Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
             Self::Mean => {
                 let finish = Finish::Mean { count_self: false };
                 (Start::Zero, Init::Current, finish)
@@ -117,7 +122,7 @@ impl Reduce {
     pub(super) fn into(self, include_self: bool) -> Reduction {
         Reduction {
             combine: self.combine(),
-            init: match include_self {
+            init: match include_self || self == Self::Assign {
                 true => Init::Current,
                 false => Init::Identity,
             },
@@ -180,7 +185,7 @@ impl FromStr for Reduce {
             context(None).error(Problem::Value {
                 argument: "reduce".into(),
                 value: format!("{name:?}"),
-                expected: "it must be sum, mean, prod, min, max, amin or amax".into(),
+                expected: "it must be sum, mean, prod, min, max, amin, amax or assign".into(),
             })
         })
     }

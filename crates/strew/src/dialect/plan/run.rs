@@ -4,7 +4,7 @@ use super::super::operator::{axis, expect_dtype, expect_shape};
 use super::{Plan, Reduce};
 use crate::error::{Problem, Result};
 use crate::kernel::{Fold, Take};
-use crate::plan::{self, Bounds, Negative, OutOfRange, Way, Work};
+use crate::plan::{self, Bounds, Negative, OutOfRange, Reductions, Way, Work};
 use crate::scatter::{Destinations, Place, Scatter, Start, Target};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorView,
@@ -45,8 +45,8 @@ impl Plan {
     /// Reduces the updates of each row into `out`, in place, as PyTorch's `scatter_reduce_` does.
     ///
     /// `out` has `src`'s type and shape but for `dim`, where it has [`size`](Self::size). What it
-    /// holds counts as one more update, or, without `include_self`, is replaced in the rows that take
-    /// an update. Other rows stay as they are.
+    /// holds counts as one more update, or, without `include_self` and by [`Reduce::Assign`], is
+    /// replaced in the rows that take an update. Other rows stay as they are.
     ///
     /// ```
     /// use strew::{Bounds, Plan, Reduce};
@@ -189,7 +189,7 @@ impl Plan {
         }
     }
 
-    fn work(&self, src: &Layout, axis: usize, reduces: &[Reduce], anew: bool) -> Work {
+    pub(super) fn work(&self, src: &Layout, axis: usize, reduces: &[Reduce], anew: bool) -> Work {
         let (shape, strides) = (src.shape(), src.strides());
         let size = src.dtype().size();
         // The tail of axes that lie one after the other, without the one of the rows.
@@ -208,6 +208,7 @@ impl Plan {
         Work {
             updates: self.len(),
             rows: self.size(),
+            touched: self.touched(),
             run,
             bytes: self.len().saturating_mul(row),
             pieces: row.div_ceil(run),
@@ -218,6 +219,8 @@ impl Plan {
                 .count(),
             staged: reduces.iter().any(|r| r.is_staged(src.dtype())),
             swept: anew && reduces.iter().any(|r| r.is_swept()),
+            assigns: reduces.iter().all(|&r| r == Reduce::Assign),
+            positions: false,
         }
     }
 
@@ -259,6 +262,10 @@ impl Plan {
         let mut made = Vec::new();
         let shape = self.shape(src.shape(), axis);
         for reduce in reduces {
+            if *reduce == Reduce::Assign {
+                made.push(DynTensor::zeros_for(src.dtype(), &shape, src.len())?);
+                continue;
+            }
             let (fold, take) = reduce.fold_anew(src.dtype());
             let at = folds.iter().position(|&f| f == fold).unwrap_or_else(|| {
                 folds.push(fold);
@@ -270,19 +277,32 @@ impl Plan {
             let ones = matches!(start, Start::Identity) && self.touched() < self.size();
             made.push(match ones {
                 true => crate::scatter::identities(src.dtype(), &shape, &reduce.anew().1)?,
-                false => DynTensor::zeros(src.dtype(), &shape)?,
+                false => DynTensor::zeros_for(src.dtype(), &shape, src.len())?,
             });
         }
-        let outputs = made.iter_mut().map(DynTensor::view_mut).collect();
-        self.run_grouped(src, axis, (&folds, &takes), outputs, false)?;
+        let mut folded = Vec::new();
+        for (output, &reduce) in made.iter_mut().zip(reduces) {
+            match reduce == Reduce::Assign {
+                true => self.run_last(src, axis, output.view_mut(), false)?,
+                false => folded.push(output.view_mut()),
+            }
+        }
+        if !folded.is_empty() {
+            let what = Reductions {
+                folds: &folds,
+                takes: &takes,
+                none: None,
+            };
+            self.run_grouped(src, axis, &what, folded, false)?;
+        }
         Ok(made)
     }
 
-    fn run_grouped(
+    pub(super) fn run_grouped(
         &self,
         src: &DynView<'_>,
         axis: usize,
-        what: (&[Fold], &[Take]),
+        what: &Reductions<'_>,
         outputs: Vec<DynViewMut<'_>>,
         visible: bool,
     ) -> Result<(), Problem> {
@@ -292,6 +312,27 @@ impl Plan {
         let bytes = src.len().saturating_mul(src.dtype().size());
         let threads = self.threads_for(bytes);
         plan::reduce(self.groups()?, what, axis, src, outputs, threads, visible)
+    }
+
+    /// Copies the last update of each row: of the others, nothing is read.
+    fn run_last(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        output: DynViewMut<'_>,
+        visible: bool,
+    ) -> Result<(), Problem> {
+        if src.is_empty() {
+            return Ok(());
+        }
+        let threads = self.threads_for(self.last_bytes(src.layout()));
+        plan::last(self.groups()?, axis, src, output, threads, visible)
+    }
+
+    /// Bytes of the last updates of all rows.
+    pub(super) fn last_bytes(&self, src: &Layout) -> usize {
+        let row = src.len() / self.len().max(1) * src.dtype().size();
+        self.touched().saturating_mul(row)
     }
 
     fn into(
@@ -341,8 +382,16 @@ impl Plan {
         if overlap_each_other(at, out.layout(), src.as_ptr().addr(), src.layout()) {
             return overlap("shares memory with src");
         }
+        if reduce == Reduce::Assign {
+            return self.run_last(src, axis, out, true);
+        }
         let (fold, take) = reduce.fold_into(src.dtype(), include_self);
-        self.run_grouped(src, axis, (&[fold], &[take]), vec![out], true)
+        let what = Reductions {
+            folds: &[fold],
+            takes: &[take],
+            none: None,
+        };
+        self.run_grouped(src, axis, &what, vec![out], true)
     }
 
     fn pick(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
@@ -357,7 +406,7 @@ impl Plan {
     }
 
     /// The shape of a destination.
-    fn shape(&self, src: &[usize], axis: usize) -> Dims {
+    pub(super) fn shape(&self, src: &[usize], axis: usize) -> Dims {
         let mut shape = Dims::from_slice(src);
         shape[axis] = self.size();
         shape
@@ -385,11 +434,11 @@ impl Plan {
             axes: axis..axis + 1,
             tuple: None,
         };
-        // All numbers have been checked: those that are not below the size are to be left out.
+        // All numbers have been checked: what stands for none is -1.
         let bounds = match self.dropped() {
             0 => Bounds::STRICT,
             _ => Bounds {
-                negative: Negative::Reject,
+                negative: Negative::Drop,
                 out_of_range: OutOfRange::Drop,
             },
         };
