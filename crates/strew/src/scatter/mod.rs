@@ -8,8 +8,10 @@ pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
 use crate::kernel::{
-    Combine, Nan, adopt, clear_equal, converts, duplicate, finite_start, identity, unset,
+    Combine, Nan, OutOfBounds, adopt, clear_equal, converts, duplicate, finite_start, identity,
+    unset,
 };
+use crate::monitor::is_watched;
 use crate::plan::{Around, Began, Execution, Fault, Outputs, Request, Split, Strategy, unset_pays};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, footprint, overlap_each_other, overlaps_itself,
@@ -209,6 +211,12 @@ impl<'a> Scatter<'a> {
         }
     }
 
+    /// Elements of the destination, which need not exist yet: there may be more than can.
+    pub(crate) fn cells(&self) -> usize {
+        let shape = self.destinations.shape().iter();
+        shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
     fn request(&self) -> Request {
         let from_identity = self.reduction.init == Init::Identity;
         let unset = from_identity && self.starts_unset();
@@ -238,7 +246,7 @@ impl<'a> Scatter<'a> {
             return false;
         };
         let sum = (self.reduction.combine, self.reduction.finish) == (Combine::Sum, Finish::None);
-        let cells = self.destinations.shape().iter().product();
+        let cells = self.cells();
         matches!(start, Start::CopyOf(_))
             && sum
             && unset(*dtype).is_some()
@@ -300,56 +308,71 @@ impl<'a> Scatter<'a> {
 
     /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
     pub(crate) fn perform(&mut self) -> Result<Output, Problem> {
-        let shape = Dims::from_slice(self.destinations.shape());
-        let mut output = Output {
-            arg: match self.arg {
-                Some(none) => Some(DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?),
-                None => None,
-            },
-            tensor: None,
+        let mut arg = match self.arg {
+            Some(none) => {
+                let shape = self.destinations.shape();
+                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
+            }
+            None => None,
         };
         let request = self.request();
-        match std::mem::replace(
-            &mut self.target,
-            Target::New {
-                dtype: DType::Bool,
-                start: Start::Zero,
-            },
-        ) {
-            Target::InPlace { argument, mut view } => {
+        let mut tensor = match &mut self.target {
+            Target::InPlace { argument, view } => {
+                let argument = *argument;
+                let mut view = std::mem::replace(view, DynViewMut::nothing(DType::Bool));
                 self.check_overlap(argument, &mut view)?;
-                self.execute(request, view, output.arg.as_mut())?;
+                self.execute(request, view, arg.as_mut())?;
+                None
             }
-            Target::New { dtype, start } => {
-                let mut tensor = self.start(dtype, &start, request.unset)?;
-                let run = self.execute(request, tensor.view_mut(), output.arg.as_mut())?;
-                if let (true, Start::CopyOf(view)) = (request.unset, &start) {
-                    adopt(&mut tensor, view, run);
-                }
-                if self.reduction.finish == Finish::ZeroIfStart
-                    && let Some(value) = finite_start(dtype, self.reduction.combine)
-                {
-                    clear_equal(&mut tensor.view_mut(), &value)?;
-                }
-                output.tensor = Some(tensor);
-            }
-        }
+            Target::New { .. } => self.make(request, arg.as_mut())?,
+        };
         if let Some(shape) = &self.shape {
-            output.tensor = output
-                .tensor
-                .map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-            output.arg = output.arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
         }
-        Ok(output)
+        Ok(Output { tensor, arg })
+    }
+
+    /// Makes the new tensor, unless the run is in place.
+    fn make(
+        &self,
+        request: Request,
+        arg: Option<&mut DynTensor>,
+    ) -> Result<Option<DynTensor>, Problem> {
+        let Target::New { dtype, start } = &self.target else {
+            return Ok(None);
+        };
+        let mut tensor = self.start(*dtype, start, request.unset)?;
+        let run = self.execute(request, tensor.view_mut(), arg)?;
+        if let (true, Start::CopyOf(view)) = (request.unset, start) {
+            adopt(&mut tensor, view, run);
+        }
+        if self.reduction.finish == Finish::ZeroIfStart
+            && let Some(value) = finite_start(*dtype, self.reduction.combine)
+        {
+            clear_equal(&mut tensor.view_mut(), &value)?;
+        }
+        Ok(Some(tensor))
     }
 
     /// Runs the updates; gives the number of elements that are always touched together.
     fn execute(
         &self,
         request: Request,
-        view: DynViewMut<'_>,
+        mut view: DynViewMut<'_>,
         arg: Option<&mut DynTensor>,
     ) -> Result<usize, Problem> {
+        if arg.is_none()
+            && request.is_plain()
+            && !is_watched()
+            && let Some(done) =
+                (self.destinations).join_few(&mut view, &self.source, request.combine)
+        {
+            return match done {
+                Ok(()) => Ok(1),
+                Err(OutOfBounds) => Err(self.destinations.find_out_of_bounds()),
+            };
+        }
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
