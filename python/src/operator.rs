@@ -9,10 +9,14 @@ use crate::output::give;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use smallvec::SmallVec;
 use strew::{Arguments, Class};
 
 /// Runs of fewer elements are over before a person could interrupt them.
 pub(crate) const WATCHED_FROM: usize = 1_000_000;
+
+/// Runs of fewer elements are over before another thread could take the interpreter.
+const DETACHED_FROM: usize = 4096;
 
 /// An operator, to be called with its arguments by position, in the framework's order; None
 /// stands for one that is not passed.
@@ -69,7 +73,7 @@ impl Operator {
             let expected = format!("at most {}", operator.arguments.len());
             return Err(wrong_kind(py, operator.name, "arguments", &expected, found));
         }
-        let mut taken = Vec::with_capacity(operator.arguments.len());
+        let mut taken = SmallVec::<[_; 6]>::new();
         let mut target = None;
         for (place, (given, argument)) in values.iter().zip(operator.arguments).enumerate() {
             if given.is_none() {
@@ -93,11 +97,16 @@ impl Operator {
                 .set(*place, value)
                 .map_err(|error| raise(py, &error))?;
         }
-        let run = || arguments.run();
-        let (result, interrupt) = if elements < WATCHED_FROM {
-            (py.detach(run), None)
+        let (result, interrupt) = if elements < DETACHED_FROM {
+            let run = arguments.run_by(|ready| match ready.cells() < DETACHED_FROM {
+                true => ready.run(),
+                false => py.detach(|| ready.run()),
+            });
+            (run, None)
+        } else if elements < WATCHED_FROM {
+            (py.detach(|| arguments.run()), None)
         } else {
-            py.detach(|| interruptible(run))
+            py.detach(|| interruptible(|| arguments.run()))
         };
         if target.is_some() && result.is_ok() {
             library.was_written()?;

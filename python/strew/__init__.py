@@ -36,7 +36,8 @@ Memory
     for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working table.
 
 Threads and Ctrl-C
-    Results do not depend on the number of threads. Other Python threads go on during a run.
+    Results do not depend on the number of threads. Other Python threads go on during a run
+    (of thousands of elements: a shorter one is over before they could).
     Ctrl-C stops a long run that makes a new array; one that writes in place is stopped before
     its first write or not at all: then it ends first, and ``KeyboardInterrupt`` follows.
 """

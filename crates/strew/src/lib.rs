@@ -44,7 +44,7 @@ pub mod scatter;
 mod tensor;
 mod threads;
 
-pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use dialect::{OPERATORS, mindspore, mxnet, openvino, torch, torch_scatter};
 pub use dialect::{Plan, Reduce};
 pub use environment::{check_environment, parse_bytes};

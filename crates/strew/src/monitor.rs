@@ -51,6 +51,11 @@ pub fn watch<R>(monitor: Rc<dyn Monitor>, work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Whether the calling thread has a monitor.
+pub(crate) fn is_watched() -> bool {
+    CURRENT.with_borrow(Option::is_some)
+}
+
 /// The monitor of the calling thread, taken from it while a run goes on: a pool's thread that waits
 /// may be given work of somebody else's, which this monitor does not watch.
 pub(crate) struct Watch(Option<Rc<dyn Monitor>>);

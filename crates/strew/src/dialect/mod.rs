@@ -12,7 +12,7 @@ pub mod openvino;
 pub mod torch;
 pub mod torch_scatter;
 
-pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Value, find};
+pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use plan::{Plan, Reduce};
 
 /// Every operator of every dialect.

@@ -5,6 +5,7 @@ use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -162,7 +163,7 @@ fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Prob
 #[derive(Debug)]
 pub struct Arguments<'a> {
     operator: &'static Operator,
-    values: Vec<Option<Value<'a>>>,
+    values: SmallVec<[Option<Value<'a>>; 6]>,
 }
 
 impl<'a> Arguments<'a> {
@@ -235,10 +236,19 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// As [`lower`](Self::lower) and [`Call::run`].
-    pub fn run(mut self) -> Result<Output> {
+    pub fn run(self) -> Result<Output> {
+        self.run_by(|ready| ready.run())
+    }
+
+    /// [`run`](Self::run) by somebody who wants to know first how large it is: `how` is given the
+    /// checked call, and runs it in its own way.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_by(mut self, how: impl FnOnce(Ready<'_, 'a>) -> Result<Output>) -> Result<Output> {
         // A call is large: it stays where it was made.
         match (self.operator.lower)(&mut self) {
-            Ok(ref mut call) => call.perform(),
+            Ok(ref mut call) => how(Ready(call)),
             Err(error) => Err(error),
         }
     }
@@ -336,6 +346,26 @@ impl<'a> Arguments<'a> {
 pub struct Call<'a> {
     pub(super) context: Context,
     pub(super) scatter: Scatter<'a>,
+}
+
+/// A checked call, where it was made, to be run once.
+#[derive(Debug)]
+pub struct Ready<'c, 'a>(&'c mut Call<'a>);
+
+impl Ready<'_, '_> {
+    /// Elements of the destination, which need not exist yet: there may be more than can.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.0.scatter.cells()
+    }
+
+    /// Runs the operator.
+    ///
+    /// # Errors
+    /// As [`Call::run`].
+    pub fn run(self) -> Result<Output> {
+        self.0.perform()
+    }
 }
 
 /// Who a problem is reported for.

@@ -31,13 +31,18 @@ const STRETCH: usize = 4 << 20;
 /// A contiguous copy of a view, made by as many threads as a run may have.
 pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
     let size = view.dtype().size();
-    let copy = copy_loop(view.dtype());
-    let window = packed(&whole(view.layout()), size);
     let write = |to: *mut u8| {
+        let bytes = view.len() * size;
+        if bytes < STRETCH && view.layout().is_contiguous() {
+            // SAFETY: the view's elements lie one after the other, or there are none; the new memory
+            // has as many bytes.
+            return unsafe { to.copy_from_nonoverlapping(view.as_ptr(), bytes) };
+        }
         if view.is_empty() {
             return;
         }
-        let bytes = view.len() * size;
+        let copy = copy_loop(view.dtype());
+        let window = packed(&whole(view.layout()), size);
         let threads = available().min(bytes / STRETCH).max(1);
         let stretches = stretches(&window, threads).map(|(window, left, right)| Stretch {
             to: to.wrapping_offset(left),

@@ -56,3 +56,11 @@ pub(crate) struct Request {
     /// How to share the run out, and among how many threads, whatever the cost model says.
     pub(crate) split: Option<(Split, usize)>,
 }
+
+impl Request {
+    /// Updates join what is in their cells, in whatever way, and that is all.
+    pub(crate) fn is_plain(&self) -> bool {
+        let counted = self.mean.is_some() || self.from_identity || self.unset;
+        !counted && self.force.is_none() && self.split.is_none()
+    }
+}

@@ -17,8 +17,7 @@ impl Scatter<'_> {
         if !sum || Unset::Signalling.value(dtype).is_none() || self.source.dtype() != dtype {
             return false;
         }
-        let cells = self.destinations.shape().iter();
-        let cells = cells.fold(1, |cells: usize, &len| cells.saturating_mul(len));
+        let cells = self.cells();
         match &self.target {
             Target::New { start, .. } => {
                 let pays = unset_pays(cells, self.source.len(), self.strategy);

@@ -1,10 +1,11 @@
 //! Which cells the updates go to.
 
 use crate::error::Problem;
+use crate::kernel::{Combine, Few, OutOfBounds};
 use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
-use crate::tensor::{DType, Dims, DynView, Layout};
+use crate::tensor::{DType, Dims, DynView, DynViewMut, Layout};
 use smallvec::SmallVec;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 /// The cells that updates go to, in one of three forms.
 ///
@@ -23,28 +24,10 @@ pub struct Destinations<'a> {
     onto: SmallVec<[Option<(usize, isize)>; 4]>,
     /// Where the walk starts on each of the destination's axes.
     start: Dims,
-    components: Components<'a>,
+    components: SmallVec<[Component<'a>; 2]>,
     bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
-}
-
-/// The components of an index. Most have one: it needs no list.
-#[derive(Clone, Debug)]
-enum Components<'a> {
-    One(Component<'a>),
-    Many(Vec<Component<'a>>),
-}
-
-impl<'a> Deref for Components<'a> {
-    type Target = [Component<'a>];
-
-    fn deref(&self) -> &[Component<'a>] {
-        match self {
-            Self::One(component) => std::slice::from_ref(component),
-            Self::Many(components) => components,
-        }
-    }
 }
 
 /// One component of the index.
@@ -115,7 +98,7 @@ impl<'a> Destinations<'a> {
                 .map(|(a, (&step, &count))| Some((a, if count > 1 { step } else { 1 })))
                 .collect(),
             start: first,
-            components: Components::Many(Vec::new()),
+            components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
         })
@@ -129,7 +112,7 @@ impl<'a> Destinations<'a> {
             updates: Dims::from_slice(&[0]),
             onto: SmallVec::from_elem(None, 1),
             start: Dims::from_elem(0, shape.len()),
-            components: Components::Many(Vec::new()),
+            components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
         }
@@ -197,20 +180,16 @@ impl<'a> Destinations<'a> {
                 },
             })
         };
-        let components = match (components, axes) {
-            ([component], &[axis]) => Components::One(one(0, component, axis)?),
-            _ => {
-                let all = components.iter().zip(axes).enumerate();
-                let all = all.map(|(number, (component, &axis))| one(number, component, axis));
-                Components::Many(all.collect::<Result<_, Problem>>()?)
-            }
-        };
+        let mut pointing = SmallVec::new();
+        for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
+            pointing.push(one(number, component, axis)?);
+        }
         Ok(Self {
             shape: Dims::from_slice(shape),
             updates,
             onto,
             start: Dims::from_elem(0, shape.len()),
-            components,
+            components: pointing,
             bounds,
             along: None,
         })
@@ -254,12 +233,13 @@ impl<'a> Destinations<'a> {
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: Components::One(Component {
+            components: std::iter::once(Component {
                 argument,
                 index: index.clone(),
                 axis,
                 place,
-            }),
+            })
+            .collect(),
             bounds,
             along: Some(axis),
         })
@@ -321,6 +301,24 @@ impl<'a> Destinations<'a> {
                 .then(|| Layout::contiguous(DType::I64, &self.shape).ok())
                 .flatten()
                 .map(|layout| layout.strides().iter().copied().collect()),
+        }
+    }
+
+    /// Joins a few updates into their cells; `None`, and nothing is done, if they are more than a few.
+    pub(super) fn join_few(
+        &self,
+        dst: &mut DynViewMut<'_>,
+        src: &DynView<'_>,
+        combine: Combine,
+    ) -> Option<Result<(), OutOfBounds>> {
+        let few = Few {
+            start: &self.start,
+            onto: &self.onto,
+            components: self.components.iter().map(|c| (&c.index, c.axis)),
+        };
+        match self.bounds {
+            Bounds::STRICT => few.join(dst, src, combine),
+            _ => None,
         }
     }
 

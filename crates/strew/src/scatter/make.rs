@@ -1,14 +1,48 @@
 //! Runs into new tensors.
 
-use super::{Scatter, Start, one_as_element};
+use super::{Finish, Scatter, Start, Target, one_as_element};
 use crate::error::Problem;
-use crate::kernel::{Fresh, duplicate, finite_start, identity};
+use crate::kernel::{FEW, Fresh, clear_equal, duplicate, finite_start, identity};
 use crate::plan::{Before, Execution, Outputs, Request};
 use crate::tensor::{DType, DynTensor, Layout};
 
 impl<'a> Scatter<'a> {
-    /// Runs the updates into a new tensor.
+    /// Makes the new tensor, unless the run is in place.
     pub(super) fn make(
+        &self,
+        request: Request,
+        arg: Option<&mut DynTensor>,
+    ) -> Result<Option<DynTensor>, Problem> {
+        let Target::New { dtype, start } = &self.target else {
+            return Ok(None);
+        };
+        let mut tensor = match start {
+            Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
+            start if self.source.len() <= FEW => self.start_and_run(request, *dtype, start, arg)?,
+            start => self.run_anew(request, *dtype, start, arg)?,
+        };
+        if self.reduction.finish == Finish::ZeroIfStart
+            && let Some(value) = finite_start(*dtype, self.reduction.combine)
+        {
+            clear_equal(&mut tensor.view_mut(), &value)?;
+        }
+        Ok(Some(tensor))
+    }
+
+    fn start_and_run(
+        &self,
+        request: Request,
+        dtype: DType,
+        start: &Start<'a>,
+        arg: Option<&mut DynTensor>,
+    ) -> Result<DynTensor, Problem> {
+        let mut tensor = self.start(dtype, start)?;
+        self.execute(request, tensor.view_mut(), arg)?;
+        Ok(tensor)
+    }
+
+    /// Runs the updates into a new tensor, which the run may begin.
+    fn run_anew(
         &self,
         request: Request,
         dtype: DType,

@@ -9,7 +9,8 @@ pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
-use crate::kernel::{Combine, Nan, clear_equal, converts, finite_start, identity};
+use crate::kernel::{Combine, Nan, OutOfBounds, converts, identity};
+use crate::monitor::is_watched;
 use crate::plan::{Around, Before, Began, Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Layout, footprint, overlap_each_other,
@@ -210,6 +211,12 @@ impl<'a> Scatter<'a> {
         }
     }
 
+    /// Elements of the destination, which need not exist yet: there may be more than can.
+    pub(crate) fn cells(&self) -> usize {
+        let shape = self.destinations.shape().iter();
+        shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
     fn request(&self) -> Request {
         let from_identity = self.reduction.init == Init::Identity;
         let alone = from_identity && self.sums_alone();
@@ -290,58 +297,44 @@ impl<'a> Scatter<'a> {
 
     /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
     pub(crate) fn perform(&mut self) -> Result<Output, Problem> {
-        let shape = Dims::from_slice(self.destinations.shape());
-        let mut output = Output {
-            arg: match self.arg {
-                Some(none) => Some(DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?),
-                None => None,
-            },
-            tensor: None,
+        let mut arg = match self.arg {
+            Some(none) => {
+                let shape = self.destinations.shape();
+                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
+            }
+            None => None,
         };
         let request = self.request();
-        match std::mem::replace(
-            &mut self.target,
-            Target::New {
-                dtype: DType::Bool,
-                start: Start::Zero,
-            },
-        ) {
-            Target::InPlace { argument, mut view } => {
+        let mut tensor = match &mut self.target {
+            Target::InPlace { argument, view } => {
+                let argument = *argument;
+                let mut view = std::mem::replace(view, DynViewMut::nothing(DType::Bool));
                 self.check_overlap(argument, &mut view)?;
                 match request.private {
                     true => self.sum_privately(request, &mut view)?,
-                    false => self.execute(request, view, output.arg.as_mut())?,
+                    false => self.execute(request, view, arg.as_mut())?,
                 }
+                None
             }
-            Target::New { dtype, start } => {
-                let mut tensor = match &start {
-                    Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
-                    start => self.make(request, dtype, start, output.arg.as_mut())?,
-                };
-                if self.reduction.finish == Finish::ZeroIfStart
-                    && let Some(value) = finite_start(dtype, self.reduction.combine)
-                {
-                    clear_equal(&mut tensor.view_mut(), &value)?;
-                }
-                output.tensor = Some(tensor);
-            }
-        }
+            Target::New { .. } => self.make(request, arg.as_mut())?,
+        };
         if let Some(shape) = &self.shape {
-            output.tensor = output
-                .tensor
-                .map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-            output.arg = output.arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
         }
-        Ok(output)
+        Ok(Output { tensor, arg })
     }
 
     /// Runs the updates into memory of the caller's.
     fn execute(
         &self,
         request: Request,
-        view: DynViewMut<'_>,
+        mut view: DynViewMut<'_>,
         arg: Option<&mut DynTensor>,
     ) -> Result<(), Problem> {
+        if let Some(done) = self.join_few(request, &mut view, arg.is_some()) {
+            return done;
+        }
         let space = self
             .destinations
             .space(view.layout(), &self.source, arg.is_some());
@@ -353,6 +346,21 @@ impl<'a> Scatter<'a> {
         };
         let run = execution.run(&space, &self.source, outputs);
         run.map_err(|fault| self.problem(fault))
+    }
+
+    /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more, or if
+    /// more than that is to be done.
+    fn join_few(
+        &self,
+        request: Request,
+        view: &mut DynViewMut<'_>,
+        arg: bool,
+    ) -> Option<Result<(), Problem>> {
+        if arg || !request.is_plain() || is_watched() {
+            return None;
+        }
+        let done = (self.destinations).join_few(view, &self.source, request.combine)?;
+        Some(done.map_err(|OutOfBounds| self.destinations.find_out_of_bounds()))
     }
 
     fn problem(&self, fault: Fault) -> Problem {

@@ -187,6 +187,12 @@ impl<'a> DynViewMut<'a> {
         })
     }
 
+    /// A view without elements, of shape `[0]`.
+    pub(crate) fn nothing(dtype: DType) -> Self {
+        let DynView { ptr, layout, .. } = DynView::nothing(dtype);
+        Self::from_borrowed(ptr.cast_mut(), layout)
+    }
+
     /// The pointer and the layout are from a view or tensor that is borrowed mutably for `'a`.
     pub(super) fn from_borrowed(ptr: *mut u8, layout: Layout) -> Self {
         Self {
