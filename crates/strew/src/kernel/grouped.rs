@@ -9,7 +9,7 @@ use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
 use super::rows::{pairs, prefetch};
-use super::simd::Machine;
+use super::simd::Isa;
 use super::winners;
 use super::{Combine, Nan};
 use crate::error::Problem;
@@ -335,7 +335,7 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         if job.inner.len > 1 {
-            return vectorized!(|machine| rows::<T>(job, machine));
+            return vectorized!(|isa| rows::<T>(job, isa));
         }
         // Which way a number is stored is looked up once: here, every nanosecond counts.
         match job.groups.order() {
@@ -466,7 +466,7 @@ const MOST_FOLDS: usize = 6;
 
 /// Groups of rows.
 #[inline(always)]
-unsafe fn rows<T: Folds>(job: &Job<'_>, machine: impl Machine) {
+unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     let groups = job.groups;
     let order = groups.order();
     let end = groups.start(job.range.end);
@@ -530,7 +530,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, machine: impl Machine) {
                         std::slice::from_raw_parts(packed, len)
                     };
                     for (n, fold) in job.folds.iter().enumerate() {
-                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values, machine);
+                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values, isa);
                     }
                 }
                 for (take, &(base, row_step, step)) in job.takes.iter().zip(job.outputs) {
@@ -580,7 +580,7 @@ unsafe fn begin<T: Folds>(to: *mut u8, fold: Fold, cells: *const u8, step: isize
 /// # Safety
 /// The accumulator holds as many values, of the type that `combine` needs.
 #[inline(always)]
-unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], machine: impl Machine) {
+unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl Isa) {
     let len = values.len();
     // SAFETY: the caller's promise; accumulators and source do not overlap.
     unsafe {
@@ -591,7 +591,7 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], machine: 
                 pairs::<$cell, T, $cell>(
                     cells,
                     values,
-                    machine,
+                    isa,
                     #[inline(always)]
                     |cell, value| {
                         *cell = how(*cell, value);

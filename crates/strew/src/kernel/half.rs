@@ -4,7 +4,7 @@
 //! The `half` crate's conversions ask whether there is such an instruction at every element, which
 //! costs some forty times as much in a loop.
 
-use super::simd::Machine;
+use super::simd::Isa;
 use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
 use std::mem::transmute;
@@ -75,11 +75,11 @@ pub(super) fn f32_to_bf16(value: f32) -> bf16 {
 
 /// [`f16_to_f32`] of each.
 #[inline(always)]
-pub(super) fn eight_f16_to_f32<M: Machine>(values: [f16; 8], _: M) -> [f32; 8] {
+pub(super) fn eight_f16_to_f32<M: Isa>(values: [f16; 8], _: M) -> [f32; 8] {
     #[cfg(target_arch = "x86_64")]
     if M::F16C {
         use std::arch::x86_64::{__m128i, __m256, _mm256_cvtph_ps};
-        // SAFETY: there is such a `Machine` only where the instruction is; eight elements are as long
+        // SAFETY: there is such an `Isa` only where the instruction is; eight elements are as long
         // as a vector of them, and every bit pattern is one.
         return unsafe {
             let wide = _mm256_cvtph_ps(transmute::<[f16; 8], __m128i>(values));
@@ -91,7 +91,7 @@ pub(super) fn eight_f16_to_f32<M: Machine>(values: [f16; 8], _: M) -> [f32; 8] {
 
 /// [`f32_to_f16`] of each.
 #[inline(always)]
-pub(super) fn eight_f32_to_f16<M: Machine>(values: [f32; 8], _: M) -> [f16; 8] {
+pub(super) fn eight_f32_to_f16<M: Isa>(values: [f32; 8], _: M) -> [f16; 8] {
     #[cfg(target_arch = "x86_64")]
     if M::F16C {
         use std::arch::x86_64::{__m128i, __m256, _MM_FROUND_TO_NEAREST_INT, _mm256_cvtps_ph};
@@ -110,10 +110,10 @@ mod tests {
 
     /// Both ways of each conversion, eight at a time.
     fn same_by_instruction(values: [f16; 8], wide: [f32; 8]) {
-        vectorized!(|machine| {
-            let ours = eight_f16_to_f32(values, machine).map(f32::to_bits);
+        vectorized!(|isa| {
+            let ours = eight_f16_to_f32(values, isa).map(f32::to_bits);
             assert_eq!(ours, values.map(|v| f16_to_f32(v).to_bits()), "{values:?}");
-            let ours = eight_f32_to_f16(wide, machine).map(f16::to_bits);
+            let ours = eight_f32_to_f16(wide, isa).map(f16::to_bits);
             assert_eq!(ours, wide.map(|v| f32_to_f16(v).to_bits()), "{wide:?}");
         });
     }

@@ -9,7 +9,7 @@ use super::loops::Join;
 use super::number::Convert;
 use super::rows::{Ahead, prefetch};
 use super::sift::Wanted;
-use super::simd::{Baseline, Machine};
+use super::simd::{Baseline, Isa};
 use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
 
@@ -84,7 +84,7 @@ pub(super) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
 const AHEAD: usize = 512;
 
 #[inline(always)]
-unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: impl Machine) -> bool {
+unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let ahead = Ahead([
@@ -102,7 +102,7 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, machine: imp
             ahead.prefetch(from);
             if J::Value::EIGHT {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
-                for (k, element) in J::Value::eight(values, machine).into_iter().enumerate() {
+                for (k, element) in J::Value::eight(values, isa).into_iter().enumerate() {
                     if !join::<J, I>(line, from + k, element) {
                         return false;
                     }

@@ -3,7 +3,7 @@
 use super::half::{
     bf16_to_f32, eight_f16_to_f32, eight_f32_to_f16, f16_to_f32, f32_to_bf16, f32_to_f16,
 };
-use super::simd::Machine;
+use super::simd::Isa;
 use crate::tensor::DType;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -198,7 +198,7 @@ pub(super) trait Convert<D>: Copy + 'static {
     const EIGHT: bool = false;
     fn convert(self) -> D;
     #[inline(always)]
-    fn eight<M: Machine>(values: [Self; 8], _: M) -> [D; 8] {
+    fn eight<M: Isa>(values: [Self; 8], _: M) -> [D; 8] {
         values.map(Self::convert)
     }
 }
@@ -217,8 +217,8 @@ impl Convert<f32> for f16 {
         f16_to_f32(self)
     }
     #[inline(always)]
-    fn eight<M: Machine>(values: [Self; 8], machine: M) -> [f32; 8] {
-        eight_f16_to_f32(values, machine)
+    fn eight<M: Isa>(values: [Self; 8], isa: M) -> [f32; 8] {
+        eight_f16_to_f32(values, isa)
     }
 }
 
@@ -229,8 +229,8 @@ impl Convert<f16> for f32 {
         f32_to_f16(self)
     }
     #[inline(always)]
-    fn eight<M: Machine>(values: [Self; 8], machine: M) -> [f16; 8] {
-        eight_f32_to_f16(values, machine)
+    fn eight<M: Isa>(values: [Self; 8], isa: M) -> [f16; 8] {
+        eight_f32_to_f16(values, isa)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one loop nest: pairs of rows, each a window of elements.
 
 use super::number::Convert;
-use super::simd::Machine;
+use super::simd::Isa;
 use smallvec::SmallVec;
 
 /// One axis of a window, with the byte steps of both sides.
@@ -143,14 +143,14 @@ pub(super) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
     each: impl Fn(usize, &mut L, W),
 ) {
     // SAFETY: the caller's promise is the one that is asked for.
-    vectorized!(|machine| unsafe { nest::<L, R, W>(rows, machine, &each) });
+    vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
 }
 
 /// [`each`], to be compiled for one instruction set.
 #[inline(always)]
 unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
-    machine: impl Machine,
+    isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
     let dense = |dim: &Dim| {
@@ -159,7 +159,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     // SAFETY: the caller's promise, for windows of these lengths and steps.
     unsafe {
         match *rows.window {
-            [] => singles::<L, R, W>(rows, machine, each),
+            [] => singles::<L, R, W>(rows, isa, each),
             // A length that is known spares a loop of its own.
             [ref dim] if dense(dim) && dim.len == 2 => narrow::<L, R, W, 2>(rows, each),
             [ref dim] if dense(dim) && dim.len == 4 => narrow::<L, R, W, 4>(rows, each),
@@ -185,7 +185,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                                 pairs(
                                     left,
                                     right,
-                                    machine,
+                                    isa,
                                     #[inline(always)]
                                     |a, b| each(i, a, b),
                                 );
@@ -258,7 +258,7 @@ impl RowsAhead {
 pub(super) fn pairs<L, R: Convert<W>, W: Copy>(
     left: &mut [L],
     right: &[R],
-    machine: impl Machine,
+    isa: impl Isa,
     each: impl Fn(&mut L, W),
 ) {
     let (mut left, mut right) = (left, right);
@@ -266,7 +266,7 @@ pub(super) fn pairs<L, R: Convert<W>, W: Copy>(
         let (eights, rest) = right.as_chunks::<8>();
         let (cells, others) = left.split_at_mut(8 * eights.len());
         for (cells, &values) in cells.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
-            for (cell, value) in cells.iter_mut().zip(R::eight(values, machine)) {
+            for (cell, value) in cells.iter_mut().zip(R::eight(values, isa)) {
                 each(cell, value);
             }
         }
@@ -284,7 +284,7 @@ pub(super) fn pairs<L, R: Convert<W>, W: Copy>(
 #[inline(always)]
 unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
-    machine: impl Machine,
+    isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
     let count = rows.left_at.len();
@@ -311,7 +311,7 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                     while count - from >= 8 {
                         rows.ahead.prefetch(from);
                         let values = right.add(from).cast::<[R; 8]>().read();
-                        for (k, value) in R::eight(values, machine).into_iter().enumerate() {
+                        for (k, value) in R::eight(values, isa).into_iter().enumerate() {
                             each(from + k, &mut *rows.cell::<L>(from + k), value);
                         }
                         from += 8;

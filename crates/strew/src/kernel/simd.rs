@@ -1,7 +1,7 @@
 //! One plain loop, compiled for each instruction set and chosen at run time.
 
 /// What a loop is compiled for.
-pub(super) trait Machine: Copy {
+pub(super) trait Isa: Copy {
     /// It has instructions that convert 16-bit floats (F16C).
     const F16C: bool;
 }
@@ -31,28 +31,28 @@ impl From<fearless_simd::Avx512> for Avx2 {
     }
 }
 
-impl Machine for Baseline {
+impl Isa for Baseline {
     const F16C: bool = false;
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Machine for Avx2 {
+impl Isa for Avx2 {
     const F16C: bool = true;
 }
 
 /// Evaluates `$work` compiled for AVX-512, for AVX2 and for the baseline, whichever this computer
-/// has, with `$machine` standing for it. What it calls must be inlined to profit. No two versions
+/// has, with `$isa` standing for it. What it calls must be inlined to profit. No two versions
 /// differ in a bit: vectors of another width do the same arithmetic, and nothing is contracted into
 /// fused multiply-adds.
 macro_rules! vectorized {
-    (|$machine:pat_param| $work:expr) => {{
+    (|$isa:pat_param| $work:expr) => {{
         match fearless_simd::Level::new() {
             #[cfg(target_arch = "x86_64")]
             fearless_simd::Level::Avx512(token) => fearless_simd::Simd::vectorize(
                 token,
                 #[inline(always)]
                 || {
-                    let $machine = $crate::kernel::simd::Avx2::from(token);
+                    let $isa = $crate::kernel::simd::Avx2::from(token);
                     $work
                 },
             ),
@@ -61,12 +61,12 @@ macro_rules! vectorized {
                 token,
                 #[inline(always)]
                 || {
-                    let $machine = $crate::kernel::simd::Avx2::from(token);
+                    let $isa = $crate::kernel::simd::Avx2::from(token);
                     $work
                 },
             ),
             _ => {
-                let $machine = $crate::kernel::simd::Baseline;
+                let $isa = $crate::kernel::simd::Baseline;
                 $work
             }
         }

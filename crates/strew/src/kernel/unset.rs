@@ -245,7 +245,7 @@ impl Pairs {
                 }
                 Some((cells, values)) => {
                     let (cells, values) = (&mut *cells, &*values);
-                    vectorized!(|_machine| replace(cells, values, unset))
+                    vectorized!(|_isa| replace(cells, values, unset))
                 }
                 None => {
                     let found = Cell::new(false);
