@@ -232,9 +232,9 @@ def test_explain_counts_bytes_and_predicts_a_time():
     plan.reduce(np.zeros((100_000, 64), np.float32), ["sum", "max"])
     grouped = told(plan, (100_000, 64), "float32", ["sum", "max"], measure=False)
     assert grouped["working memory, at most"] == "0 bytes"
-    # A mean in order has a table of sums and counts.
+    # A mean of single elements in order has a table of cells with a sum and a count.
     table = told(plan, (100_000,), "float32", "mean", measure=False)
-    assert (table["way"], table["working memory, at most"]) == ("in-order", "12.0 kB")
+    assert (table["way"], table["working memory, at most"]) == ("in-order", "8.0 kB")
     # Of an assignment, one update of each row is read.
     assigned = told(plan, (100_000, 64), "float32", "assign", measure=False)
     assert (assigned["way"], assigned["source"]) == ("grouped", "256.0 kB read")
