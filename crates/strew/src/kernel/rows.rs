@@ -164,6 +164,9 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
             [ref dim] if dense(dim) && dim.len == 2 => narrow::<L, R, W, 2>(rows, each),
             [ref dim] if dense(dim) && dim.len == 4 => narrow::<L, R, W, 4>(rows, each),
             [ref dim] if dense(dim) && dim.len == 8 => narrow::<L, R, W, 8>(rows, each),
+            [ref dim] if dense(dim) && (dim.len < 8 || (dim.len < 16 && !R::EIGHT)) => {
+                pieces::<L, R, W>(rows, dim.len, each);
+            }
             [ref outer @ .., ref inner] => {
                 let ahead = RowsAhead::of::<R>(rows.window);
                 for (i, &l) in rows.left_at.iter().enumerate() {
@@ -359,13 +362,72 @@ unsafe fn narrow<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
             unsafe {
                 let left = rows.left.offset(*rows.left_at.get_unchecked(i));
                 let right = rows.right.offset(rows.right_at.get(i));
-                let values = right.cast::<[R; N]>().read();
-                for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
-                    each(i, cell, value.convert());
+                piece::<L, R, W, N>(i, left.cast(), right.cast(), each);
+            }
+        },
+    );
+}
+
+/// Rows of less than 16 elements without gaps: as pieces of 8, 4, 2 and 1, of which all rows have the
+/// same. A loop over so few elements takes longer than they do.
+///
+/// # Safety
+/// As for [`each`], if that is what the window is.
+#[inline(always)]
+unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    len: usize,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    strides(
+        rows.left_at.len(),
+        rows.ahead,
+        #[inline(always)]
+        |i| {
+            // SAFETY: the caller's promise; the numbers of rows are below their count, and the pieces
+            // together have the row's length.
+            unsafe {
+                let left = rows.left.offset(*rows.left_at.get_unchecked(i)).cast();
+                let right = rows.right.offset(rows.right_at.get(i)).cast();
+                let mut done = 0;
+                if len & 8 != 0 {
+                    piece::<L, R, W, 8>(i, left, right, each);
+                    done = 8;
+                }
+                if len & 4 != 0 {
+                    piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
+                    done += 4;
+                }
+                if len & 2 != 0 {
+                    piece::<L, R, W, 2>(i, left.add(done), right.add(done), each);
+                    done += 2;
+                }
+                if len & 1 != 0 {
+                    piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
                 }
             }
         },
     );
+}
+
+/// `N` elements of row `i`.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
+    i: usize,
+    left: *mut L,
+    right: *const R,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let values = right.cast::<[R; N]>().read();
+        for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
+            each(i, cell, value.convert());
+        }
+    }
 }
 
 /// Calls `each` with every number below `count`, and looks ahead now and then.
