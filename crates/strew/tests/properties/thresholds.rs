@@ -234,6 +234,18 @@ fn listed_from_64_mebibytes_on() {
     }
 }
 
+/// Rows of a few elements, each width with loops of its own.
+#[test]
+fn narrow_windows() {
+    let mut random = Random(10);
+    for width in 1..=17 {
+        for dtype in DType::ALL.into_iter().filter(|&t| t != DType::Bool) {
+            let rows = random.indices(40, 6, Spread::Skewed);
+            multiply(&mut random, dtype, dtype, &[6, width], &rows);
+        }
+    }
+}
+
 /// Windows up to and beyond the widest, in one axis and in several.
 #[test]
 fn wide_windows() {
