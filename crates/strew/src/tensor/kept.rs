@@ -55,7 +55,9 @@ fn lock() -> Option<MutexGuard<'static, Vec<MmapMut>>> {
 pub(super) fn take(bytes: usize) -> Option<MmapMut> {
     let mut kept = lock()?;
     let fits = |mapping: &MmapMut| (bytes..=bytes + bytes / 4).contains(&mapping.len());
+    // Of several, the one that was given last: it is the likeliest to be in a cache still.
     let best = (0..kept.len())
+        .rev()
         .filter(|&k| fits(&kept[k]))
         .min_by_key(|&k| kept[k].len())?;
     Some(kept.remove(best))
