@@ -28,13 +28,13 @@ fn goes_past_caches(walk: &Walk<'_>) -> bool {
         && walk.count().saturating_mul(row) >= LARGE
 }
 
-/// Rows of a line, at most: what runs between two looks at whether somebody wants to stop.
+/// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.
 const LINE: usize = 1 << 14;
 
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub(crate) struct Direct {
     combine: Loop,
-    line: LineLoop,
+    lines: LineLoop,
     reset: Loop,
     window: Dims,
     reset_window: Dims,
@@ -101,7 +101,7 @@ impl Direct {
         }
         Self {
             combine: found.rows,
-            line: found.line,
+            lines: found.lines,
             reset: copy_loop(dtype),
             window,
             reset_window,
@@ -110,31 +110,32 @@ impl Direct {
         }
     }
 
-    /// Joins the next rows, a few thousand at most, if they are single elements whose index is used as
-    /// it is. Gives how many they were (0: the walk is over); `None` if they are not such rows.
+    /// Whether the rows that a cursor gives are single elements whose index is used as it is.
+    pub(crate) fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        self.converter.is_none() && cursor.has_lines(index)
+    }
+
+    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives how
+    /// many they were; 0: the walk is over.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if an index value is; the rows before it have been joined.
-    pub(crate) fn run_line(
+    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows are
+    /// no lines.
+    pub(crate) fn run_lines(
         &self,
         cursor: &mut Cursor<'_, '_>,
         index: &impl Read,
-    ) -> Option<Result<usize, OutOfBounds>> {
-        if self.converter.is_some() || !cursor.has_lines(index) {
-            return None;
+    ) -> Result<usize, OutOfBounds> {
+        if !self.has_lines(cursor, index) {
+            return Err(OutOfBounds);
         }
-        let line = match cursor.line(index, LINE)? {
-            Ok(line) => line,
-            Err(outside) => return Some(Err(outside)),
+        let Some(lines) = cursor.lines(index, LINE)? else {
+            return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
-        // limit, and its types chose the loop; the line's index values lie in the index.
-        let done = unsafe { (self.line)(&line) };
-        Some(if done {
-            Ok(line.count)
-        } else {
-            Err(OutOfBounds)
-        })
+        // limit, and its types chose the loop; the lines' index values lie in the index.
+        let done = unsafe { (self.lines)(&lines) };
+        done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
     /// Joins a block of updates into their cells.

@@ -14,6 +14,7 @@ use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
 
 /// A run of rows, one element each, along an axis.
+#[derive(Clone, Copy)]
 pub(crate) struct Line<'l> {
     /// The destination's element of the first row, if its index value is 0, and the source's.
     pub(super) dst: *mut u8,
@@ -28,15 +29,74 @@ pub(crate) struct Line<'l> {
     pub(super) index: *const u8,
     /// Whether they have 32 bits; else they have 64.
     pub(super) narrow: bool,
+    /// What later lines will read.
+    pub(super) ahead: Ahead,
     pub(super) memory: std::marker::PhantomData<&'l mut [u8]>,
 }
 
-/// A loop over a line; false if it met a value that is not below the term's limit, and stopped.
+/// Lines that are evenly spaced.
+pub(crate) struct Lines<'l> {
+    pub(super) first: Line<'l>,
+    pub(super) count: usize,
+    /// Lines until the walk turns to its next rows: at least as many as there are here.
+    pub(super) left: usize,
+    /// Lines from one turn to the next.
+    pub(super) turn: usize,
+    /// Bytes from a line to the next one: in the destination, the source and the index.
+    pub(super) next: [isize; 3],
+}
+
+/// Lines between the one that is joined and the one that is fetched: the hardware's own prefetching
+/// goes neither from one line to the next nor past the end of a page.
+const LINES_AHEAD: usize = 4;
+
+impl<'l> Lines<'l> {
+    /// How many rows they are.
+    pub(super) fn rows(&self) -> usize {
+        self.first.count * self.count
+    }
+
+    /// Line `n`, which is one of them.
+    fn nth(&self, n: usize) -> Line<'l> {
+        let first = &self.first;
+        let [dst, src, index] = self.next.map(|bytes| bytes * n.cast_signed());
+        let line = Line {
+            dst: first.dst.wrapping_offset(dst),
+            src: first.src.wrapping_offset(src),
+            index: first.index.wrapping_offset(index),
+            stretch: Stretch {
+                at: first.stretch.at + index,
+                ..first.stretch
+            },
+            ..*first
+        };
+        // After the last line before a turn come rows to the right of the first ones.
+        let turns = n + LINES_AHEAD >= self.left;
+        let far = |here: *const u8, next: isize, step: isize| {
+            let lines = LINES_AHEAD.cast_signed() - if turns { self.turn.cast_signed() } else { 0 };
+            let rows = if turns { line.count.cast_signed() } else { 0 };
+            let bytes = next
+                .wrapping_mul(lines)
+                .wrapping_add(step.wrapping_mul(rows));
+            (here.wrapping_offset(bytes), step)
+        };
+        let [_, src, index] = self.next;
+        Line {
+            ahead: Ahead([
+                far(line.index, index, line.stretch.stride),
+                far(line.src, src, line.step.src),
+            ]),
+            ..line
+        }
+    }
+}
+
+/// A loop over lines; false if it met a value that is not below the term's limit, and stopped.
 ///
 /// # Safety
 /// So many values of the index and elements of the source can be read; whatever values below the
 /// limit come, the cells are valid and apart from the source; all are aligned for the loop's types.
-pub(super) type LineLoop = unsafe fn(&Line<'_>) -> bool;
+pub(super) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
 
 /// The kind of index that lines are made of: whether it is narrow.
 pub(super) fn narrow(index: DType) -> Option<bool> {
@@ -58,24 +118,27 @@ pub(super) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
 }
 
-pub(super) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
-    let dense = line.step.src == size_of::<J::Value>().cast_signed()
-        && line.term.dst == size_of::<J::Cell>().cast_signed()
-        && line.step.dst == 0;
+pub(super) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
+    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
+}
+
+unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
+    let cell = size_of::<J::Cell>().cast_signed();
+    let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let all = (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps `LineLoop`'s obligations.
     unsafe {
         if !all {
             return owned_line::<J>(line);
         }
-        match (line.narrow, dense) {
-            (true, false) => strided_line::<J, i32>(line),
-            (false, false) => strided_line::<J, i64>(line),
-            // Only conversions have something to gain from the machine's instructions.
-            (true, true) if J::Value::EIGHT => vectorized!(|m| dense_line::<J, i32>(line, m)),
-            (false, true) if J::Value::EIGHT => vectorized!(|m| dense_line::<J, i64>(line, m)),
-            (true, true) => dense_line::<J, i32>(line, Baseline),
-            (false, true) => dense_line::<J, i64>(line, Baseline),
+        match (line.narrow, line.step.dst, line.term.dst) {
+            (true, 0, to) if dense && to == cell => dense_line::<J, i32, false>(line),
+            (false, 0, to) if dense && to == cell => dense_line::<J, i64, false>(line),
+            (true, step, _) if dense && step == cell => dense_line::<J, i32, true>(line),
+            (false, step, _) if dense && step == cell => dense_line::<J, i64, true>(line),
+            (true, ..) => strided_line::<J, i32>(line),
+            (false, ..) => strided_line::<J, i64>(line),
         }
     }
 }
@@ -83,8 +146,24 @@ pub(super) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
 /// How far ahead the streams are fetched, in rows.
 const AHEAD: usize = 512;
 
+/// A line of which the source's elements follow each other. Its cells are one row of the destination, or
+/// each is in the next one of its `COLUMNS`.
+unsafe fn dense_line<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match J::Value::EIGHT {
+            // Only conversions have something to gain from the machine's instructions.
+            true => vectorized!(|m| dense_rows::<J, I, COLUMNS>(line, m)),
+            false => dense_rows::<J, I, COLUMNS>(line, Baseline),
+        }
+    }
+}
+
 #[inline(always)]
-unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
+unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
+    line: &Line<'_>,
+    isa: impl Isa,
+) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let ahead = Ahead([
@@ -99,23 +178,26 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
         // So many at a time that are known at compile time need no counter.
         let whole = line.count - line.count % 8;
         for from in (0..whole).step_by(8) {
-            ahead.prefetch(from);
+            match COLUMNS {
+                true => line.ahead.prefetch_second_level(from),
+                false => ahead.prefetch(from),
+            }
             if J::Value::EIGHT {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
                 for (k, element) in J::Value::eight(values, isa).into_iter().enumerate() {
-                    if !join::<J, I>(line, from + k, element) {
+                    if !join::<J, I, COLUMNS>(line, from + k, element) {
                         return false;
                     }
                 }
             } else {
                 for i in from..from + 8 {
-                    if !join::<J, I>(line, i, src.add(i).read().convert()) {
+                    if !join::<J, I, COLUMNS>(line, i, src.add(i).read().convert()) {
                         return false;
                     }
                 }
             }
         }
-        (whole..line.count).all(|i| join::<J, I>(line, i, src.add(i).read().convert()))
+        (whole..line.count).all(|i| join::<J, I, COLUMNS>(line, i, src.add(i).read().convert()))
     }
 }
 
@@ -124,16 +206,23 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
 /// # Safety
 /// As for [`LineLoop`], if there is such a row.
 #[inline(always)]
-unsafe fn join<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, i: usize, element: J::Wide) -> bool {
+unsafe fn join<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
+    line: &Line<'_>,
+    i: usize,
+    element: J::Wide,
+) -> bool {
     // SAFETY: the caller's promise; the value is below the limit when the cell is touched.
     unsafe {
         let value: i64 = line.index.cast::<I>().add(i).read().into();
         let inside = value.cast_unsigned() < line.term.limit as u64;
         if inside {
-            J::join(
-                &mut *line.dst.cast::<J::Cell>().offset(value as isize),
-                element,
-            );
+            let row = value as isize;
+            let cell = line.dst.cast::<J::Cell>();
+            let cell = match COLUMNS {
+                true => cell.byte_offset(row * line.term.dst).add(i),
+                false => cell.offset(row),
+            };
+            J::join(&mut *cell, element);
         }
         inside
     }
@@ -187,6 +276,9 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let limit = line.term.limit as u64;
     let Step { dst, src, .. } = line.step;
     for i in 0..line.count {
+        if i % 8 == 0 {
+            line.ahead.prefetch_second_level(i);
+        }
         // SAFETY: as above.
         unsafe {
             let value: i64 = index.add(i).read().into();

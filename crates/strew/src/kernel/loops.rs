@@ -1,6 +1,6 @@
 //! The one place where element type and reduction choose the loops of a run.
 
-use super::line::{LineLoop, line};
+use super::line::{LineLoop, lines};
 use super::number::{Bool, Convert, Number, Ordered};
 use super::rows::{Loop, Rows, each};
 use super::unset::Settable;
@@ -137,14 +137,14 @@ impl<B: Copy + 'static> Join for Copied<B> {
 #[derive(Clone, Copy)]
 pub(super) struct Loops {
     pub(super) rows: Loop,
-    pub(super) line: LineLoop,
+    pub(super) lines: LineLoop,
 }
 
 impl Loops {
     pub(super) fn of<J: Join>() -> Self {
         Self {
             rows: rows::<J>,
-            line: line::<J>,
+            lines: lines::<J>,
         }
     }
 }

@@ -75,13 +75,34 @@ impl Ahead {
     /// stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
     pub(super) fn prefetch(&self, row: usize) {
-        for (first, step) in self.0 {
-            prefetch(
-                first.wrapping_offset(row.cast_signed().wrapping_mul(step)),
-                1,
-            );
-        }
+        self.of(row).into_iter().for_each(|at| prefetch(at, 1));
     }
+
+    /// Likewise, of rows that are still far away.
+    #[inline(always)]
+    pub(super) fn prefetch_second_level(&self, row: usize) {
+        self.of(row).into_iter().for_each(prefetch_second_level);
+    }
+
+    #[inline(always)]
+    fn of(&self, row: usize) -> [*const u8; 2] {
+        let row = row.cast_signed();
+        self.0
+            .map(|(first, step)| first.wrapping_offset(row.wrapping_mul(step)))
+    }
+}
+
+/// Asks for a line that will be read, but only after a while. A hint: the address may be anything.
+#[inline(always)]
+fn prefetch_second_level(at: *const u8) {
+    // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
 }
 
 /// Asks for lines that will be read. A hint: the address may be anything.

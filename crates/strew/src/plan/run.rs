@@ -394,12 +394,15 @@ impl Pass<'_, '_, '_> {
     pub(super) fn join(&mut self, direct: &mut Direct) -> Result<(), Fault> {
         let walk = self.walk;
         let mut cursor = Cursor::new(walk);
-        while let Some(done) = direct.run_line(&mut cursor, &self.reader) {
-            if !self.progress.step(done?) {
-                return Err(Problem::Interrupted.into());
-            }
-            if cursor.is_over() {
-                return Ok(());
+        if direct.has_lines(&cursor, &self.reader) {
+            loop {
+                let done = direct.run_lines(&mut cursor, &self.reader)?;
+                if done == 0 {
+                    return Ok(());
+                }
+                if !self.progress.step(done) {
+                    return Err(Problem::Interrupted.into());
+                }
             }
         }
         self.each(|block| direct.run(walk, block))

@@ -10,8 +10,9 @@ use crate::monitor::Progress;
 use crate::tensor::{DType, DynView, DynViewMut};
 use smallvec::SmallVec;
 
-/// A tile has at most so many bytes if its rows then still have [`NARROWEST`] columns.
-const TILE: usize = 128 << 10;
+/// A tile has at most so many bytes, that a first-level cache holds, if its rows then still have
+/// [`NARROWEST`] columns.
+const TILE: usize = 32 << 10;
 
 /// A larger one would not stay in a second-level cache.
 pub(super) const LARGEST: usize = 1 << 20;

@@ -184,6 +184,34 @@ fn torch_scatter_new_and_into_out() {
     }
 }
 
+/// In a tensor with an index of its own for each element, of which many lines are taken at once.
+#[test]
+fn a_bad_value_in_a_later_line() {
+    const SHAPE: [usize; 3] = [2, 150, 130];
+    let src = counted(DType::F32, &SHAPE);
+    let count = SHAPE.iter().product();
+    for dim in 0..SHAPE.len() {
+        for (i, j, k) in [(0, 1, 0), (0, 126, 129), (1, 0, 7), (1, 149, 129)] {
+            for (bad, dtype) in [(-1, DType::I64), (5, DType::I32)] {
+                let mut values = vec![3; count];
+                values[(i * SHAPE[1] + j) * SHAPE[2] + k] = bad;
+                let index = ints(dtype, &SHAPE, &values);
+                let values = vec![
+                    ("src", src.input()),
+                    ("index", index.input()),
+                    ("dim", Value::Int(dim as i64)),
+                    ("dim_size", Value::Int(5)),
+                ];
+                let call = call("torch_scatter.scatter", values).unwrap();
+                let message = format!(
+                    "torch_scatter.scatter: index[{i}, {j}, {k}] = {bad}: index {bad} is out of bounds for dimension {dim} with size 5"
+                );
+                says(&call.run().unwrap_err(), Class::Runtime, &message);
+            }
+        }
+    }
+}
+
 /// The position is that in the index as it was passed, not as it was expanded.
 #[test]
 fn torch_scatter_names_the_place_in_the_callers_index() {

@@ -187,6 +187,28 @@ fn columns_in_tiles() {
     }
 }
 
+/// Elements along every axis, in lines that are too many to be taken at once.
+#[test]
+fn many_lines() {
+    let mut random = Random(10);
+    let shape = [3, 150, 130];
+    for dtype in DType::ALL {
+        for (dim, index_type) in [
+            (0, DType::I64),
+            (1, DType::I32),
+            (1, DType::I64),
+            (2, DType::I32),
+        ] {
+            let input = random.array(dtype, &shape, Style::Tame);
+            let count = shape.iter().product();
+            let values = random.indices(count, shape[dim], Spread::Uniform);
+            let index = Array::of_ints(index_type, &shape, &values);
+            let src = random.array(dtype, &shape, Style::Tame);
+            in_place(&input, dim, &index, &src, "sum", true);
+        }
+    }
+}
+
 /// Single updates all over a destination of two blocks, more than a chunk for each of them.
 #[test]
 fn blocks_of_a_partition() {

@@ -6,7 +6,7 @@
 
 use super::super::decode::{Scale, Stretch};
 use super::super::lane::Lane;
-use super::super::line::{self, Line};
+use super::super::line::{self, Line, Lines};
 use super::super::rows::{Ahead, At};
 use super::super::sift::Wanted;
 use super::{Axis, OutOfBounds, ROWS, Step, Term, Walk};
@@ -355,30 +355,58 @@ impl<'w, 'a> Cursor<'w, 'a> {
         Ok(count)
     }
 
-    /// The next rows as a line of single elements, at most so many, with their index values; `None`
-    /// if the walk is over, or its rows are no lines.
+    /// The next rows as lines of single elements, at most so many rows, with their index values;
+    /// `None` if the walk is over.
     ///
-    /// The index values must lie in the index.
-    pub(in super::super) fn line<'l>(
+    /// # Errors
+    /// [`OutOfBounds`] if the index values do not lie in the index, or the rows are no
+    /// [lines](Self::has_lines).
+    pub(in super::super) fn lines<'l>(
         &mut self,
         index: &'l impl Read,
         most: usize,
-    ) -> Option<Result<Line<'l>, OutOfBounds>> {
+    ) -> Result<Option<Lines<'l>>, OutOfBounds> {
         let walk = self.walk;
-        let ([term], true) = (walk.terms, self.left > 0) else {
-            return None;
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let [term] = walk.terms else {
+            return Err(OutOfBounds);
         };
         let (inner, along) = self.along();
         let count = (inner.len - along).min(most);
+        // Whole lines go on along the next axis that has more than one.
+        let inner_axis = walk.rows.len().saturating_sub(1);
+        let outer = walk.rows[..inner_axis].iter().rposition(|a| a.len > 1);
+        let outer = outer.filter(|_| count == inner.len);
+        let (left, turn, next) = match outer {
+            Some(k) => {
+                let axis = &walk.rows[k];
+                (axis.len - self.at[k], axis.len, axis.step)
+            }
+            None => (1, 1, Step::default()),
+        };
+        let lines = left.min(most / count).max(1);
+
         let base = self.base();
         let stretch = index.stretch(0, &self.at, count);
         let first = stretch.index.stretch(stretch.at, stretch.stride, count);
+        let mut next_index = 0;
+        if let (Some(k), true) = (outer, lines > 1) {
+            self.at[k] += 1;
+            next_index = index.stretch(0, &self.at, count).at - stretch.at;
+            self.at[k] += lines - 2;
+        }
+        // Those between the first and the last one lie between these.
+        let last = index.stretch(0, &self.at, count);
+        let last = last.index.stretch(last.at, last.stride, count);
         let narrow = line::narrow(stretch.index.dtype());
+        self.left -= (lines - 1) * count;
         self.advance(count);
-        let (Some(first), Some(narrow)) = (first, narrow) else {
-            return Some(Err(OutOfBounds));
+        let (Some(first), Some(_), Some(narrow)) = (first, last, narrow) else {
+            return Err(OutOfBounds);
         };
-        Some(Ok(Line {
+        let first = Line {
             dst: walk.dst().wrapping_offset(base.dst),
             src: walk.src().wrapping_offset(base.src),
             step: inner.step,
@@ -387,13 +415,16 @@ impl<'w, 'a> Cursor<'w, 'a> {
             stretch,
             index: first,
             narrow,
+            ahead: Ahead::NONE,
             memory: PhantomData,
+        };
+        Ok(Some(Lines {
+            first,
+            count: lines,
+            left,
+            turn,
+            next: [next.dst, next.src, next_index],
         }))
-    }
-
-    /// Whether every row has been given.
-    pub(crate) fn is_over(&self) -> bool {
-        self.left == 0
     }
 
     /// Whether the rows are lines: single elements, one index that is used as it is.
