@@ -315,19 +315,6 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     // SAFETY: the caller's promise; the numbers of rows are below their count.
     unsafe {
         match rows.right_at {
-            At::Each(right_at) => {
-                assert_eq!(right_at.len(), count);
-                strides(
-                    count,
-                    rows.ahead,
-                    #[inline(always)]
-                    |i| {
-                        let at = *right_at.get_unchecked(i);
-                        let value = rows.right.offset(at).cast::<R>().read();
-                        each(i, &mut *rows.cell::<L>(i), value.convert());
-                    },
-                );
-            }
             At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
                 let right = rows.right.offset(first).cast::<R>();
                 let mut from = 0;
@@ -351,14 +338,15 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                     },
                 );
             }
-            At::Steps(first, step) => strides(
-                count,
-                rows.ahead,
+            At::Each(_) | At::Steps(..) => places(
+                rows,
                 #[inline(always)]
-                |i| {
-                    let at = first + i.cast_signed() * step;
-                    let value = rows.right.offset(at).cast::<R>().read();
-                    each(i, &mut *rows.cell::<L>(i), value.convert());
+                |i, left, right| {
+                    each(
+                        i,
+                        &mut *left.cast::<L>(),
+                        right.cast::<R>().read().convert(),
+                    );
                 },
             ),
         }
@@ -374,19 +362,14 @@ unsafe fn narrow<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     rows: &Rows<'_>,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    strides(
-        rows.left_at.len(),
-        rows.ahead,
-        #[inline(always)]
-        |i| {
-            // SAFETY: the caller's promise; the numbers of rows are below their count.
-            unsafe {
-                let left = rows.left.offset(*rows.left_at.get_unchecked(i));
-                let right = rows.right.offset(rows.right_at.get(i));
-                piece::<L, R, W, N>(i, left.cast(), right.cast(), each);
-            }
-        },
-    );
+    // SAFETY: the caller's promise.
+    unsafe {
+        places(
+            rows,
+            #[inline(always)]
+            |i, left, right| piece::<L, R, W, N>(i, left.cast(), right.cast(), each),
+        );
+    }
 }
 
 /// Rows of less than 16 elements without gaps: as pieces of 8, 4, 2 and 1, of which all rows have the
@@ -400,16 +383,13 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    strides(
-        rows.left_at.len(),
-        rows.ahead,
-        #[inline(always)]
-        |i| {
-            // SAFETY: the caller's promise; the numbers of rows are below their count, and the pieces
-            // together have the row's length.
-            unsafe {
-                let left = rows.left.offset(*rows.left_at.get_unchecked(i)).cast();
-                let right = rows.right.offset(rows.right_at.get(i)).cast();
+    // SAFETY: the caller's promise; the pieces together have the row's length.
+    unsafe {
+        places(
+            rows,
+            #[inline(always)]
+            |i, left, right| {
+                let (left, right) = (left.cast::<L>(), right.cast::<R>());
                 let mut done = 0;
                 if len & 8 != 0 {
                     piece::<L, R, W, 8>(i, left, right, each);
@@ -426,9 +406,46 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
                 if len & 1 != 0 {
                     piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
                 }
+            },
+        );
+    }
+}
+
+/// Calls `each` with the number of every row, and where it begins on the left and on the right. Looks
+/// ahead now and then.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+unsafe fn places(rows: &Rows<'_>, mut each: impl FnMut(usize, *mut u8, *const u8)) {
+    // What stays in `rows` is read again after everything that is written.
+    let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
+    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    unsafe {
+        match rows.right_at {
+            At::Each(right_at) => {
+                assert_eq!(right_at.len(), left_at.len());
+                strides(
+                    left_at.len(),
+                    ahead,
+                    #[inline(always)]
+                    |i| {
+                        let from = right.offset(*right_at.get_unchecked(i));
+                        each(i, left.offset(*left_at.get_unchecked(i)), from);
+                    },
+                );
             }
-        },
-    );
+            At::Steps(first, step) => strides(
+                left_at.len(),
+                ahead,
+                #[inline(always)]
+                |i| {
+                    let from = right.offset(first + i.cast_signed() * step);
+                    each(i, left.offset(*left_at.get_unchecked(i)), from);
+                },
+            ),
+        }
+    }
 }
 
 /// `N` elements of row `i`.

@@ -172,7 +172,12 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let (mut filled, mut taken) = (0, 0);
         while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
             let (inner, along) = self.along();
-            let run = (inner.len - along).min(walk.block_rows - filled);
+            let room = walk.block_rows - filled;
+            if walk.drops && room < walk.block_rows / 4 {
+                // It would fill by ever shorter runs.
+                break;
+            }
+            let run = (inner.len - along).min(room);
             let base = self.base();
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
