@@ -127,8 +127,8 @@ impl<'a> DynView<'a> {
     /// One coordinate of an axis, without that axis.
     #[must_use]
     pub fn select(&self, axis: usize, at: usize) -> Option<Self> {
-        let one = self.narrow(axis, at, 1)?;
-        Some(Self::from_borrowed(one.ptr, one.layout.remove_axis(axis)))
+        let (layout, moved) = self.layout.select(axis, at)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
     }
 
     /// With a new axis of size 1 in front of axis `at`, or behind the last.
