@@ -159,20 +159,24 @@ impl<'a> Destinations<'a> {
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
         let one = |number: usize, component: &DynView<'a>, axis: usize| {
-            let mut index = component.clone();
-            for _ in &window {
-                index = index.insert_axis(index.rank());
+            let wrong = || Problem::Shape {
+                argument,
+                found: component.shape().to_vec(),
+                expected: format!("it must be {:?}", batch.as_slice()),
+            };
+            if component.shape() != batch.as_slice() {
+                return Err(wrong());
             }
-            let broadcast = index
-                .broadcast_to(&updates)
-                .filter(|_| component.dims() == batch);
+            let mut index = component.clone();
+            if !window.is_empty() {
+                for _ in &window {
+                    index = index.insert_axis(index.rank());
+                }
+                index = index.broadcast_to(&updates).ok_or_else(wrong)?;
+            }
             Ok(Component {
                 argument,
-                index: broadcast.ok_or_else(|| Problem::Shape {
-                    argument,
-                    found: component.shape().to_vec(),
-                    expected: format!("it must be {:?}", batch.as_slice()),
-                })?,
+                index,
                 axis,
                 place: Place {
                     axes: 0..batch.len(),
@@ -226,6 +230,13 @@ impl<'a> Destinations<'a> {
                 expected: format!("it must fit {shape:?} apart from dimension {axis}"),
             });
         }
+        let mut components = SmallVec::new();
+        components.push(Component {
+            argument,
+            index: index.clone(),
+            axis,
+            place,
+        });
         Ok(Self {
             shape: Dims::from_slice(shape),
             onto: (0..shape.len())
@@ -233,13 +244,7 @@ impl<'a> Destinations<'a> {
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: std::iter::once(Component {
-                argument,
-                index: index.clone(),
-                axis,
-                place,
-            })
-            .collect(),
+            components,
             bounds,
             along: Some(axis),
         })
