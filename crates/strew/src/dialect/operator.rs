@@ -78,7 +78,7 @@ pub enum Value<'a> {
     /// A tensor to write in place.
     Target(DynViewMut<'a>),
     /// A list of integers.
-    Integers(Vec<i64>),
+    Integers(Cow<'a, [i64]>),
     /// One integer.
     Int(i64),
     /// True or false.
@@ -169,11 +169,15 @@ pub struct Arguments<'a> {
 impl<'a> Arguments<'a> {
     /// No value yet.
     #[must_use]
+    #[inline]
     pub fn new(operator: &'static Operator) -> Self {
-        Self {
+        let mut new = Self {
             operator,
-            values: operator.arguments.iter().map(|_| None).collect(),
-        }
+            values: SmallVec::new(),
+        };
+        // In place: the values are many bytes.
+        new.values.resize_with(operator.arguments.len(), || None);
+        new
     }
 
     /// Sets an argument by its place in the operator's list.
@@ -236,18 +240,18 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// As [`lower`](Self::lower) and [`Call::run`].
-    pub fn run(self) -> Result<Output> {
+    pub fn run(mut self) -> Result<Output> {
         self.run_by(|ready| ready.run())
     }
 
     /// [`run`](Self::run) by somebody who wants to know first how large it is: `how` is given the
-    /// checked call, and runs it in its own way.
+    /// checked call, and runs it in its own way. The values are used up.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_by(mut self, how: impl FnOnce(Ready<'_, 'a>) -> Result<Output>) -> Result<Output> {
+    pub fn run_by(&mut self, how: impl FnOnce(Ready<'_, 'a>) -> Result<Output>) -> Result<Output> {
         // A call is large: it stays where it was made.
-        match (self.operator.lower)(&mut self) {
+        match (self.operator.lower)(self) {
             Ok(ref mut call) => how(Ready(call)),
             Err(error) => Err(error),
         }
@@ -297,7 +301,7 @@ impl<'a> Arguments<'a> {
 
     pub(super) fn optional_integers(&mut self, name: &'static str) -> Option<Integers<'a>> {
         match self.take(name)? {
-            Value::Integers(list) => Some(Integers::List(Cow::Owned(list))),
+            Value::Integers(list) => Some(Integers::List(list)),
             Value::Tensor(view) => Some(Integers::Tensor(view)),
             Value::Target(view) => Some(Integers::Tensor(view.into_view())),
             _ => None,
