@@ -56,6 +56,7 @@ impl<'py> Taken<'py> {
     }
 
     /// The value for the core.
+    #[inline(always)] // As above.
     pub(crate) fn value(&mut self) -> Result<Value<'_>, Problem> {
         Ok(match self {
             Self::Tensor(array) => Value::Tensor(array.view()?),

@@ -184,6 +184,7 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// [`Problem::Kind`] if it is of a kind that the argument does not take.
+    #[inline(always)] // As below.
     pub fn set(&mut self, place: usize, value: Value<'a>) -> Result<()> {
         let Some(argument) = self.operator.arguments.get(place) else {
             let taken = self.operator.arguments.len();
@@ -261,6 +262,9 @@ impl<'a> Arguments<'a> {
         Error::new(self.operator.name, Class::Type, problem)
     }
 
+    // A value is many bytes, and what was just written waits before it is moved on. Inlined, the functions
+    // from here on hand it over where it is.
+    #[inline(always)]
     fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
         let place = self
             .operator
@@ -270,10 +274,12 @@ impl<'a> Arguments<'a> {
         self.values[place].take()
     }
 
+    #[inline(always)]
     fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.error(Problem::Missing { argument: name }))
     }
 
+    #[inline(always)]
     pub(super) fn optional_tensor(&mut self, name: &'static str) -> Option<DynView<'a>> {
         match self.take(name)? {
             Value::Tensor(view) => Some(view),
@@ -282,11 +288,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn tensor(&mut self, name: &'static str) -> Result<DynView<'a>> {
         let found = self.optional_tensor(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_target(&mut self, name: &'static str) -> Option<DynViewMut<'a>> {
         match self.take(name)? {
             Value::Target(view) => Some(view),
@@ -294,11 +302,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn target(&mut self, name: &'static str) -> Result<DynViewMut<'a>> {
         let found = self.optional_target(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_integers(&mut self, name: &'static str) -> Option<Integers<'a>> {
         match self.take(name)? {
             Value::Integers(list) => Some(Integers::List(list)),
@@ -308,11 +318,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn integers(&mut self, name: &'static str) -> Result<Integers<'a>> {
         let found = self.optional_integers(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_int(&mut self, name: &'static str) -> Option<i64> {
         match self.take(name)? {
             Value::Int(value) => Some(value),
@@ -320,6 +332,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn int(&mut self, name: &'static str) -> Result<i64> {
         let found = self.optional_int(name);
         self.required(name, found)
@@ -332,6 +345,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn optional_text(&mut self, name: &'static str) -> Option<Cow<'a, str>> {
         match self.take(name)? {
             Value::Text(word) => Some(word),
@@ -339,6 +353,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn text(&mut self, name: &'static str) -> Result<Cow<'a, str>> {
         let found = self.optional_text(name);
         self.required(name, found)

@@ -57,6 +57,7 @@ impl<'a> Destinations<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if a slice leaves its axis, or if there is not one for every axis.
+    #[inline(always)] // As a scatter: it is made where it stays.
     pub fn affine(
         shape: &[usize],
         start: &[usize],
@@ -207,6 +208,7 @@ impl<'a> Destinations<'a> {
     /// # Errors
     /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if it is of another rank, or larger than the destination on an
     /// axis other than `axis`.
+    #[inline(always)] // As a scatter: it is made where it stays.
     pub fn elements(
         shape: &[usize],
         argument: &'static str,

@@ -30,6 +30,7 @@ impl<'a> DynView<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
     pub unsafe fn from_raw_parts(ptr: *const u8, layout: Layout) -> Result<Self, Problem> {
         let ptr = checked_pointer(ptr, &layout)?;
         Ok(Self {
@@ -178,6 +179,7 @@ impl<'a> DynViewMut<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
     pub unsafe fn from_raw_parts(ptr: *mut u8, layout: Layout) -> Result<Self, Problem> {
         let ptr = checked_pointer(ptr, &layout)?.cast_mut();
         Ok(Self {
