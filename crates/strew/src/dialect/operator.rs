@@ -5,7 +5,6 @@ use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -163,21 +162,32 @@ fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Prob
 #[derive(Debug)]
 pub struct Arguments<'a> {
     operator: &'static Operator,
-    values: SmallVec<[Option<Value<'a>>; 6]>,
+    values: [Option<Value<'a>>; MOST],
 }
+
+/// No operator has more arguments. Room for all of them is begun by a store each.
+const MOST: usize = 8;
+const _: () = {
+    let mut dialect = 0;
+    while dialect < OPERATORS.len() {
+        let mut operator = 0;
+        while operator < OPERATORS[dialect].len() {
+            assert!(OPERATORS[dialect][operator].arguments.len() <= MOST);
+            operator += 1;
+        }
+        dialect += 1;
+    }
+};
 
 impl<'a> Arguments<'a> {
     /// No value yet.
     #[must_use]
     #[inline]
     pub fn new(operator: &'static Operator) -> Self {
-        let mut new = Self {
+        Self {
             operator,
-            values: SmallVec::new(),
-        };
-        // In place: the values are many bytes.
-        new.values.resize_with(operator.arguments.len(), || None);
-        new
+            values: [const { None }; MOST],
+        }
     }
 
     /// Sets an argument by its place in the operator's list.
@@ -186,7 +196,7 @@ impl<'a> Arguments<'a> {
     /// [`Problem::Kind`] if it is of a kind that the argument does not take.
     #[inline(always)] // As below.
     pub fn set(&mut self, place: usize, value: Value<'a>) -> Result<()> {
-        let Some(argument) = self.operator.arguments.get(place) else {
+        let Some(argument) = self.operator.arguments.get(place).filter(|_| place < MOST) else {
             let taken = self.operator.arguments.len();
             return Err(self.error(Problem::Kind {
                 argument: format!("argument {}", place + 1),
@@ -271,7 +281,7 @@ impl<'a> Arguments<'a> {
             .arguments
             .iter()
             .position(|a| a.name == name)?;
-        self.values[place].take()
+        self.values.get_mut(place)?.take()
     }
 
     #[inline(always)]
