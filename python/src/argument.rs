@@ -6,13 +6,15 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyTuple};
+use smallvec::SmallVec;
+use std::borrow::Cow;
 use strew::{Argument, Class, Kind, Operator, Problem, Value};
 
 /// A converted value; what it borrows from lives in it.
 pub(crate) enum Taken<'py> {
     Tensor(Array<'py>),
     Target(Array<'py>),
-    Integers(Vec<i64>),
+    Integers(SmallVec<[i64; 4]>),
     Int(i64),
     Bool(bool),
     Text(PyBackedStr),
@@ -54,11 +56,12 @@ impl<'py> Taken<'py> {
     }
 
     /// The value for the core.
+    #[inline(always)] // As above.
     pub(crate) fn value(&mut self) -> Result<Value<'_>, Problem> {
         Ok(match self {
             Self::Tensor(array) => Value::Tensor(array.view()?),
             Self::Target(array) => Value::Target(array.view_mut()?),
-            Self::Integers(list) => Value::Integers(std::mem::take(list)),
+            Self::Integers(list) => Value::Integers(Cow::Borrowed(list)),
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(word) => Value::Text((**word).into()),
@@ -71,7 +74,7 @@ fn listed(
     operator: &Operator,
     argument: &str,
     given: &Bound<'_, PyAny>,
-) -> PyResult<Option<Vec<i64>>> {
+) -> PyResult<Option<SmallVec<[i64; 4]>>> {
     let one = |(at, item): (usize, Bound<'_, PyAny>)| {
         let wrong = || {
             let name = format!("{argument}[{at}]");

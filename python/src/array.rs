@@ -31,14 +31,20 @@ enum Memory<'py> {
 
 impl<'py> Array<'py> {
     /// The memory of anything that is an array or that NumPy makes one of.
+    #[inline(always)] // An array is large: it is made where it stays.
     pub(crate) fn read(
         operator: &str,
         argument: &str,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Self> {
-        if let Some(array) = Self::existing(operator, argument, object)? {
-            return Ok(array);
+        match Self::existing(operator, argument, object)? {
+            Some(array) => Ok(array),
+            None => Self::made(operator, argument, object),
         }
+    }
+
+    /// What NumPy makes an array of.
+    fn made(operator: &str, argument: &str, object: &Bound<'py, PyAny>) -> PyResult<Self> {
         let py = object.py();
         static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let asarray = ASARRAY.import(py, "numpy", "asarray")?;
@@ -111,6 +117,15 @@ impl<'py> Array<'py> {
             }
             return Self::numpy(operator, argument, array.clone(), None).map(Some);
         }
+        Self::foreign(operator, argument, object)
+    }
+
+    /// The memory of another library's array.
+    fn foreign(
+        operator: &str,
+        argument: &str,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Self>> {
         // Lists and numbers are asked for nothing: it would cost a short call too much.
         if is_literal(object) || !dlpack::speaks(object)? {
             return Ok(None);
@@ -201,6 +216,7 @@ impl<'py> Array<'py> {
     }
 
     /// The memory, to read.
+    #[inline(always)]
     pub(crate) fn view(&self) -> Result<DynView<'_>, Problem> {
         // SAFETY: the array's owner says that pointer and layout describe its memory, and
         // `_memory` keeps the owner, and so that memory, alive while `self` is borrowed.
@@ -208,6 +224,7 @@ impl<'py> Array<'py> {
     }
 
     /// The memory, to write. [`Array::write`] has made the array, so its owner allows writing.
+    #[inline(always)]
     pub(crate) fn view_mut(&mut self) -> Result<DynViewMut<'_>, Problem> {
         // SAFETY: as in `view`, and the owner does not call the memory read-only. Other arguments
         // may be views of the same memory, which the engine checks before it writes.

@@ -97,16 +97,18 @@ impl Operator {
                 .set(*place, value)
                 .map_err(|error| raise(py, &error))?;
         }
-        let (result, interrupt) = if elements < DETACHED_FROM {
-            let run = arguments.run_by(|ready| match ready.cells() < DETACHED_FROM {
+        let mut interrupt = None;
+        let result = if elements < DETACHED_FROM {
+            arguments.run_by(|ready| match ready.cells() < DETACHED_FROM {
                 true => ready.run(),
                 false => py.detach(|| ready.run()),
-            });
-            (run, None)
+            })
         } else if elements < WATCHED_FROM {
-            (py.detach(|| arguments.run()), None)
+            py.detach(|| arguments.run())
         } else {
-            py.detach(|| interruptible(|| arguments.run()))
+            let (result, raised) = py.detach(|| interruptible(|| arguments.run()));
+            interrupt = raised;
+            result
         };
         if target.is_some() && result.is_ok() {
             library.was_written()?;

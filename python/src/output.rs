@@ -29,7 +29,7 @@ pub(crate) struct Buffer {
 impl Buffer {
     fn new(mut tensor: DynTensor) -> Self {
         // Moving the tensor does not move its elements.
-        let data = AtomicPtr::new(tensor.view_mut().as_mut_ptr());
+        let data = AtomicPtr::new(tensor.as_bytes_mut().as_mut_ptr());
         let tensor = Arc::new(tensor);
         Self { tensor, data }
     }

@@ -51,7 +51,7 @@ impl Given {
                     .view_mut()
                     .ok_or_else(|| Failure::new("it was not read to be changed"))?,
             ),
-            Self::Integers(list) => Value::Integers(list.clone()),
+            Self::Integers(list) => Value::Integers(list.clone().into()),
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(word) => Value::Text(word.clone().into()),

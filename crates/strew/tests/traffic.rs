@@ -103,7 +103,7 @@ fn lists_are_written_once_and_read_back_once() {
 #[test]
 fn a_copied_input_and_strided_rows_cost_their_lines() {
     let (data, updates) = (zeros(DType::F32, &[64, 64]), zeros(DType::F32, &[32, 32]));
-    let both = |value: i64| Value::Integers(vec![value; 2]);
+    let both = |value: i64| Value::Integers(vec![value; 2].into());
     let values = vec![
         ("data", Value::Tensor(data.view())),
         ("updates", Value::Tensor(updates.view())),

@@ -60,7 +60,7 @@ fn shapes(case: &Case, operator: &'static Operator) -> Result<strew::Result<()>,
                 let view = one.view().broadcast_to(&shape).ok_or("too large")?;
                 (tensor, Value::Tensor(view))
             }
-            None => (name.as_str(), Value::Integers(list)),
+            None => (name.as_str(), Value::Integers(list.into())),
         };
         arguments
             .set_named(name, value)
@@ -84,7 +84,7 @@ fn types(case: &Case, operator: &'static Operator) -> Result<strew::Result<()>, 
             let floats: DynView<'_> = wrong.view();
             let value = match name == float {
                 true => Value::Tensor(floats),
-                false => Value::Integers(vec![number]),
+                false => Value::Integers(vec![number].into()),
             };
             arguments.set_named(name, value)?;
         }

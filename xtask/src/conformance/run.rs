@@ -180,7 +180,7 @@ fn value(json: &Json) -> Result<Option<Value<'static>>, String> {
         Json::String(word) => Value::Text(word.clone().into()),
         Json::Array(list) => {
             let list: Option<Vec<i64>> = list.iter().map(Json::as_i64).collect();
-            Value::Integers(list.ok_or_else(wrong)?)
+            Value::Integers(list.ok_or_else(wrong)?.into())
         }
         Json::Object(_) => return Err(wrong()),
     }))

@@ -257,7 +257,8 @@ fn slice_of(size: usize, start: i64, stop: i64, step: i64) -> (usize, isize, usi
     };
     let (start, stop) = (clamp(start), clamp(stop));
     let span = if step > 0 { stop - start } else { start - stop };
-    let count = (span + step.abs() - 1).max(0) / step.abs();
+    // No more than one beyond the size, so that 64 bits hold it: they are divided much faster.
+    let count = (span.max(0) as u64).div_ceil(step.unsigned_abs() as u64);
     // A single cell needs no step; more of them keep it below the size.
     let step = if count > 1 { step as isize } else { 1 };
     (start.max(0) as usize, step, count as usize)

@@ -5,7 +5,6 @@ use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Output, Scatter};
 use crate::tensor::{DType, DynView, DynViewMut};
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -78,7 +77,7 @@ pub enum Value<'a> {
     /// A tensor to write in place.
     Target(DynViewMut<'a>),
     /// A list of integers.
-    Integers(Vec<i64>),
+    Integers(Cow<'a, [i64]>),
     /// One integer.
     Int(i64),
     /// True or false.
@@ -163,16 +162,31 @@ fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Prob
 #[derive(Debug)]
 pub struct Arguments<'a> {
     operator: &'static Operator,
-    values: SmallVec<[Option<Value<'a>>; 6]>,
+    values: [Option<Value<'a>>; MOST],
 }
+
+/// No operator has more arguments. Room for all of them is begun by a store each.
+const MOST: usize = 8;
+const _: () = {
+    let mut dialect = 0;
+    while dialect < OPERATORS.len() {
+        let mut operator = 0;
+        while operator < OPERATORS[dialect].len() {
+            assert!(OPERATORS[dialect][operator].arguments.len() <= MOST);
+            operator += 1;
+        }
+        dialect += 1;
+    }
+};
 
 impl<'a> Arguments<'a> {
     /// No value yet.
     #[must_use]
+    #[inline]
     pub fn new(operator: &'static Operator) -> Self {
         Self {
             operator,
-            values: operator.arguments.iter().map(|_| None).collect(),
+            values: [const { None }; MOST],
         }
     }
 
@@ -180,8 +194,9 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// [`Problem::Kind`] if it is of a kind that the argument does not take.
+    #[inline(always)] // As below.
     pub fn set(&mut self, place: usize, value: Value<'a>) -> Result<()> {
-        let Some(argument) = self.operator.arguments.get(place) else {
+        let Some(argument) = self.operator.arguments.get(place).filter(|_| place < MOST) else {
             let taken = self.operator.arguments.len();
             return Err(self.error(Problem::Kind {
                 argument: format!("argument {}", place + 1),
@@ -236,18 +251,18 @@ impl<'a> Arguments<'a> {
     ///
     /// # Errors
     /// As [`lower`](Self::lower) and [`Call::run`].
-    pub fn run(self) -> Result<Output> {
+    pub fn run(mut self) -> Result<Output> {
         self.run_by(|ready| ready.run())
     }
 
     /// [`run`](Self::run) by somebody who wants to know first how large it is: `how` is given the
-    /// checked call, and runs it in its own way.
+    /// checked call, and runs it in its own way. The values are used up.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_by(mut self, how: impl FnOnce(Ready<'_, 'a>) -> Result<Output>) -> Result<Output> {
+    pub fn run_by(&mut self, how: impl FnOnce(Ready<'_, 'a>) -> Result<Output>) -> Result<Output> {
         // A call is large: it stays where it was made.
-        match (self.operator.lower)(&mut self) {
+        match (self.operator.lower)(self) {
             Ok(ref mut call) => how(Ready(call)),
             Err(error) => Err(error),
         }
@@ -257,19 +272,24 @@ impl<'a> Arguments<'a> {
         Error::new(self.operator.name, Class::Type, problem)
     }
 
+    // A value is many bytes, and what was just written waits before it is moved on. Inlined, the functions
+    // from here on hand it over where it is.
+    #[inline(always)]
     fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
         let place = self
             .operator
             .arguments
             .iter()
             .position(|a| a.name == name)?;
-        self.values[place].take()
+        self.values.get_mut(place)?.take()
     }
 
+    #[inline(always)]
     fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.error(Problem::Missing { argument: name }))
     }
 
+    #[inline(always)]
     pub(super) fn optional_tensor(&mut self, name: &'static str) -> Option<DynView<'a>> {
         match self.take(name)? {
             Value::Tensor(view) => Some(view),
@@ -278,11 +298,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn tensor(&mut self, name: &'static str) -> Result<DynView<'a>> {
         let found = self.optional_tensor(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_target(&mut self, name: &'static str) -> Option<DynViewMut<'a>> {
         match self.take(name)? {
             Value::Target(view) => Some(view),
@@ -290,25 +312,29 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn target(&mut self, name: &'static str) -> Result<DynViewMut<'a>> {
         let found = self.optional_target(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_integers(&mut self, name: &'static str) -> Option<Integers<'a>> {
         match self.take(name)? {
-            Value::Integers(list) => Some(Integers::List(Cow::Owned(list))),
+            Value::Integers(list) => Some(Integers::List(list)),
             Value::Tensor(view) => Some(Integers::Tensor(view)),
             Value::Target(view) => Some(Integers::Tensor(view.into_view())),
             _ => None,
         }
     }
 
+    #[inline(always)]
     pub(super) fn integers(&mut self, name: &'static str) -> Result<Integers<'a>> {
         let found = self.optional_integers(name);
         self.required(name, found)
     }
 
+    #[inline(always)]
     pub(super) fn optional_int(&mut self, name: &'static str) -> Option<i64> {
         match self.take(name)? {
             Value::Int(value) => Some(value),
@@ -316,6 +342,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn int(&mut self, name: &'static str) -> Result<i64> {
         let found = self.optional_int(name);
         self.required(name, found)
@@ -328,6 +355,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn optional_text(&mut self, name: &'static str) -> Option<Cow<'a, str>> {
         match self.take(name)? {
             Value::Text(word) => Some(word),
@@ -335,6 +363,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn text(&mut self, name: &'static str) -> Result<Cow<'a, str>> {
         let found = self.optional_text(name);
         self.required(name, found)

@@ -57,6 +57,7 @@ impl<'a> Destinations<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if a slice leaves its axis, or if there is not one for every axis.
+    #[inline(always)] // As a scatter: it is made where it stays.
     pub fn affine(
         shape: &[usize],
         start: &[usize],
@@ -159,20 +160,24 @@ impl<'a> Destinations<'a> {
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
         let one = |number: usize, component: &DynView<'a>, axis: usize| {
-            let mut index = component.clone();
-            for _ in &window {
-                index = index.insert_axis(index.rank());
+            let wrong = || Problem::Shape {
+                argument,
+                found: component.shape().to_vec(),
+                expected: format!("it must be {:?}", batch.as_slice()),
+            };
+            if component.shape() != batch.as_slice() {
+                return Err(wrong());
             }
-            let broadcast = index
-                .broadcast_to(&updates)
-                .filter(|_| component.dims() == batch);
+            let mut index = component.clone();
+            if !window.is_empty() {
+                for _ in &window {
+                    index = index.insert_axis(index.rank());
+                }
+                index = index.broadcast_to(&updates).ok_or_else(wrong)?;
+            }
             Ok(Component {
                 argument,
-                index: broadcast.ok_or_else(|| Problem::Shape {
-                    argument,
-                    found: component.shape().to_vec(),
-                    expected: format!("it must be {:?}", batch.as_slice()),
-                })?,
+                index,
                 axis,
                 place: Place {
                     axes: 0..batch.len(),
@@ -203,6 +208,7 @@ impl<'a> Destinations<'a> {
     /// # Errors
     /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if it is of another rank, or larger than the destination on an
     /// axis other than `axis`.
+    #[inline(always)] // As a scatter: it is made where it stays.
     pub fn elements(
         shape: &[usize],
         argument: &'static str,
@@ -226,6 +232,13 @@ impl<'a> Destinations<'a> {
                 expected: format!("it must fit {shape:?} apart from dimension {axis}"),
             });
         }
+        let mut components = SmallVec::new();
+        components.push(Component {
+            argument,
+            index: index.clone(),
+            axis,
+            place,
+        });
         Ok(Self {
             shape: Dims::from_slice(shape),
             onto: (0..shape.len())
@@ -233,13 +246,7 @@ impl<'a> Destinations<'a> {
                 .collect(),
             updates,
             start: Dims::from_elem(0, shape.len()),
-            components: std::iter::once(Component {
-                argument,
-                index: index.clone(),
-                axis,
-                place,
-            })
-            .collect(),
+            components,
             bounds,
             along: Some(axis),
         })

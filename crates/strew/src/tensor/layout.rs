@@ -1,8 +1,10 @@
 //! Shape, strides and element type, and the checks that make them describe real memory.
 
 use super::DType;
+use super::axes::Axes;
 use crate::error::Problem;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 
 /// Sizes of the axes, or coordinates.
 pub type Dims = SmallVec<[usize; 4]>;
@@ -10,22 +12,10 @@ pub type Dims = SmallVec<[usize; 4]>;
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// Element type, shape and byte strides: a tensor without its memory.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     dtype: DType,
-    shape: Dims,
-    strides: Strides,
-}
-
-impl Clone for Layout {
-    fn clone(&self) -> Self {
-        Self {
-            dtype: self.dtype,
-            // Copies of slices: the lists' own `clone` goes element by element.
-            shape: Dims::from_slice(&self.shape),
-            strides: Strides::from_slice(&self.strides),
-        }
-    }
+    axes: Axes,
 }
 
 impl Layout {
@@ -48,24 +38,22 @@ impl Layout {
         }
         let layout = Self {
             dtype,
-            shape: Dims::from_slice(shape),
             // Nobody takes a step along an axis of one element, so its stride says nothing.
-            strides: shape
-                .iter()
-                .zip(strides)
-                .map(|(&len, &stride)| if len > 1 { stride } else { 0 })
-                .collect(),
+            axes: Axes::new(shape.len(), |axis| match shape[axis] {
+                len @ ..=1 => (len, 0),
+                len => (len, strides[axis]),
+            }),
         };
         if checked_len(shape).is_none() {
             return Err(refuse(format!("shape {shape:?} has too many elements")));
         }
-        if layout.checked_extent().is_none() {
+        let Some(extent) = layout.checked_extent() else {
             return Err(refuse(format!(
                 "shape {shape:?} with strides {strides:?} (bytes) reaches beyond the address space"
             )));
-        }
-        if layout.is_empty() {
-            return Ok(layout);
+        };
+        if extent == (0, 0) {
+            return Ok(layout); // No element: nothing is misaligned.
         }
         for (&len, &stride) in shape.iter().zip(strides) {
             if len > 1 && !aligned(stride, dtype.align()) {
@@ -95,17 +83,13 @@ impl Layout {
         if bytes.is_none() {
             return Err(too_large());
         }
-        let mut strides = Strides::from_elem(0, shape.len());
         let mut step = dtype.size().cast_signed();
-        for (stride, &len) in strides.iter_mut().zip(shape).rev() {
-            *stride = step;
+        let axes = Axes::new(shape.len(), |axis| {
+            let (len, stride) = (shape[axis], step);
             step = step.wrapping_mul(len.max(1).cast_signed());
-        }
-        Ok(Self {
-            dtype,
-            shape: Dims::from_slice(shape),
-            strides,
-        })
+            (len, stride)
+        });
+        Ok(Self { dtype, axes })
     }
 
     /// Whether a pointer may be that of the element whose coordinates are all zero, as far as one
@@ -115,17 +99,16 @@ impl Layout {
     /// [`Problem::Layout`] if it is null or misaligned while there are elements.
     pub fn check_pointer(&self, ptr: *const u8) -> Result<(), Problem> {
         let align = self.dtype.align();
-        let why = if self.is_empty() {
+        let fits = aligned(ptr.addr().cast_signed(), align);
+        let why = if (fits && !ptr.is_null()) || self.is_empty() {
             return Ok(());
         } else if ptr.is_null() {
             "the data pointer is null".to_owned()
-        } else if !aligned(ptr.addr().cast_signed(), align) {
+        } else {
             format!(
                 "the data is not aligned to {align} bytes as {} needs; copy the array first",
                 self.dtype
             )
-        } else {
-            return Ok(());
         };
         Err(Problem::Layout {
             argument: "tensor".into(),
@@ -142,39 +125,39 @@ impl Layout {
     /// The sizes of the axes.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
-        &self.shape
+        self.axes.shape()
     }
 
     /// Bytes from one element to the next, per axis.
     #[must_use]
     pub fn strides(&self) -> &[isize] {
-        &self.strides
+        self.axes.strides()
     }
 
     /// The number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.shape.len()
+        self.shape().len()
     }
 
     /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         // Next to a size of 0, the others may be as large as they like.
-        checked_len(&self.shape).unwrap_or(0)
+        checked_len(self.shape()).unwrap_or(0)
     }
 
     /// True if there is no element.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.shape.contains(&0)
+        self.shape().contains(&0)
     }
 
     /// True if the elements lie in row-major order without gaps.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         let mut step = self.dtype.size().cast_signed();
-        for (&len, &stride) in self.shape.iter().zip(&self.strides).rev() {
+        for (&len, &stride) in self.shape().iter().zip(self.strides()).rev() {
             if len != 1 && stride != step {
                 return self.is_empty();
             }
@@ -190,12 +173,15 @@ impl Layout {
     }
 
     fn checked_extent(&self) -> Option<(isize, isize)> {
-        if self.is_empty() {
-            return Some((0, 0));
-        }
+        let nothing = || self.is_empty().then_some((0, 0));
+        self.reach().or_else(nothing)
+    }
+
+    /// Likewise; `None` too if there may be no element.
+    fn reach(&self) -> Option<(isize, isize)> {
         let (mut low, mut high) = (0isize, self.dtype.size().cast_signed());
-        for (&len, &stride) in self.shape.iter().zip(&self.strides) {
-            let span = stride.checked_mul(isize::try_from(len - 1).ok()?)?;
+        for (&len, &stride) in self.shape().iter().zip(self.strides()) {
+            let span = stride.checked_mul(isize::try_from(len.checked_sub(1)?).ok()?)?;
             if span < 0 {
                 low = low.checked_add(span)?;
             } else {
@@ -212,20 +198,13 @@ impl Layout {
     pub(super) fn broadcast_to(&self, shape: &[usize]) -> Option<Self> {
         let lead = shape.len().checked_sub(self.rank())?;
         checked_len(shape)?;
-        let mut strides = Strides::from_elem(0, shape.len());
-        for (axis, (&len, &stride)) in self.shape.iter().zip(&self.strides).enumerate() {
-            let wanted = shape[lead + axis];
-            if len == wanted {
-                strides[lead + axis] = stride;
-            } else if len != 1 {
-                return None;
-            }
-        }
-        Some(Self {
-            dtype: self.dtype,
-            shape: Dims::from_slice(shape),
-            strides,
-        })
+        let mut sizes = self.shape().iter().zip(&shape[lead..]);
+        let fits = sizes.all(|(&len, &wanted)| len == wanted || len == 1);
+        let axis = |axis: usize| match axis.checked_sub(lead) {
+            Some(own) if self.shape()[own] == shape[axis] => (shape[axis], self.strides()[own]),
+            _ => (shape[axis], 0),
+        };
+        fits.then(|| self.with(Axes::new(shape.len(), axis)))
     }
 
     /// The axes in another order; `order` must be a permutation of them.
@@ -239,26 +218,24 @@ impl Layout {
         if order.len() != self.rank() || seen.iter().any(|&n| n != 1) {
             return None;
         }
-        Some(Self {
-            dtype: self.dtype,
-            shape: order.iter().map(|&a| self.shape[a]).collect(),
-            strides: order.iter().map(|&a| self.strides[a]).collect(),
-        })
+        Some(self.with(Axes::new(order.len(), |at| self.axis(order[at]))))
     }
 
     /// The part `start..start + len` of an axis, and the byte offset of its origin.
     #[must_use]
     pub(super) fn narrow(&self, axis: usize, start: usize, len: usize) -> Option<(Self, isize)> {
-        let size = *self.shape.get(axis)?;
+        let size = *self.shape().get(axis)?;
         if start.checked_add(len)? > size {
             return None;
         }
-        let mut narrowed = self.clone();
-        narrowed.shape[axis] = len;
+        let narrowed = self.with(Axes::new(self.rank(), |a| match self.axis(a) {
+            (_, stride) if a == axis => (len, stride),
+            other => other,
+        }));
         let moved = if narrowed.is_empty() {
             0
         } else {
-            self.strides[axis] * start.cast_signed()
+            self.strides()[axis] * start.cast_signed()
         };
         Some((narrowed, moved))
     }
@@ -266,32 +243,51 @@ impl Layout {
     /// The leading corner of the given shape, if that is of the same rank and not larger.
     #[must_use]
     pub(super) fn corner(&self, shape: &[usize]) -> Option<Self> {
-        let mut sizes = shape.iter().zip(&self.shape);
+        let mut sizes = shape.iter().zip(self.shape());
         let fits = shape.len() == self.rank() && sizes.all(|(part, whole)| part <= whole);
-        fits.then(|| Self {
-            dtype: self.dtype,
-            shape: Dims::from_slice(shape),
-            strides: Strides::from_slice(&self.strides),
-        })
+        let axis = |axis: usize| (shape[axis], self.strides()[axis]);
+        fits.then(|| self.with(Axes::new(shape.len(), axis)))
     }
 
     /// With an axis of size 1 put in at `at`.
     #[must_use]
     pub(super) fn insert_axis(&self, at: usize) -> Self {
-        let mut wider = self.clone();
         let at = at.min(self.rank());
-        wider.shape.insert(at, 1);
-        wider.strides.insert(at, 0);
-        wider
+        self.with(Axes::new(self.rank() + 1, |axis| match axis.cmp(&at) {
+            Ordering::Less => self.axis(axis),
+            Ordering::Equal => (1, 0),
+            Ordering::Greater => self.axis(axis - 1),
+        }))
     }
 
-    /// Without the axis `axis`, which is fixed at its first coordinate.
+    /// One coordinate of an axis, without that axis, and the byte offset of its origin.
     #[must_use]
-    pub(super) fn remove_axis(&self, axis: usize) -> Self {
-        let mut narrower = self.clone();
-        narrower.shape.remove(axis);
-        narrower.strides.remove(axis);
-        narrower
+    pub(super) fn select(&self, axis: usize, at: usize) -> Option<(Self, isize)> {
+        if at >= *self.shape().get(axis)? {
+            return None;
+        }
+        let selected = self.with(Axes::new(self.rank() - 1, |a| {
+            self.axis(if a < axis { a } else { a + 1 })
+        }));
+        let moved = if selected.is_empty() {
+            0
+        } else {
+            self.strides()[axis] * at.cast_signed()
+        };
+        Some((selected, moved))
+    }
+
+    /// Size and stride of an axis.
+    fn axis(&self, axis: usize) -> (usize, isize) {
+        (self.shape()[axis], self.strides()[axis])
+    }
+
+    /// Elements of the same type along other axes.
+    fn with(&self, axes: Axes) -> Self {
+        Self {
+            dtype: self.dtype,
+            axes,
+        }
     }
 
     /// Byte offset of a coordinate, if it is one.
@@ -301,7 +297,7 @@ impl Layout {
             return None;
         }
         let mut offset = 0;
-        for ((&at, &len), &stride) in coordinate.iter().zip(&self.shape).zip(&self.strides) {
+        for ((&at, &len), &stride) in coordinate.iter().zip(self.shape()).zip(self.strides()) {
             if at >= len {
                 return None;
             }
@@ -318,9 +314,7 @@ pub(super) fn aligned(bytes: isize, align: usize) -> bool {
 
 /// The product of the sizes, if it fits `isize`. A size of 0 makes it 0 whatever the others are.
 fn checked_len(shape: &[usize]) -> Option<usize> {
-    if shape.contains(&0) {
-        return Some(0);
-    }
-    let n = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))?;
-    isize::try_from(n).is_ok().then_some(n)
+    let n = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
+    let fits = n.filter(|&n| isize::try_from(n).is_ok());
+    fits.or_else(|| shape.contains(&0).then_some(0))
 }

@@ -5,6 +5,7 @@
 //! from `ndarray` arrays, from tensors, or, by an unsafe constructor, from memory that somebody
 //! else describes. This is the only room where bytes become typed elements.
 
+mod axes;
 mod dtype;
 mod footprint;
 mod kept;

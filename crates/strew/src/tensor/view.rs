@@ -30,6 +30,7 @@ impl<'a> DynView<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
     pub unsafe fn from_raw_parts(ptr: *const u8, layout: Layout) -> Result<Self, Problem> {
         let ptr = checked_pointer(ptr, &layout)?;
         Ok(Self {
@@ -127,8 +128,8 @@ impl<'a> DynView<'a> {
     /// One coordinate of an axis, without that axis.
     #[must_use]
     pub fn select(&self, axis: usize, at: usize) -> Option<Self> {
-        let one = self.narrow(axis, at, 1)?;
-        Some(Self::from_borrowed(one.ptr, one.layout.remove_axis(axis)))
+        let (layout, moved) = self.layout.select(axis, at)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
     }
 
     /// With a new axis of size 1 in front of axis `at`, or behind the last.
@@ -178,6 +179,7 @@ impl<'a> DynViewMut<'a> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
     pub unsafe fn from_raw_parts(ptr: *mut u8, layout: Layout) -> Result<Self, Problem> {
         let ptr = checked_pointer(ptr, &layout)?.cast_mut();
         Ok(Self {

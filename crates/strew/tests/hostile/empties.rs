@@ -34,7 +34,7 @@ fn vast_sizes_next_to_nothing() {
             let values = vec![
                 ("data", Value::Tensor(vast(DType::F64, &data_shape))),
                 ("indices", indices.input()),
-                ("shape", Value::Integers(sizes.clone())),
+                ("shape", Value::Integers(sizes.clone().into())),
             ];
             let out = call("mxnet.scatter_nd", values).unwrap();
             out.execution().unwrap();
@@ -44,9 +44,9 @@ fn vast_sizes_next_to_nothing() {
             let values = vec![
                 ("data", Value::Tensor(vast(DType::I8, &shape))),
                 ("updates", Value::Tensor(vast(DType::I8, &updates))),
-                ("start", Value::Integers(vec![0])),
-                ("stop", Value::Integers(vec![stop])),
-                ("step", Value::Integers(vec![1])),
+                ("start", Value::Integers(vec![0].into())),
+                ("stop", Value::Integers(vec![stop].into())),
+                ("step", Value::Integers(vec![1].into())),
             ];
             let out = call("openvino.slice_scatter", values).unwrap();
             out.execution().unwrap();
@@ -144,7 +144,7 @@ fn an_axis_of_size_0_and_an_index_for_it() {
     let values = vec![
         ("data", src.input()),
         ("indices", index.input()),
-        ("shape", Value::Integers(vec![0, 1])),
+        ("shape", Value::Integers(vec![0, 1].into())),
     ];
     refuses(
         "mxnet.scatter_nd",

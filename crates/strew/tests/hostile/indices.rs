@@ -272,7 +272,7 @@ fn mxnet_integers() {
         let values = vec![
             ("data", data.input()),
             ("indices", indices.input()),
-            ("shape", Value::Integers(vec![6, 5])),
+            ("shape", Value::Integers(vec![6, 5].into())),
             ("name", text("edges")),
         ];
         says(
@@ -323,7 +323,7 @@ fn mxnet_unsigned_and_floats() {
             let values = vec![
                 ("data", data.input()),
                 ("indices", indices.input()),
-                ("shape", Value::Integers(vec![5])),
+                ("shape", Value::Integers(vec![5].into())),
             ];
             says(
                 &call("mxnet.scatter_nd", values).unwrap().run().unwrap_err(),

@@ -10,7 +10,7 @@ fn refuse(data: &[usize], indices: &[usize], shape: &[i64], message: &str) {
     let values = vec![
         ("data", data.input()),
         ("indices", indices.input()),
-        ("shape", Value::Integers(shape.to_vec())),
+        ("shape", Value::Integers(shape.to_vec().into())),
     ];
     let message = format!("mxnet.scatter_nd: {message}");
     refuses("mxnet.scatter_nd", values, Class::Value, &message);
@@ -89,7 +89,7 @@ fn dtypes() {
         let values = vec![
             ("data", data.input()),
             ("indices", indices.input()),
-            ("shape", Value::Integers(vec![3])),
+            ("shape", Value::Integers(vec![3].into())),
             ("name", text("x")),
         ];
         let message = format!(

@@ -15,12 +15,12 @@ fn refuse(data: &[usize], updates: &[usize], lists: Lists<'_>, message: &str) {
     let mut values = vec![
         ("data", data.input()),
         ("updates", updates.input()),
-        ("start", Value::Integers(lists.0.to_vec())),
-        ("stop", Value::Integers(lists.1.to_vec())),
-        ("step", Value::Integers(lists.2.to_vec())),
+        ("start", Value::Integers(lists.0.to_vec().into())),
+        ("stop", Value::Integers(lists.1.to_vec().into())),
+        ("step", Value::Integers(lists.2.to_vec().into())),
     ];
     if let Some(axes) = lists.3 {
-        values.push(("axes", Value::Integers(axes.to_vec())));
+        values.push(("axes", Value::Integers(axes.to_vec().into())));
     }
     let message = format!("openvino.slice_scatter: {message}");
     refuses("openvino.slice_scatter", values, Class::Value, &message);

@@ -31,7 +31,7 @@ fn mxnet_shape() {
         let values = vec![
             ("data", data.input()),
             ("indices", indices.input()),
-            ("shape", Value::Integers(shape.to_vec())),
+            ("shape", Value::Integers(shape.to_vec().into())),
         ];
         let call = call("mxnet.scatter_nd", values).unwrap();
         let what = format!("a tensor of shape {shape:?} and dtype float64");
@@ -120,9 +120,9 @@ fn copies_of_expanded_inputs() {
     let values = vec![
         ("data", Value::Tensor(view)),
         ("updates", none.input()),
-        ("start", Value::Integers(vec![0])),
-        ("stop", Value::Integers(vec![0])),
-        ("step", Value::Integers(vec![1])),
+        ("start", Value::Integers(vec![0].into())),
+        ("stop", Value::Integers(vec![0].into())),
+        ("step", Value::Integers(vec![1].into())),
     ];
     let call_ = call("openvino.slice_scatter", values).unwrap();
     too_large(
@@ -158,8 +158,8 @@ fn expanded_lists() {
         ("data", data.input()),
         ("updates", data.input()),
         ("start", Value::Tensor(view)),
-        ("stop", Value::Integers(vec![0])),
-        ("step", Value::Integers(vec![1])),
+        ("stop", Value::Integers(vec![0].into())),
+        ("step", Value::Integers(vec![1].into())),
     ];
     let error = call("openvino.slice_scatter", values).unwrap_err();
     let message = message.replace("shape has", "start has");

@@ -100,7 +100,7 @@ fn check(case: &Case) {
         let values = vec![
             ("data", data.input()),
             ("indices", index.input()),
-            ("shape", Value::Integers(sizes.clone())),
+            ("shape", Value::Integers(sizes.clone().into())),
         ];
         let call = call("mxnet.scatter_nd", values).unwrap();
         if let Some(output) = run(call, way, needs) {

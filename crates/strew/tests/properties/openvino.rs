@@ -84,7 +84,7 @@ fn check(case: &Case) {
     for way in ways() {
         // As lists and as tensors.
         let integers = |list: &Vec<i64>, k: usize| match way.threads {
-            1 => Value::Integers(list.clone()),
+            1 => Value::Integers(list.clone().into()),
             _ => tensors[k].input(),
         };
         let mut values = vec![
@@ -95,7 +95,7 @@ fn check(case: &Case) {
             ("step", integers(&step, 2)),
         ];
         if let Some(axes) = &case.axes {
-            values.push(("axes", Value::Integers(axes.clone())));
+            values.push(("axes", Value::Integers(axes.clone().into())));
         }
         let call = call("openvino.slice_scatter", values).unwrap();
         if let Some(output) = run(call, way, needs) {

@@ -297,7 +297,7 @@ fn wide_windows() {
                 let values = vec![
                     ("data", data.input()),
                     ("indices", indices.input()),
-                    ("shape", Value::Integers(sizes.clone())),
+                    ("shape", Value::Integers(sizes.clone().into())),
                 ];
                 let call = call("mxnet.scatter_nd", values).unwrap();
                 assert_eq!(call.execution().unwrap().width(), width);
