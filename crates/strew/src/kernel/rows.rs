@@ -181,11 +181,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     unsafe {
         match *rows.window {
             [] => singles::<L, R, W>(rows, isa, each),
-            // A length that is known spares a loop of its own.
-            [ref dim] if dense(dim) && dim.len == 2 => narrow::<L, R, W, 2>(rows, each),
-            [ref dim] if dense(dim) && dim.len == 4 => narrow::<L, R, W, 4>(rows, each),
-            [ref dim] if dense(dim) && dim.len == 8 => narrow::<L, R, W, 8>(rows, each),
-            [ref dim] if dense(dim) && (dim.len < 8 || (dim.len < 16 && !R::EIGHT)) => {
+            [ref dim] if dense(dim) && (dim.len <= 8 || (dim.len < 16 && !R::EIGHT)) => {
                 pieces::<L, R, W>(rows, dim.len, each);
             }
             [ref outer @ .., ref inner] => {
@@ -350,25 +346,6 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                 },
             ),
         }
-    }
-}
-
-/// Rows of `N` elements without gaps.
-///
-/// # Safety
-/// As for [`each`], if that is what the window is.
-#[inline(always)]
-unsafe fn narrow<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
-    rows: &Rows<'_>,
-    each: &impl Fn(usize, &mut L, W),
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        places(
-            rows,
-            #[inline(always)]
-            |i, left, right| piece::<L, R, W, N>(i, left.cast(), right.cast(), each),
-        );
     }
 }
 

@@ -3,11 +3,11 @@
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Execution;
-use super::run::{Before, Fault, Pass, terms, unfit};
+use super::run::{Before, Fault, Pass, terms, unfit, unnumbered};
 use super::space::Space;
 use super::split::Split;
 use crate::error::Problem;
-use crate::kernel::{DefaultFloats, Direct, Geometry, Partition, Share, Walk, clear, identity};
+use crate::kernel::{DefaultFloats, Direct, Partition, Share, Walk, clear, identity};
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::{DynView, DynViewMut, Layout};
 use crate::threads::Team;
@@ -54,15 +54,7 @@ impl Execution {
     ) -> Result<(), Fault> {
         let cut = space.cut_to_elements();
         let terms = terms(space, &cut);
-        let geometry = Geometry {
-            rows: &cut.rows,
-            terms: &terms,
-            window: &cut.window,
-            cells: &[],
-            numbers: false,
-            start: cut.start,
-            cell_start: cut.cell_start,
-        };
+        let geometry = unnumbered(&cut, &terms);
         let fresh = match before {
             Before::Blocks(fresh) => Some(fresh),
             Before::Nothing => None,
@@ -131,15 +123,7 @@ impl Execution {
         let cut = space.cut_to_elements();
         let rules = space.rules();
         let terms = terms(space, &cut);
-        let geometry = Geometry {
-            rows: &cut.rows,
-            terms: &terms,
-            window: &cut.window,
-            cells: &[],
-            numbers: false,
-            start: cut.start,
-            cell_start: cut.cell_start,
-        };
+        let geometry = unnumbered(&cut, &terms);
         let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
         let updates = walk.count();
         let mut list = Partition::new(dst, updates)?;

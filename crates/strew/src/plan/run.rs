@@ -197,9 +197,6 @@ impl Execution {
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
         let geometry = Geometry {
-            rows: &cut.rows,
-            terms: &terms,
-            window: &cut.window,
             cells,
             numbers: arg.is_some()
                 || marks_all
@@ -208,8 +205,7 @@ impl Execution {
                     Strategy::Partition => false,
                     Strategy::DenseTable | Strategy::CompactTable => true,
                 },
-            start: cut.start,
-            cell_start: cut.cell_start,
+            ..unnumbered(cut, &terms)
         };
         let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
@@ -372,6 +368,19 @@ pub(super) fn terms(space: &Space<'_>, cut: &Cut) -> SmallVec<[Term; 2]> {
             drop: space.bounds.drops(),
         })
         .collect()
+}
+
+/// What a run goes over, if nobody asks for numbers of the destination's rows.
+pub(super) fn unnumbered<'g>(cut: &'g Cut, terms: &'g [Term]) -> Geometry<'g> {
+    Geometry {
+        rows: &cut.rows,
+        terms,
+        window: &cut.window,
+        cells: &[],
+        numbers: false,
+        start: cut.start,
+        cell_start: cut.cell_start,
+    }
 }
 
 /// The walk would leave its memory: no dialect lets that come so far.

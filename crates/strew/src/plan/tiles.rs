@@ -3,7 +3,7 @@
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Execution;
-use super::run::{Fault, Pass, terms, unfit};
+use super::run::{Fault, Pass, terms, unfit, unnumbered};
 use super::space::{Cut, Space};
 use crate::kernel::{Axis, Direct, Geometry, Step, Tile, Walk, fence, identity};
 use crate::monitor::Progress;
@@ -93,15 +93,7 @@ impl Execution {
         let dtype = dst.dtype();
         let rules = space.rules();
         let all = terms(space, cut);
-        let whole = Geometry {
-            rows: &cut.rows,
-            terms: &all,
-            window: &[],
-            cells: &[],
-            numbers: false,
-            start: cut.start,
-            cell_start: 0,
-        };
+        let whole = unnumbered(cut, &all);
         let walk = Walk::new(&whole, &mut dst, src).ok_or_else(unfit)?;
         let (term, last) = (all[0], cut.rows[cut.rows.len() - 1]);
         let start = self.start(dtype);

@@ -5,11 +5,10 @@
 use super::Request;
 use super::decode::Reader;
 use super::explain::Execution;
-use super::run::{Fault, Pass, terms, unfit};
+use super::run::{Fault, Pass, terms, unfit, unnumbered};
 use super::space::{Cut, Space};
 use crate::kernel::{
-    Combine, DefaultFloats, Direct, Geometry, Walk, counted_like, counted_size, divide, round,
-    wide_like,
+    Combine, DefaultFloats, Direct, Walk, counted_like, counted_size, divide, round, wide_like,
 };
 use crate::monitor::Monitor;
 use crate::tensor::{DType, DynView, DynViewMut};
@@ -73,15 +72,7 @@ impl Execution {
         let space = space.with_destination(table.layout());
         let cut = space.cut();
         let (rules, terms) = (space.rules(), terms(&space, &cut));
-        let geometry = Geometry {
-            rows: &cut.rows,
-            terms: &terms,
-            window: &cut.window,
-            cells: &[],
-            numbers: false,
-            start: cut.start,
-            cell_start: cut.cell_start,
-        };
+        let geometry = unnumbered(&cut, &terms);
         let mut cells = table.view_mut();
         let walk = Walk::new(&geometry, &mut cells, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
