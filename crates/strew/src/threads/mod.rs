@@ -4,6 +4,7 @@ mod seats;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use seats::Seats;
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
@@ -34,10 +35,31 @@ pub fn num_threads() -> NonZeroUsize {
 
 /// How many threads a run that begins here has, the calling one included.
 pub(crate) fn available() -> usize {
+    if AT_A_PIECE.get() {
+        return 1;
+    }
     match rayon::current_thread_index() {
         Some(_) => num_threads().get().min(rayon::current_num_threads()),
         None => num_threads().get(),
     }
+}
+
+thread_local! {
+    /// Whether this thread is at a piece of shared work. To share that out again would be to wait for
+    /// the others, which are at pieces of their own.
+    static AT_A_PIECE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a piece of shared work.
+fn alone<T>(work: impl FnOnce() -> T) -> T {
+    struct End(bool);
+    impl Drop for End {
+        fn drop(&mut self) {
+            AT_A_PIECE.set(self.0);
+        }
+    }
+    let _end = End(AT_A_PIECE.replace(true));
+    work()
 }
 
 /// The threads that help the calling one.
@@ -72,9 +94,9 @@ impl Team {
             Self::Callers => rayon::in_place_scope(|scope| {
                 for piece in pieces {
                     let other = &other;
-                    scope.spawn(move |_| other(piece));
+                    scope.spawn(move |_| alone(|| other(piece)));
                 }
-                mine.map(first);
+                mine.map(|piece| alone(|| first(piece)));
             }),
             Self::Own(pool) => {
                 let seats = Seats::new();
@@ -83,10 +105,10 @@ impl Team {
                         let (other, seats) = (&other, &seats);
                         scope.spawn(move |_| {
                             seats.take();
-                            other(piece);
+                            alone(|| other(piece));
                         });
                     }
-                    mine.map(first);
+                    mine.map(|piece| alone(|| first(piece)));
                 });
             }
         }
@@ -136,4 +158,25 @@ fn kept() -> Option<MutexGuard<'static, Kept>> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_of_work_is_not_shared_out_again() {
+        set_num_threads(NonZeroUsize::new(2));
+        let inside = |_: usize| assert_eq!(available(), 1);
+        let team = Team::new(2).expect("a thread");
+        team.share([0, 1], inside, inside);
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            Team::new(2)
+                .expect("the pool's")
+                .share([0, 1, 2], inside, inside)
+        });
+        assert_eq!(available(), 2);
+        set_num_threads(None);
+    }
 }
