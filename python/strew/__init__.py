@@ -42,6 +42,9 @@ Threads and Ctrl-C
     its first write or not at all: then it ends first, and ``KeyboardInterrupt`` follows.
 """
 
+import sys as _sys
+from contextlib import suppress as _suppress
+
 from . import mindspore as mindspore
 from . import mxnet as mxnet
 from . import openvino as openvino
@@ -56,3 +59,9 @@ from ._strew import get_num_threads as get_num_threads
 from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
+
+if "torch" in _sys.modules:
+    # Its compilers have to know the operators before they meet them. A release that is too old for
+    # that says so when it is asked for derivatives.
+    with _suppress(ImportError):
+        from . import _torch as _torch

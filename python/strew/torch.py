@@ -1,5 +1,6 @@
 """PyTorch: operators of ``torch.Tensor``, as functions."""
 
+from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
 
 __all__ = ["scatter_reduce", "scatter_reduce_"]
@@ -45,14 +46,18 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     TypeError
         If an argument is of the wrong kind.
     RuntimeError
-        For everything else: shapes, dtypes, an index out of bounds, an unknown `reduce`, and a
-        torch tensor that requires grad (gradients are not recorded: pass ``tensor.detach()``).
+        For everything else: shapes, dtypes, an index out of bounds, an unknown `reduce`.
 
     Notes
     -----
     Sums, products and means of 16-bit floats accumulate in float32 and are rounded once. Integers
     wrap; their means are rounded down, and counts are exact. NaN propagates through "amax" and
     "amin"; of equal values the first stays. Sums are always those of the sequential loop.
+
+    Torch tensors have derivatives, backward and forward, of the second order too: those of a
+    product are right with any number of zeros; elements that are equally extreme share the
+    gradient, `input` among them only if it takes part. `src` may be larger than `index`. Under
+    ``torch.compile`` and ``torch.func`` it is one operator, ``torch.ops.strew.scatter_reduce``.
 
     Examples
     --------
@@ -66,6 +71,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     >>> strew.torch.scatter_reduce(input, 0, index, src, reduce="sum", include_self=False)
     array([ 4., 12.,  5.,  4.])
     """
+    if operators := _dispatcher(input, src):
+        return operators.scatter_reduce.call(input, dim, index, src, reduce, include_self)
     return _scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
@@ -86,7 +93,7 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     Notes
     -----
     On an error, `input` is as it was; in PyTorch, elements before the one that is wrong have
-    changed.
+    changed. The derivatives are those of `scatter_reduce`.
 
     Examples
     --------
@@ -100,4 +107,6 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     array([[7, 5],
            [9, 6]])
     """
+    if operators := _dispatcher(input, src):
+        return operators.scatter_reduce.call_(input, dim, index, src, reduce, include_self)
     return _scatter_reduce_in_place(input, dim, index, src, reduce, include_self)

@@ -21,10 +21,15 @@ and raise IndexError for a `dim` that is no axis and for a 0-d `src`; NotImpleme
 of bool and an extreme of complex numbers; TypeError for arguments of the wrong kind; ValueError for
 an unknown `reduce` and a read-only `out`; MemoryError if the result is too large for the memory
 there is; and RuntimeError for everything else: shapes that do not expand, dtypes, an index out of
-range (torch_scatter does not check it for mul, min and max), shared memory, and a torch tensor that
-requires grad (gradients are not recorded: pass ``tensor.detach()``).
+range (torch_scatter does not check it for mul, min and max) and shared memory.
+
+Torch tensors have derivatives, backward and forward, of the second order too: those of a product are
+right with any number of zeros, and of elements that are equally extreme the first has all of the
+gradient. With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and ``torch.func``,
+and TorchScript knows them once torch and strew have been imported.
 """
 
+from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
 
 __all__ = [
@@ -67,6 +72,8 @@ def scatter(src, index, dim=-1, out=None, dim_size=None, reduce="sum"):
     array([[4., 3., 0.],
            [3., 4., 0.]])
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, reduce)
     return _scatter(src, index, dim, out, dim_size, reduce)
 
 
@@ -79,6 +86,8 @@ def scatter_sum(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_sum([1, 2, 4], [1, 0, 1])
     array([2, 5])
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "sum")
     return _scatter_sum(src, index, dim, out, dim_size)
 
 
@@ -93,6 +102,8 @@ def scatter_add(src, index, dim=-1, out=None, dim_size=None):
     >>> totals
     array([12, 25])
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "add")
     return _scatter_add(src, index, dim, out, dim_size)
 
 
@@ -103,6 +114,8 @@ def scatter_mul(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_mul([2, 3, 4], [2, 0, 2])
     array([3, 1, 8])
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "mul")
     return _scatter_mul(src, index, dim, out, dim_size)
 
 
@@ -116,6 +129,8 @@ def scatter_mean(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_mean([1.0, 2.0, 4.0], [2, 0, 2])
     array([2. , 0. , 2.5])
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "mean")
     return _scatter_mean(src, index, dim, out, dim_size)
 
 
@@ -131,6 +146,8 @@ def scatter_min(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_min([3, 1, 2, 1], [0, 2, 0, 2])
     (array([2, 0, 1]), array([2, 4, 1]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "min", True)
     return _scatter_min(src, index, dim, out, dim_size)
 
 
@@ -141,4 +158,6 @@ def scatter_max(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_max([3, 1, 2, 1], [0, 2, 0, 2])
     (array([3, 0, 1]), array([0, 4, 1]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.torch_scatter.call(src, index, dim, out, dim_size, "max", True)
     return _scatter_max(src, index, dim, out, dim_size)

@@ -1,0 +1,4 @@
+"""strew's operators in torch's dispatcher. Needs torch, and is imported only where that is in use."""
+
+from . import scatter_reduce as scatter_reduce
+from . import torch_scatter as torch_scatter

@@ -1,0 +1,148 @@
+"""Operators of torch's dispatcher: a kernel, the shapes of its results, and its derivatives.
+
+``torch.library.register_autograd`` knows no forward mode: a dual number that goes through such an
+operator comes out without a tangent, and nobody is told. Here an operator has both.
+"""
+
+import torch
+from torch._functorch.autograd_function import enable_single_level_autograd_function
+from torch.autograd import forward_ad
+
+if not hasattr(torch.library, "register_vmap"):
+    raise ImportError(
+        f"strew's derivatives need torch 2.5 or newer, and this is {torch.__version__}: "
+        "pass tensor.detach(), or install a newer one"
+    )
+
+library = torch.library.Library("strew", "DEF")
+
+
+class Derivatives:
+    """What a derivative of an operator is; one instance per call.
+
+    It is made of the operator's arguments, keeps what is no tensor and gives the `tensors` that it
+    wants back later. `backward` gets those and the gradients of the results, and gives a gradient for
+    each argument; `forward` gets those and the tangents of the arguments, and gives one for each
+    result. None stands for none. Both consist of operators that have derivatives themselves.
+    """
+
+    #: Which results have no derivative.
+    constants = ()
+
+    def __init__(self, *arguments):
+        raise NotImplementedError
+
+    def tensors(self, arguments, results):
+        raise NotImplementedError
+
+    def backward(self, saved, *gradients):
+        raise NotImplementedError
+
+    def forward(self, saved, *tangents):
+        raise NotImplementedError
+
+
+class Registered:
+    """An operator of the dispatcher, which is gone around where nobody but autograd would notice."""
+
+    def __init__(self, overload, kernel, derivatives):
+        self.overload = overload
+        self._kernel = kernel
+        self._function = None if derivatives is None else _function(kernel, derivatives)
+
+    def __call__(self, *arguments):
+        if not _is_eager(arguments):
+            return self.overload(*arguments)
+        if self._function is not None and has_derivative(arguments):
+            return self._function.apply(*arguments)
+        return self._kernel(*arguments)
+
+
+def _is_eager(arguments):
+    if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
+        return False
+    if torch._C._len_torch_dispatch_stack() > 0:
+        return False
+    for argument in arguments:
+        if isinstance(argument, torch.Tensor) and type(argument) not in _PLAIN:
+            return False
+    return True
+
+
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def has_derivative(arguments):
+    """Whether somebody wants a derivative with respect to one of these."""
+    if forward_ad._current_level >= 0:
+        return True
+    return torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments)
+
+
+def define(schema, kernel, fake, derivatives=None, vmap=None):
+    """Registers an operator; returns it."""
+    name = schema.partition("(")[0]
+    library.define(schema)
+    library.impl(name, kernel, "CPU")
+    torch.library.register_fake(f"strew::{name}", fake, lib=library)
+    overload = getattr(torch.ops.strew, name).default
+    if derivatives is not None:
+        library.impl(name, _autograd(overload, derivatives), "Autograd")
+    if vmap is not None:
+        torch.library.register_vmap(f"strew::{name}", vmap, lib=library)
+    return Registered(overload, kernel, derivatives)
+
+
+def batched(tensor, dim, size):
+    """The tensor with the axis that `torch.func.vmap` goes along in front."""
+    return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+
+
+def _function(run, derivatives, base=torch.autograd.Function):
+    class Function(base):
+        @staticmethod
+        def forward(ctx, *arguments):
+            output = run(*arguments)
+            results = output if isinstance(output, tuple) else (output,)
+            ctx.set_materialize_grads(False)
+            ctx.count = len(arguments)
+            ctx.derivatives = derivatives(*arguments)
+            kept = ctx.derivatives.tensors(arguments, results)
+            ctx.save_for_backward(*kept)
+            if forward_ad._current_level >= 0:
+                ctx.save_for_forward(*kept)
+            if derivatives.constants:
+                ctx.mark_non_differentiable(*[results[k] for k in derivatives.constants])
+            return output
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            if all(gradient is None for gradient in gradients):
+                return (None,) * ctx.count
+            return ctx.derivatives.backward(ctx.saved_tensors, *gradients)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            return ctx.derivatives.forward(ctx.saved_tensors, *tangents)
+
+    return Function
+
+
+def _autograd(overload, derivatives):
+    """The dispatcher's kernel for autograd."""
+
+    def below(*arguments):
+        with torch._C._AutoDispatchBelowAutograd():
+            return overload(*arguments)
+
+    # Not `torch.autograd.Function`, which would begin anew under `torch.func`'s transforms: the
+    # dispatcher has brought the call to the level of one of them already.
+    function = _function(below, derivatives, torch.autograd.function._SingleLevelFunction)
+
+    def kernel(*arguments):
+        if not has_derivative(arguments):
+            return below(*arguments)
+        with enable_single_level_autograd_function():
+            return function.apply(*arguments)
+
+    return kernel

@@ -1,0 +1,317 @@
+"""``torch.ops.strew.scatter`` and its kin: torch_scatter's functions, with their derivatives."""
+
+import torch
+
+from .._strew import Operator
+from .registry import Derivatives, batched, define, library
+from .scatter_reduce import divided, plain, scatter_prod_backward
+
+_run = Operator("torch_scatter.scatter")
+_run_extreme = {
+    "min": Operator("torch_scatter.scatter_min"),
+    "max": Operator("torch_scatter.scatter_max"),
+}
+
+
+def expanded(index, src, dim):
+    """The index in `src`'s shape: along `dim` if it has one axis, else with axes of 1 on the right."""
+    if index.dim() == 1:
+        shape = [1] * src.dim()
+        shape[dim] = index.numel()
+        return index.reshape(shape).expand(src.shape)
+    return index.reshape(index.shape + (1,) * (src.dim() - index.dim())).expand(src.shape)
+
+
+def gathered(values, dim, index, shape):
+    """The value of each element's group."""
+    if index.dim() == 1 and index.numel() == shape[dim]:
+        return values.index_select(dim, index)
+    return values.gather(dim, expanded(index, values.new_empty(()).expand(shape), dim).long())
+
+
+def _kernel(src, index, dim, dim_size, reduce):
+    return _run(plain(src), index, dim, None, dim_size, reduce)
+
+
+def _shape(src, index, dim, dim_size):
+    shape = list(src.shape)
+    if dim_size is None:
+        # How many groups there are is known only when the index is.
+        dim_size = torch.library.get_ctx().new_dynamic_size()
+    shape[dim] = dim_size
+    return shape
+
+
+def _fake(src, index, dim, dim_size, reduce):
+    return src.new_empty(_shape(src, index, dim, dim_size))
+
+
+class Scatter(Derivatives):
+    def __init__(self, src, index, dim, dim_size, reduce):
+        self.shape, self.reduce = src.shape, reduce
+        self.dim = dim % src.dim()
+
+    def tensors(self, arguments, results):
+        src, index = arguments[:2]
+        self.size = results[0].shape[self.dim]
+        return (index, src if self.reduce == "mul" else None)
+
+    def backward(self, saved, grad):
+        index, src = saved
+        if self.reduce == "mul":
+            _, found = scatter_prod_backward(
+                grad, torch.zeros_like(grad), self.dim, expanded(index, src, self.dim), src, False
+            )
+            return found, None, None, None, None
+        if self.reduce == "mean":
+            grad = divided(grad, self._counts(index, grad))
+        return gathered(grad, self.dim, index, self.shape), None, None, None, None
+
+    def _counts(self, index, grad):
+        """How many elements each group has: in an axis of its own if the index has."""
+        size = grad.shape[self.dim]
+        if index.dim() == 1 and index.numel() == self.shape[self.dim]:
+            counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
+            shape = [1] * grad.dim()
+            shape[self.dim] = size
+            return counts.reshape(shape).clamp(min=1)
+        ones = torch.ones((), dtype=torch.int64, device=grad.device).expand(self.shape)
+        return scatter(ones, index, self.dim, size, "sum").clamp(min=1)
+
+    def forward(self, saved, src_t, _index, _dim, dim_size, _reduce):
+        index, src = saved
+        if self.reduce == "mul":
+            shape = list(self.shape)
+            shape[self.dim] = self.size
+            ones = src.new_ones(shape)
+            index = expanded(index, src, self.dim)
+            _, factors = scatter_prod_backward(ones, ones, self.dim, index, src, False)
+            return scatter(src_t * factors, index, self.dim, self.size, "sum")
+        return scatter(src_t, index, self.dim, self.size, self.reduce)
+
+
+def _batched(info, in_dims, src, index, dim, dim_size):
+    """The arguments with an axis more, in front."""
+    if dim_size is None:
+        raise ValueError("scatter: dim_size is needed under vmap: groups differ from sample to sample")
+    src_dim, index_dim = in_dims[:2]
+    rank = src.dim() - (src_dim is not None)
+    dim = dim if dim >= 0 else dim + rank
+    src = batched(src, src_dim, info.batch_size)
+    if index_dim is None and index.dim() == 1:
+        return src, index, dim + 1
+    rows = batched(index, index_dim, info.batch_size)
+    if rows.dim() == 2:
+        shape = [rows.shape[0]] + [1] * rank
+        shape[dim + 1] = rows.shape[1]
+        rows = rows.reshape(shape)
+    return src, expanded(rows, src, dim + 1), dim + 1
+
+
+def _vmap(info, in_dims, src, index, dim, dim_size, reduce):
+    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+    return scatter(src, index, dim, dim_size, reduce), 0
+
+
+def _extreme_vmap(info, in_dims, src, index, dim, dim_size, reduce):
+    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+    return scatter_extreme(src, index, dim, dim_size, reduce), (0, 0)
+
+
+scatter = define(
+    "scatter(Tensor src, Tensor index, int dim, SymInt? dim_size, str reduce) -> Tensor",
+    _kernel,
+    _fake,
+    Scatter,
+    _vmap,
+)
+
+
+def _extreme_kernel(src, index, dim, dim_size, reduce):
+    return _run_extreme[reduce](plain(src), index, dim, None, dim_size)
+
+
+def _extreme_fake(src, index, dim, dim_size, reduce):
+    shape = _shape(src, index, dim, dim_size)
+    return src.new_empty(shape), index.new_empty(shape, dtype=torch.int64)
+
+
+class Extreme(Derivatives):
+    """Only the winner of a group has a gradient."""
+
+    constants = (1,)
+
+    def __init__(self, src, index, dim, dim_size, reduce):
+        self.shape = src.shape
+        self.dim = dim % src.dim()
+
+    def tensors(self, arguments, results):
+        return (results[1],)
+
+    def backward(self, saved, grad, _arg):
+        (arg,) = saved
+        size = self.shape[self.dim]
+        # Groups without a winner name the place after the last one.
+        shape = list(self.shape)
+        shape[self.dim] = size + 1
+        found = grad.new_zeros(shape).scatter(self.dim, arg, grad)
+        return found.narrow(self.dim, 0, size), None, None, None, None
+
+    def forward(self, saved, src_t, *_):
+        (arg,) = saved
+        size = self.shape[self.dim]
+        if size == 0:
+            return src_t.new_zeros(arg.shape), None
+        found = src_t.gather(self.dim, arg.clamp(max=size - 1))
+        return torch.where(arg < size, found, 0), None
+
+
+scatter_extreme = define(
+    "scatter_extreme(Tensor src, Tensor index, int dim, SymInt? dim_size, str reduce)"
+    " -> (Tensor, Tensor)",
+    _extreme_kernel,
+    _extreme_fake,
+    Extreme,
+    _extreme_vmap,
+)
+
+
+def _into_kernel(src, index, dim, out, reduce):
+    found = plain(out).clone(memory_format=torch.contiguous_format)
+    return _run(plain(src), index, dim, found, None, reduce)
+
+
+def _into_fake(src, index, dim, out, reduce):
+    return out.new_empty(out.shape)
+
+
+class Into(Scatter):
+    """Of a reduction that goes on from what there is."""
+
+    def __init__(self, src, index, dim, out, reduce):
+        super().__init__(src, index, dim, None, reduce)
+
+    def tensors(self, arguments, results):
+        src, index, _, out, _ = arguments
+        of_product = self.reduce == "mul"
+        self.size = out.shape[self.dim]
+        return (index, src if of_product else None, out if of_product else None)
+
+    def backward(self, saved, grad):
+        index, src, out = saved
+        if self.reduce == "mul":
+            index = expanded(index, src, self.dim)
+            of_out, of_src = scatter_prod_backward(grad, out, self.dim, index, src, True)
+            return of_src, None, None, of_out, None
+        if self.reduce == "mean":
+            grad = divided(grad, self._counts(index, grad))
+        return gathered(grad, self.dim, index, self.shape), None, None, grad, None
+
+    def forward(self, saved, src_t, index, _dim, out_t, _reduce):
+        index, src, out = saved
+        if self.reduce == "mul":
+            index = expanded(index, src, self.dim)
+            ones = torch.ones_like(out)
+            of_out, of_src = scatter_prod_backward(ones, out, self.dim, index, src, True)
+            found = torch.zeros_like(out) if out_t is None else out_t * of_out
+            if src_t is None:
+                return found
+            return found + scatter(src_t * of_src, index, self.dim, out.shape[self.dim], "sum")
+        src_t = torch.zeros(self.shape, dtype=out_t.dtype) if src_t is None else src_t
+        if out_t is None:
+            return scatter(src_t, index, self.dim, self.size, self.reduce)
+        return scatter_into(src_t, index, self.dim, out_t, self.reduce)
+
+
+scatter_into = define(
+    "scatter_into(Tensor src, Tensor index, int dim, Tensor out, str reduce) -> Tensor",
+    _into_kernel,
+    _into_fake,
+    Into,
+)
+
+
+def _extreme_into_kernel(src, index, dim, out, reduce):
+    found = plain(out).clone(memory_format=torch.contiguous_format)
+    return _run_extreme[reduce](plain(src), index, dim, found, None)
+
+
+def _extreme_into_fake(src, index, dim, out, reduce):
+    return out.new_empty(out.shape), index.new_empty(out.shape, dtype=torch.int64)
+
+
+class ExtremeInto(Extreme):
+    def __init__(self, src, index, dim, out, reduce):
+        super().__init__(src, index, dim, None, reduce)
+
+    def backward(self, saved, grad, arg_g):
+        (arg,) = saved
+        of_src, *_ = super().backward(saved, grad, arg_g)
+        return of_src, None, None, torch.where(arg == self.shape[self.dim], grad, 0), None
+
+    def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
+        (arg,) = saved
+        found = torch.zeros(arg.shape) if src_t is None else super().forward(saved, src_t)[0]
+        stays = 0 if out_t is None else torch.where(arg == self.shape[self.dim], out_t, 0)
+        return found + stays, None
+
+
+scatter_extreme_into = define(
+    "scatter_extreme_into(Tensor src, Tensor index, int dim, Tensor out, str reduce)"
+    " -> (Tensor, Tensor)",
+    _extreme_into_kernel,
+    _extreme_into_fake,
+    ExtremeInto,
+)
+
+
+def call(src, index, dim, out, dim_size, reduce, with_arg=False):
+    """torch_scatter's functions for tensors that the dispatcher has to know of."""
+    index = torch.as_tensor(index)
+    reduce = "sum" if reduce == "add" else reduce
+    if reduce in ("min", "max"):
+        if out is None:
+            found, arg = scatter_extreme(src, index, dim, dim_size, reduce)
+        else:
+            found, arg = scatter_extreme_into(src, index, dim, out, reduce)
+            found = out.copy_(found)
+        return (found, arg) if with_arg else found
+    if out is None:
+        return scatter(src, index, dim, dim_size, reduce)
+    # What the derivative keeps of it must stay as it is.
+    before = out.clone() if reduce == "mul" else out
+    return out.copy_(scatter_into(src, index, dim, before, reduce))
+
+
+def _script(function):
+    """Makes a function of `strew.torch_scatter` known to TorchScript, which compiles no other Python."""
+    from torch.jit._builtins import _register_builtin
+
+    from .. import torch_scatter as public
+
+    extreme = function in ("scatter_min", "scatter_max")
+    reduce = ', str reduce="sum"' if function == "scatter" else ""
+    result = "(Tensor, Tensor)" if extreme else "Tensor"
+    name = f"torch_scatter_{function}"
+    library.define(
+        f"{name}(Tensor src, Tensor index, int dim=-1, Tensor(a!)? out=None, int? dim_size=None{reduce})"
+        f" -> {result}"
+    )
+
+    def run(src, index, dim=-1, out=None, dim_size=None, reduce=function.removeprefix("scatter_")):
+        return call(src, index, dim, out, dim_size, reduce, with_arg=extreme)
+
+    library.impl(name, run, "CompositeImplicitAutograd")
+    _register_builtin(getattr(public, function), f"strew::{name}")
+
+
+for _function in (
+    "scatter",
+    "scatter_sum",
+    "scatter_add",
+    "scatter_mul",
+    "scatter_mean",
+    "scatter_min",
+    "scatter_max",
+):
+    _script(_function)
