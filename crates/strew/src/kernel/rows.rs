@@ -181,7 +181,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     unsafe {
         match *rows.window {
             [] => singles::<L, R, W>(rows, isa, each),
-            [ref dim] if dense(dim) && (dim.len <= 8 || (dim.len < 16 && !R::EIGHT)) => {
+            [ref dim] if dense(dim) && (dim.len <= 8 || (dim.len <= 64 && !R::EIGHT)) => {
                 pieces::<L, R, W>(rows, dim.len, each);
             }
             [ref outer @ .., ref inner] => {
@@ -349,8 +349,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Rows of less than 16 elements without gaps: as pieces of 8, 4, 2 and 1, of which all rows have the
-/// same. A loop over so few elements takes longer than they do.
+/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have the
+/// same. A loop over the last few takes longer than they do.
 ///
 /// # Safety
 /// As for [`each`], if that is what the window is.
@@ -368,9 +368,13 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
             |i, left, right| {
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());
                 let mut done = 0;
+                while len - done >= 16 {
+                    piece::<L, R, W, 16>(i, left.add(done), right.add(done), each);
+                    done += 16;
+                }
                 if len & 8 != 0 {
-                    piece::<L, R, W, 8>(i, left, right, each);
-                    done = 8;
+                    piece::<L, R, W, 8>(i, left.add(done), right.add(done), each);
+                    done += 8;
                 }
                 if len & 4 != 0 {
                     piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
