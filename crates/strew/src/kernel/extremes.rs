@@ -199,6 +199,29 @@ unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
             if wins { number } else { best.1 },
         )
     };
+    let shown = |(value, number): (T, i64)| match number {
+        NOBODY if kept => (value, job.fold.none),
+        NOBODY => (T::narrow(T::ZERO), job.fold.none),
+        _ => (value, number),
+    };
+    if job.len == 1 {
+        for run in job.runs {
+            // SAFETY: the caller's promise: the cells are there, and so are `count` elements.
+            unsafe {
+                let cell = job.dst.offset(run.dst).cast::<T>();
+                let mut best = (start::<T, MAX>(job, cell), NOBODY);
+                let first = job.src.wrapping_offset(run.src).cast::<T>();
+                for k in 0..run.count {
+                    let value = first.byte_offset(k.cast_signed() * job.src_row).read();
+                    best = better(best, value, (run.first + k) as i64);
+                }
+                let (value, number) = shown(best);
+                cell.write(value);
+                job.arg.offset(run.arg).cast::<i64>().write(number);
+            }
+        }
+        return;
+    }
     let mut values = [T::narrow(T::ZERO); TILE];
     let mut numbers = [NOBODY; TILE];
     for run in job.runs {
@@ -235,11 +258,10 @@ unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
                 }
                 let args = job.arg.offset(run.arg + column * arg_step);
                 for (i, (&value, &number)) in values.iter().zip(numbers.iter()).enumerate() {
-                    let nobody = number == NOBODY;
-                    let empty = nobody && !kept;
-                    cell(i).write(if empty { T::narrow(T::ZERO) } else { value });
+                    let (value, number) = shown((value, number));
+                    cell(i).write(value);
                     let arg = args.offset(i.cast_signed() * arg_step).cast::<i64>();
-                    arg.write(if nobody { job.fold.none } else { number });
+                    arg.write(number);
                 }
             }
         }

@@ -92,7 +92,8 @@ impl<'r> Spread<'r> {
         let right = self.batch.base[0] + row.cast_signed() * self.src.layout().strides()[self.axis];
         let step = self.dst.layout().strides()[self.axis];
         for to in start..end {
-            self.left_at.push(self.batch.base[1] + to.cast_signed() * step);
+            self.left_at
+                .push(self.batch.base[1] + to.cast_signed() * step);
             self.right_at.push(right);
             if self.left_at.len() == BLOCK {
                 self.flush();

@@ -68,7 +68,8 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected: "it must be in-order, dense-table, compact-table, tiled, partition or runs".into(),
+            expected: "it must be in-order, dense-table, compact-table, tiled, partition or runs"
+                .into(),
         })
     }
 }

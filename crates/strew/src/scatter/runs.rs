@@ -30,10 +30,7 @@ impl Scatter<'_> {
                 why: "rows that lie one after the other are gone over run by run",
             });
         }
-        let (shape, updates) = (
-            self.destinations.shape(),
-            self.destinations.updates_shape(),
-        );
+        let (shape, updates) = (self.destinations.shape(), self.destinations.updates_shape());
         let component = &self.destinations.components()[0];
         let paired = Paired {
             index: &component.index,

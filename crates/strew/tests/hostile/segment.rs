@@ -40,7 +40,8 @@ fn an_index_that_descends() {
         let mut values = vec![3; 600];
         values[place] = 2;
         let index = ints(DType::I64, &[600], &values);
-        let message = format!("index[{place}] = 2: it must not be less than the value before it, 3");
+        let message =
+            format!("index[{place}] = 2: it must not be less than the value before it, 3");
         for name in ["segment_sum_coo", "segment_mean_coo", "segment_max_coo"] {
             refuse(name, &src, ("index", &index), &[5], &message);
         }
@@ -64,7 +65,13 @@ fn an_index_that_is_out_of_range() {
         let index = ints(DType::I64, &[3], &values);
         let message =
             format!("index[0] = {bad}: index {bad} is out of bounds for dimension 0 with size 2");
-        refuse("segment_add_coo", &src, ("index", &index), &[2, 2], &message);
+        refuse(
+            "segment_add_coo",
+            &src,
+            ("index", &index),
+            &[2, 2],
+            &message,
+        );
     }
     for (at, values, bad) in [
         (2, [0, 1, 7], 7),
@@ -72,8 +79,9 @@ fn an_index_that_is_out_of_range() {
         (0, [-3, 0, 0], -3),
     ] {
         let index = ints(DType::I64, &[3], &values);
-        let message =
-            format!("index[{at}] = {bad}: index {bad} is out of bounds for dimension 0 with size 3");
+        let message = format!(
+            "index[{at}] = {bad}: index {bad} is out of bounds for dimension 0 with size 3"
+        );
         refuse("gather_coo", &src, ("index", &index), &[3, 2], &message);
     }
     let index = ints(DType::I64, &[3], &[0, 1, 7]);
@@ -93,8 +101,9 @@ fn pointers_that_are_outside() {
         let mut values = [0, 2, 2, 5];
         values[at] = bad;
         let indptr = ints(DType::I64, &[4], &values);
-        let message =
-            format!("indptr[{at}] = {bad}: it must be from 0 to 5, the size of src along dimension 0");
+        let message = format!(
+            "indptr[{at}] = {bad}: it must be from 0 to 5, the size of src along dimension 0"
+        );
         for name in ["segment_sum_csr", "segment_mean_csr", "segment_min_csr"] {
             refuse(name, &src, ("indptr", &indptr), &[3, 2], &message);
         }
@@ -132,16 +141,76 @@ fn a_result_that_is_too_large() {
 fn ranks_and_shapes() {
     let zero = [0i64; 64];
     for (name, pointing, src, index, message) in [
-        ("segment_coo", "index", &[][..], &[][..], "src has shape []: it must have at least one dimension"),
-        ("segment_csr", "indptr", &[2], &[], "indptr has shape []: it must have from 1 to src's 1 dimensions"),
-        ("segment_coo", "index", &[2], &[1, 2], "index has shape [1, 2]: it must have from 1 to src's 1 dimensions"),
-        ("segment_coo", "index", &[2, 6], &[6], "index has shape [6]: it must expand to [2], as src's shape asks"),
-        ("segment_coo", "index", &[2, 6], &[3, 6], "index has shape [3, 6]: it must expand to [2, 6], as src's shape asks"),
-        ("segment_csr", "indptr", &[2, 6], &[3, 4], "indptr has shape [3, 4]: it must expand to [2, 4], as src's shape asks"),
-        ("gather_coo", "index", &[2, 6], &[1, 4], "index has shape [1, 4]: its sizes must be src's [2] but for the last"),
-        ("gather_csr", "indptr", &[2, 6], &[2, 6], "indptr has shape [2, 6]: it must have 7 pointers, one more than src has rows"),
-        ("gather_csr", "indptr", &[3], &[0], "indptr has shape [0]: it must have 4 pointers, one more than src has rows"),
-        ("gather_coo", "index", &[], &[1], "src has shape []: it must have at least one dimension"),
+        (
+            "segment_coo",
+            "index",
+            &[][..],
+            &[][..],
+            "src has shape []: it must have at least one dimension",
+        ),
+        (
+            "segment_csr",
+            "indptr",
+            &[2],
+            &[],
+            "indptr has shape []: it must have from 1 to src's 1 dimensions",
+        ),
+        (
+            "segment_coo",
+            "index",
+            &[2],
+            &[1, 2],
+            "index has shape [1, 2]: it must have from 1 to src's 1 dimensions",
+        ),
+        (
+            "segment_coo",
+            "index",
+            &[2, 6],
+            &[6],
+            "index has shape [6]: it must expand to [2], as src's shape asks",
+        ),
+        (
+            "segment_coo",
+            "index",
+            &[2, 6],
+            &[3, 6],
+            "index has shape [3, 6]: it must expand to [2, 6], as src's shape asks",
+        ),
+        (
+            "segment_csr",
+            "indptr",
+            &[2, 6],
+            &[3, 4],
+            "indptr has shape [3, 4]: it must expand to [2, 4], as src's shape asks",
+        ),
+        (
+            "gather_coo",
+            "index",
+            &[2, 6],
+            &[1, 4],
+            "index has shape [1, 4]: its sizes must be src's [2] but for the last",
+        ),
+        (
+            "gather_csr",
+            "indptr",
+            &[2, 6],
+            &[2, 6],
+            "indptr has shape [2, 6]: it must have 7 pointers, one more than src has rows",
+        ),
+        (
+            "gather_csr",
+            "indptr",
+            &[3],
+            &[0],
+            "indptr has shape [0]: it must have 4 pointers, one more than src has rows",
+        ),
+        (
+            "gather_coo",
+            "index",
+            &[],
+            &[1],
+            "src has shape []: it must have at least one dimension",
+        ),
     ] {
         let src = counted(DType::F32, src);
         let index = ints(DType::I64, index, &zero[..index.iter().product()]);
@@ -159,10 +228,15 @@ fn dtypes_and_words() {
             continue;
         }
         let index = counted(dtype, &[2]);
-        for (name, pointing) in [("segment_coo", "index"), ("segment_csr", "indptr"), ("gather_coo", "index")] {
+        for (name, pointing) in [
+            ("segment_coo", "index"),
+            ("segment_csr", "indptr"),
+            ("gather_coo", "index"),
+        ] {
             let name = format!("torch_scatter.{name}");
-            let message =
-                format!("{name}: {pointing} has dtype {dtype}: Expected dtype int32/int64 for index");
+            let message = format!(
+                "{name}: {pointing} has dtype {dtype}: Expected dtype int32/int64 for index"
+            );
             let values = vec![("src", src.input()), (pointing, index.input())];
             refuses(&name, values, Class::Runtime, &message);
         }
@@ -193,8 +267,10 @@ fn dtypes_and_words() {
             refuses(&name, values, Class::Value, &message);
         }
     }
-    let error = strew::torch_scatter::segment_csr(&[1.0f32], &[0i64, 1], strew::torch_scatter::Reduce::Mul);
-    let message = "torch_scatter.segment_csr: reduce = \"mul\": it must be sum, add, mean, min or max";
+    let error =
+        strew::torch_scatter::segment_csr(&[1.0f32], &[0i64, 1], strew::torch_scatter::Reduce::Mul);
+    let message =
+        "torch_scatter.segment_csr: reduce = \"mul\": it must be sum, add, mean, min or max";
     says(&error.unwrap_err(), Class::Value, message);
     let values = vec![
         ("src", src.input()),
@@ -211,11 +287,41 @@ fn an_out_that_does_not_fit() {
     let index = ints(DType::I64, &[1, 3], &[0, 0, 1]);
     let pointers = ints(DType::I64, &[1, 4], &[0, 1, 2, 3]);
     for (name, pointing, dtype, shape, message) in [
-        ("segment_coo", ("index", &index), DType::F64, &[2, 2][..], "out has dtype float64: it must be src's dtype, float32"),
-        ("segment_coo", ("index", &index), DType::F32, &[2], "out has shape [2]: it must be src's shape [2, 3] apart from dimension 1"),
-        ("segment_csr", ("indptr", &pointers), DType::F32, &[1, 3], "out has shape [1, 3]: it must be src's shape [2, 3] apart from dimension 1"),
-        ("segment_csr", ("indptr", &pointers), DType::F32, &[2, 2], "out has shape [2, 2]: its size along dimension 1 must be 3, one less than there are pointers"),
-        ("gather_csr", ("indptr", &pointers), DType::F32, &[3, 3], "out has shape [3, 3]: it must be src's shape [2, 3] apart from dimension 1"),
+        (
+            "segment_coo",
+            ("index", &index),
+            DType::F64,
+            &[2, 2][..],
+            "out has dtype float64: it must be src's dtype, float32",
+        ),
+        (
+            "segment_coo",
+            ("index", &index),
+            DType::F32,
+            &[2],
+            "out has shape [2]: it must be src's shape [2, 3] apart from dimension 1",
+        ),
+        (
+            "segment_csr",
+            ("indptr", &pointers),
+            DType::F32,
+            &[1, 3],
+            "out has shape [1, 3]: it must be src's shape [2, 3] apart from dimension 1",
+        ),
+        (
+            "segment_csr",
+            ("indptr", &pointers),
+            DType::F32,
+            &[2, 2],
+            "out has shape [2, 2]: its size along dimension 1 must be 3, one less than there are pointers",
+        ),
+        (
+            "gather_csr",
+            ("indptr", &pointers),
+            DType::F32,
+            &[3, 3],
+            "out has shape [3, 3]: it must be src's shape [2, 3] apart from dimension 1",
+        ),
     ] {
         let mut out = counted(dtype, shape);
         let before = out.bytes().to_vec();

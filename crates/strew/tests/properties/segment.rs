@@ -86,7 +86,8 @@ fn prepare(case: &Case, random: &mut Random) -> Option<(Prepared, [Placement; 3]
     let (dtype, style) = (case.basis.dtype, case.basis.style);
     let extreme = case.reduce == "min" || case.reduce == "max";
     let gathers = matches!(case.kind, Kind::GatherCoo | Kind::GatherCsr);
-    if !gathers && ((dtype == DType::Bool && case.reduce == "mean") || (dtype.is_complex() && extreme))
+    if !gathers
+        && ((dtype == DType::Bool && case.reduce == "mean") || (dtype.is_complex() && extreme))
     {
         return None;
     }
@@ -164,7 +165,8 @@ fn prepare(case: &Case, random: &mut Random) -> Option<(Prepared, [Placement; 3]
 
 fn check(case: &Case) {
     let mut random = case.basis.random();
-    let Some((prepared, [src_memory, index_memory, out_memory])) = prepare(case, &mut random) else {
+    let Some((prepared, [src_memory, index_memory, out_memory])) = prepare(case, &mut random)
+    else {
         return;
     };
     let Prepared {
@@ -245,7 +247,12 @@ fn long_ones_have_the_naive_loops_bits() {
             (vec![2, 1500, 2], 1, 400),
             (vec![700, 3], 1, 2),
         ] {
-            for kind in [Kind::SegmentCoo, Kind::SegmentCsr, Kind::GatherCoo, Kind::GatherCsr] {
+            for kind in [
+                Kind::SegmentCoo,
+                Kind::SegmentCsr,
+                Kind::GatherCoo,
+                Kind::GatherCsr,
+            ] {
                 for reduce in ["sum", "mean", "max"] {
                     seed += 1;
                     let gathers = matches!(kind, Kind::GatherCoo | Kind::GatherCsr);

@@ -174,7 +174,10 @@ fn describe_csr<'a>(
     let rows = src.shape()[dim];
     let fits = rows == 0 || rows == pointers.saturating_sub(1);
     expect_shape("indptr", indptr.shape(), fits, || {
-        format!("it must have {} pointers, one more than src has rows", rows + 1)
+        format!(
+            "it must have {} pointers, one more than src has rows",
+            rows + 1
+        )
     })?;
     let mut shape = src.dims();
     if let Some(out) = &out {
@@ -195,7 +198,9 @@ fn last_of(indptr: &DynView<'_>) -> usize {
     let mut last = indptr.clone();
     for axis in 0..indptr.rank() {
         let len = indptr.shape()[axis];
-        last = last.narrow(axis, len.saturating_sub(1), len.min(1)).unwrap_or(last);
+        last = last
+            .narrow(axis, len.saturating_sub(1), len.min(1))
+            .unwrap_or(last);
     }
     let value = last.max_integer().unwrap_or(0);
     usize::try_from(value).unwrap_or(0)

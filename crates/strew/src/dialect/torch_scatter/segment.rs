@@ -203,10 +203,7 @@ fn lower_csr<'a>(
     called(context, describe_csr(src, &indptr, out, reduce, with_arg))
 }
 
-pub(super) fn called(
-    context: Context,
-    scatter: Result<Scatter<'_>, Problem>,
-) -> Result<Call<'_>> {
+pub(super) fn called(context: Context, scatter: Result<Scatter<'_>, Problem>) -> Result<Call<'_>> {
     match scatter {
         Ok(scatter) => Ok(Call { context, scatter }),
         Err(problem) => Err(context.error(problem)),
@@ -272,7 +269,8 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
     let name = "torch_scatter.segment_coo";
     let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
     let out = Some(out.into().into_dyn());
-    let scatter = allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
+    let scatter =
+        allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
     called(context(name, class), scatter)?.run()?;
     Ok(())
 }
@@ -477,8 +475,7 @@ fn new_csr<'a, T: Element, I: Element>(
     with_arg: bool,
 ) -> Result<Output> {
     let (src, indptr) = (src.into_dyn(), indptr.into_dyn());
-    let scatter =
-        allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
+    let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
     called(context(name, class), scatter)?.run()
 }
 
