@@ -117,20 +117,27 @@ fn never_a_byte_outside_of_runs() {
             ("gather_coo", "index", COUNT),
             ("gather_csr", "indptr", COUNT),
         ] {
-            let rows = if name == "gather_csr" { COUNT - 1 } else { COUNT };
+            let rows = if name == "gather_csr" {
+                COUNT - 1
+            } else {
+                COUNT
+            };
             let src = counted(DType::F32, &[rows]);
             for _ in 0..300 {
                 let mut changed = counted(DType::F32, &[made]);
                 let layout = Layout::contiguous(DType::I64, &[COUNT]).unwrap();
                 // SAFETY: the atomics are as long as the layout says; a view's memory may change.
-                let view = unsafe { DynView::from_raw_parts(index.as_ptr().cast(), layout).unwrap() };
+                let view =
+                    unsafe { DynView::from_raw_parts(index.as_ptr().cast(), layout).unwrap() };
                 let values = vec![
                     ("src", src.input()),
                     (pointing, Value::Tensor(view)),
                     ("out", changed.target()),
                 ];
                 // A result or an error, whatever it says.
-                let _ = call(&format!("torch_scatter.{name}"), values).unwrap().run();
+                let _ = call(&format!("torch_scatter.{name}"), values)
+                    .unwrap()
+                    .run();
                 changed.assert_guards();
             }
         }
