@@ -1,6 +1,6 @@
 """torch_scatter (``pytorch_scatter``), the scatter library of graph networks.
 
-All functions share these arguments:
+The ``scatter`` functions share these arguments:
 
 src : array
     The elements to reduce: one or more dimensions, any dtype.
@@ -27,12 +27,31 @@ Torch tensors have derivatives, backward and forward, of the second order too: t
 right with any number of zeros, and of elements that are equally extreme the first has all of the
 gradient. With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and ``torch.func``,
 and TorchScript knows them once torch and strew have been imported.
+
+The ``segment`` and ``gather`` functions have no `dim`: groups lie along the last axis of `index` or
+`indptr`, which may have fewer axes than `src`:
+
+index : array
+    For ``_coo``: the group of each element, int32 or int64, ascending along the last axis. For
+    ``segment`` it is expanded to `src`'s first axes; for ``gather`` its sizes but the last are `src`'s.
+indptr : array
+    For ``_csr``: where each group begins along the last axis, and where the last one ends, int32 or
+    int64, from 0 to the size there. The other axes are expanded to `src`'s first.
+out : array, optional
+    ``segment_*_coo`` goes on reducing into it, all others overwrite it; it is returned.
+
+They raise NotImplementedError, TypeError, ValueError and MemoryError like the others, and RuntimeError
+for everything else: also for an index that does not ascend or is out of range, and for pointers
+outside (torch_scatter checks neither and reads or writes outside its memory).
+They have no derivatives: a torch tensor that requires grad is a RuntimeError.
 """
 
 from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
 
 __all__ = [
+    "gather_coo",
+    "gather_csr",
     "scatter",
     "scatter_add",
     "scatter_max",
@@ -40,6 +59,18 @@ __all__ = [
     "scatter_min",
     "scatter_mul",
     "scatter_sum",
+    "segment_add_coo",
+    "segment_add_csr",
+    "segment_coo",
+    "segment_csr",
+    "segment_max_coo",
+    "segment_max_csr",
+    "segment_mean_coo",
+    "segment_mean_csr",
+    "segment_min_coo",
+    "segment_min_csr",
+    "segment_sum_coo",
+    "segment_sum_csr",
 ]
 
 _scatter = _Operator("torch_scatter.scatter")
@@ -49,6 +80,20 @@ _scatter_mul = _Operator("torch_scatter.scatter_mul")
 _scatter_mean = _Operator("torch_scatter.scatter_mean")
 _scatter_min = _Operator("torch_scatter.scatter_min")
 _scatter_max = _Operator("torch_scatter.scatter_max")
+_segment_coo = _Operator("torch_scatter.segment_coo")
+_segment_sum_coo = _Operator("torch_scatter.segment_sum_coo")
+_segment_add_coo = _Operator("torch_scatter.segment_add_coo")
+_segment_mean_coo = _Operator("torch_scatter.segment_mean_coo")
+_segment_min_coo = _Operator("torch_scatter.segment_min_coo")
+_segment_max_coo = _Operator("torch_scatter.segment_max_coo")
+_segment_csr = _Operator("torch_scatter.segment_csr")
+_segment_sum_csr = _Operator("torch_scatter.segment_sum_csr")
+_segment_add_csr = _Operator("torch_scatter.segment_add_csr")
+_segment_mean_csr = _Operator("torch_scatter.segment_mean_csr")
+_segment_min_csr = _Operator("torch_scatter.segment_min_csr")
+_segment_max_csr = _Operator("torch_scatter.segment_max_csr")
+_gather_coo = _Operator("torch_scatter.gather_coo")
+_gather_csr = _Operator("torch_scatter.gather_csr")
 
 
 def scatter(src, index, dim=-1, out=None, dim_size=None, reduce="sum"):
@@ -161,3 +206,195 @@ def scatter_max(src, index, dim=-1, out=None, dim_size=None):
     if operators := _dispatcher(src, out):
         return operators.torch_scatter.call(src, index, dim, out, dim_size, "max", True)
     return _scatter_max(src, index, dim, out, dim_size)
+
+
+def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):
+    """Reduce the elements of `src` that share an index, which ascends; see the module.
+
+    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape, but
+    along `index`'s last axis the size `dim_size`, by default the last index plus 1. With `out`, its
+    elements are reduced too, and returned.
+
+    Groups without elements are 0. A mean of integers is rounded toward zero (`scatter_mean` rounds
+    down); with `out` it is ``(out + sum) / count`` where there are elements, which alone are counted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> src = np.arange(12.0).reshape(2, 6)
+    >>> strew.torch_scatter.segment_coo(src, [[0, 0, 1, 1, 1, 3]])
+    array([[ 1.,  9.,  0.,  5.],
+           [13., 27.,  0., 11.]])
+    >>> strew.torch_scatter.segment_coo([-3, -4, 8], [0, 0, 1], reduce="mean")
+    array([-3,  8])
+    """
+    return _segment_coo(src, index, out, dim_size, reduce)
+
+
+def segment_sum_coo(src, index, out=None, dim_size=None):
+    """Sum the elements of `src` that share an index, which ascends; see the module.
+
+    16-bit floats accumulate in float32 and are rounded once; integers wrap.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_sum_coo([1, 2, 4], [0, 2, 2])
+    array([1, 0, 6])
+    """
+    return _segment_sum_coo(src, index, out, dim_size)
+
+
+def segment_add_coo(src, index, out=None, dim_size=None):
+    """`segment_sum_coo` under its other name.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> totals = np.array([10, 20])
+    >>> strew.torch_scatter.segment_add_coo([1, 2], [1, 1], out=totals)
+    array([10, 23])
+    """
+    return _segment_add_coo(src, index, out, dim_size)
+
+
+def segment_mean_coo(src, index, out=None, dim_size=None):
+    """Average the elements of `src` that share an index, which ascends; see `segment_coo`.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_mean_coo([1.0, 2.0, 5.0], [0, 0, 1], dim_size=3)
+    array([1.5, 5. , 0. ])
+    """
+    return _segment_mean_coo(src, index, out, dim_size)
+
+
+def segment_min_coo(src, index, out=None, dim_size=None):
+    """Find the smallest element of each group, and its position; the index ascends.
+
+    Returns ``(out, arg)``; `arg` is int64, the position along `index`'s last axis in `src`. Values,
+    ties, NaN and groups without a winner are as by `scatter_min`.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_min_coo([3, 1, 1], [0, 2, 2])
+    (array([3, 0, 1]), array([0, 3, 1]))
+    """
+    return _segment_min_coo(src, index, out, dim_size)
+
+
+def segment_max_coo(src, index, out=None, dim_size=None):
+    """Find the largest element of each group, and its position; see `segment_min_coo`.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_max_coo([3, 1, 2], [0, 2, 2])
+    (array([3, 0, 2]), array([0, 3, 2]))
+    """
+    return _segment_max_coo(src, index, out, dim_size)
+
+
+def segment_csr(src, indptr, out=None, reduce="sum"):
+    """Reduce the elements of `src` from one pointer to the next; see the module.
+
+    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape, but
+    along `indptr`'s last axis one row less than there are pointers: row ``n`` takes the elements from
+    ``indptr[n]`` up to ``indptr[n + 1]``. Pointers need not begin at 0, end with `src` or ascend. `out`
+    is overwritten, and returned.
+
+    Rows without elements are 0. A mean of integers is rounded toward zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> src = np.arange(12.0).reshape(2, 6)
+    >>> strew.torch_scatter.segment_csr(src, [[0, 2, 5, 5, 6]])
+    array([[ 1.,  9.,  0.,  5.],
+           [13., 27.,  0., 11.]])
+    >>> strew.torch_scatter.segment_csr([1, 2, 3, 4], [0, 3, 1, 4], reduce="max")
+    array([3, 0, 4])
+    """
+    return _segment_csr(src, indptr, out, reduce)
+
+
+def segment_sum_csr(src, indptr, out=None):
+    """Sum the elements of `src` from one pointer to the next; see `segment_csr`.
+
+    16-bit floats accumulate in float32 and are rounded once; integers wrap.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_sum_csr([1, 2, 4], [0, 1, 1, 3])
+    array([1, 0, 6])
+    """
+    return _segment_sum_csr(src, indptr, out)
+
+
+def segment_add_csr(src, indptr, out=None):
+    """`segment_sum_csr` under its other name.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> out = np.array([7, 7])
+    >>> strew.torch_scatter.segment_add_csr([1, 2, 4], [0, 1, 3], out=out) is out
+    True
+    >>> out
+    array([1, 6])
+    """
+    return _segment_add_csr(src, indptr, out)
+
+
+def segment_mean_csr(src, indptr, out=None):
+    """Average the elements of `src` from one pointer to the next; see `segment_csr`.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_mean_csr([1.0, 2.0, 5.0], [0, 2, 3])
+    array([1.5, 5. ])
+    """
+    return _segment_mean_csr(src, indptr, out)
+
+
+def segment_min_csr(src, indptr, out=None):
+    """Find the smallest element of each row, and its position; see `segment_csr`.
+
+    Returns ``(out, arg)``; `arg` is int64, the position along `indptr`'s last axis in `src`. Of equal
+    elements the first wins, and NaN never does. A row without a winner has value 0, and as its position
+    `src`'s size along that axis.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_min_csr([3, 1, 1], [0, 1, 1, 3])
+    (array([3, 0, 1]), array([0, 3, 1]))
+    """
+    return _segment_min_csr(src, indptr, out)
+
+
+def segment_max_csr(src, indptr, out=None):
+    """Find the largest element of each row, and its position; see `segment_min_csr`.
+
+    >>> import strew
+    >>> strew.torch_scatter.segment_max_csr([3, 1, 2], [0, 1, 1, 3])
+    (array([3, 0, 2]), array([0, 3, 2]))
+    """
+    return _segment_max_csr(src, indptr, out)
+
+
+def gather_coo(src, index, out=None):
+    """Copy the rows of `src` that an index names, which ascends; see the module.
+
+    Along `index`'s last axis, row ``e`` of the result is row ``index[e]`` of `src`. Bits are copied. `out`
+    is overwritten, and returned.
+
+    >>> import strew
+    >>> strew.torch_scatter.gather_coo([10, 20, 30], [0, 0, 2])
+    array([10, 10, 30])
+    """
+    return _gather_coo(src, index, out)
+
+
+def gather_csr(src, indptr, out=None):
+    """Copy each row of `src` to the rows from one pointer to the next; see the module.
+
+    There is one pointer more than `src` has rows along `indptr`'s last axis; the very last pointer is the
+    size of the result there. Rows that get nothing are 0, or as they are in `out`, which is returned.
+    Bits are copied.
+
+    >>> import strew
+    >>> strew.torch_scatter.gather_csr([10, 20], [0, 2, 3])
+    array([10, 10, 20])
+    """
+    return _gather_csr(src, indptr, out)

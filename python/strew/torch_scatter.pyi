@@ -3,6 +3,8 @@ from typing import Any, Literal, SupportsIndex
 from ._types import Array, ArrayLike, Numbers
 
 __all__ = [
+    "gather_coo",
+    "gather_csr",
     "scatter",
     "scatter_add",
     "scatter_max",
@@ -10,6 +12,18 @@ __all__ = [
     "scatter_min",
     "scatter_mul",
     "scatter_sum",
+    "segment_add_coo",
+    "segment_add_csr",
+    "segment_coo",
+    "segment_csr",
+    "segment_max_coo",
+    "segment_max_csr",
+    "segment_mean_coo",
+    "segment_mean_csr",
+    "segment_min_coo",
+    "segment_min_csr",
+    "segment_sum_coo",
+    "segment_sum_csr",
 ]
 
 def scatter(
@@ -62,3 +76,81 @@ def scatter_max(
     out: Array | None = None,
     dim_size: SupportsIndex | None = None,
 ) -> tuple[Array, Any]: ...
+def segment_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    reduce: Literal["sum", "add", "mean", "min", "max"] = "sum",
+) -> Array: ...
+def segment_sum_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array: ...
+def segment_add_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array: ...
+def segment_mean_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array: ...
+def segment_min_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]: ...
+def segment_max_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]: ...
+def segment_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+    reduce: Literal["sum", "add", "mean", "min", "max"] = "sum",
+) -> Array: ...
+def segment_sum_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array: ...
+def segment_add_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array: ...
+def segment_mean_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array: ...
+def segment_min_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> tuple[Array, Any]: ...
+def segment_max_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> tuple[Array, Any]: ...
+def gather_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+) -> Array: ...
+def gather_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array: ...

@@ -128,3 +128,64 @@ def test_minimum_and_maximum_give_values_as_scatter_does():
         same(out, values, "float64")
         same(arg, where, "int64")
         same(strew.torch_scatter.scatter(src, index, reduce=name), values, "float64")
+
+
+def test_torch_scatter_segments():
+    coo, csr = strew.torch_scatter.segment_coo, strew.torch_scatter.segment_csr
+    src = np.ones((10, 6, 64), np.float32)
+    index = np.array([[0, 0, 1, 1, 1, 2]])  # Broadcasting in the first and last dimension.
+    counts = np.broadcast_to(np.array([[2], [3], [1]]), (10, 3, 64))
+    same(coo(src, index, reduce="sum"), counts, "float32")
+    same(csr(src, np.array([[0, 2, 5, 6]]), reduce="sum"), counts, "float32")
+    rows = np.arange(6.0).reshape(1, 3, 2).repeat(10, 0)
+    expected = rows[:, [0, 0, 1, 1, 1, 2]]
+    same(strew.torch_scatter.gather_coo(rows, index.repeat(10, 0)), expected, "float64")
+    same(strew.torch_scatter.gather_csr(rows, np.array([[0, 2, 5, 6]])), expected, "float64")
+
+
+@pytest.mark.parametrize("name", ["sum", "add", "mean", "min", "max"])
+def test_every_segment_function_is_its_reduction(name):
+    src, index, indptr = np.array([-5, -4, 7, 3]), [0, 0, 2, 2], [0, 2, 2, 4]
+    expected = {"sum": [-9, 0, 10], "mean": [-4, 0, 5], "min": [-5, 0, 3], "max": [-4, 0, 7]}
+    where = {"min": [0, 4, 3], "max": [1, 4, 2]}.get(name)
+    for family, rows in [("coo", index), ("csr", indptr)]:
+        whole = getattr(strew.torch_scatter, f"segment_{family}")(src, rows, reduce=name)
+        single = getattr(strew.torch_scatter, f"segment_{name}_{family}")(src, rows)
+        if where:
+            single, arg = single
+            same(arg, where, "int64")
+        same(whole, expected.get(name, [-9, 0, 10]))
+        same(single, expected.get(name, [-9, 0, 10]))
+
+
+def test_out_of_segments_and_gathers():
+    seg = strew.torch_scatter
+    totals = np.array([10, 20])
+    assert seg.segment_coo([1, 2], [1, 1], totals) is totals
+    same(totals, [10, 23])
+    assert seg.segment_csr([1, 2], [0, 2, 2], totals, "max") is totals
+    same(totals, [2, 0])
+    assert seg.gather_coo([7, 8], [1, 1], totals) is totals
+    same(totals, [8, 8])
+    assert seg.gather_csr([7], [0, 1], totals) is totals
+    same(totals, [7, 8])
+
+
+def test_choices_of_segments():
+    """The examples of COMPARE.md."""
+    seg = strew.torch_scatter
+    out, arg = seg.segment_max_coo([1.0, 3.0, -np.inf, 2.0], [0, 0, 1, 2])
+    same(out, [3, 0, 2], "float64")
+    same(arg, [1, 4, 3], "int64")
+    out, arg = seg.segment_max_csr([1.0, -np.inf, -np.inf], [0, 1, 3])
+    same(out, [1, -np.inf], "float64")
+    same(arg, [0, 1], "int64")
+    out, arg = seg.segment_max_csr([np.nan, 2.0], [0, 1, 2])
+    same(out, [0, 2], "float64")
+    same(arg, [2, 1], "int64")
+    assert seg.segment_csr([1.0, 2.0], [0]).shape == (0,)
+    same(seg.gather_csr([7, 8], [1, 2, 3]), [0, 7, 8])
+    with pytest.raises(RuntimeError, match=r"segment_csr: indptr\[1\] = 3: it must be from 0 to 2"):
+        seg.segment_csr([1.0, 2.0], [0, 3])
+    with pytest.raises(RuntimeError, match=r"segment_coo: index\[1\] = 0: it must not be less"):
+        seg.segment_coo([1.0, 2.0], [1, 0])

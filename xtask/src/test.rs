@@ -14,7 +14,11 @@ const OPERATORS: &str = "mxnet.scatter_nd,openvino.SliceScatter,\
      openvino.SliceScatter.shape_infer,openvino.SliceScatter.type_check,torch.scatter_reduce,\
      mindspore.scatter_mul,torch_scatter.scatter,torch_scatter.scatter_sum,torch_scatter.scatter_add,\
      torch_scatter.scatter_mul,torch_scatter.scatter_mean,torch_scatter.scatter_min,\
-     torch_scatter.scatter_max";
+     torch_scatter.scatter_max,torch_scatter.segment_coo,torch_scatter.segment_csr,\
+     torch_scatter.segment_sum_coo,torch_scatter.segment_add_coo,torch_scatter.segment_mean_coo,\
+     torch_scatter.segment_min_coo,torch_scatter.segment_max_coo,torch_scatter.segment_sum_csr,\
+     torch_scatter.segment_add_csr,torch_scatter.segment_mean_csr,torch_scatter.segment_min_csr,\
+     torch_scatter.segment_max_csr,torch_scatter.gather_coo,torch_scatter.gather_csr";
 
 /// Run every test that this machine can run, doing all the set-up itself
 ///

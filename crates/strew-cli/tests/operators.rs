@@ -210,6 +210,37 @@ fn every_operator_of_torch_scatter_runs() {
 }
 
 #[test]
+fn segments_and_gathers_run() {
+    let folder = Folder::new();
+    for (call, wanted) in [
+        (
+            "segment_coo --src [1,3,3] --index [0,0,2] --reduce mean",
+            "[2, 0, 3]",
+        ),
+        (
+            "segment_sum_coo --src [1,3,3] --index [0,0,1] --dim_size 3",
+            "[4, 3, 0]",
+        ),
+        (
+            "segment_max_csr --src [1,3,3] --indptr [0,2,2,3]",
+            "[3, 0, 3]",
+        ),
+        ("segment_csr --src [1,3,3] --indptr [0,2,2,3]", "[4, 0, 3]"),
+        ("gather_coo --src [1,3] --index [0,0,1]", "[1, 1, 3]"),
+        ("gather_csr --src [1,3] --indptr [0,2,3]", "[1, 1, 3]"),
+    ] {
+        let shown = folder.strew(&format!("run torch_scatter.{call}")).ok();
+        assert_eq!(shown.lines().nth(1), Some(wanted), "{call}");
+    }
+    let text = folder
+        .strew("explain torch_scatter.segment_csr --src [1,3,3] --indptr [0,2,3] --no-measure")
+        .ok();
+    for part in ["strategy ", "runs\n", "reduction ", "sum\n"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn the_printed_result_is_a_literal_again() {
     let folder = Folder::new();
     let call = |data: &str| {

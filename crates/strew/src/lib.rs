@@ -55,8 +55,8 @@ pub use machine::{Machine, Rates};
 pub use monitor::{Monitor, watch};
 pub use num_complex::{Complex32, Complex64};
 pub use plan::{
-    Bounds, Execution, Explanation, Move, Negative, OutOfRange, Split, Stage, Strategy, Traffic,
-    Way,
+    Bounds, Execution, Explanation, Move, Negative, OutOfRange, Pairing, Split, Stage, Strategy,
+    Traffic, Way,
 };
 pub use tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,

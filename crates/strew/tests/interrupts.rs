@@ -129,6 +129,40 @@ fn a_new_result_stops_anywhere() {
     }
 }
 
+/// Runs: the pointers are checked first where the caller can see the result, and then nothing stops it.
+#[test]
+fn runs_stop_until_the_first_write() {
+    use strew::torch_scatter::{Reduce, segment_csr, segment_csr_out};
+    let pointers: Vec<i64> = (0..=COUNT as i64).collect();
+    let src: Vec<f32> = (0..COUNT).map(|n| n as f32).collect();
+    let calls = |work: &mut dyn FnMut() -> strew::Result<()>| {
+        let stop = Stop::at(usize::MAX);
+        watch(stop.clone(), work).unwrap();
+        stop.calls.get()
+    };
+    let all = calls(&mut || segment_csr(&src, &pointers, Reduce::Max).map(drop));
+    assert!(all > 4);
+    for at in 0..all {
+        let made = watch(Stop::at(at), || segment_csr(&src, &pointers, Reduce::Max));
+        assert_eq!(made.unwrap_err().class(), Class::Interrupt);
+    }
+    let mut out = vec![-1.0f32; COUNT];
+    let twice = calls(&mut || segment_csr_out(&src, &pointers, &mut out, Reduce::Sum));
+    assert_eq!(twice, 2 * all);
+    for at in 0..twice {
+        let mut out = vec![-1.0f32; COUNT];
+        let stop = Stop::at(at);
+        let done = watch(stop.clone(), || {
+            segment_csr_out(&src, &pointers, &mut out, Reduce::Sum)
+        });
+        assert_eq!(done.is_err(), at < all);
+        assert_eq!(out == src, at >= all);
+        assert_eq!(out == vec![-1.0; COUNT], at < all);
+        let (done, total) = *stop.seen.borrow().last().unwrap();
+        assert!(done <= total && total == 2 * COUNT as u64);
+    }
+}
+
 /// A watch is over when its work is, also by a panic, and one inside another takes its place.
 #[test]
 fn watches_nest() {

@@ -3,6 +3,15 @@
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`, `torch_scatter/utils.py`,
 //! `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
+mod gather;
+mod segment;
+
+pub use gather::{gather_coo, gather_coo_dyn, gather_csr, gather_csr_dyn};
+pub use segment::{
+    segment_coo, segment_coo_dyn, segment_coo_out, segment_csr, segment_csr_dyn, segment_csr_out,
+    segment_max_coo, segment_max_csr, segment_min_coo, segment_min_csr,
+};
+
 use super::operator::{
     Argument, Arguments, Call, Context, Kind, Operator, axis, expect_dtype, expect_shape,
 };
@@ -126,6 +135,20 @@ pub const OPERATORS: &[Operator] = &[
         returns: &["out", "arg"],
         lower: |args| lower_from(args, "torch_scatter.scatter_max", Reduce::Max, true),
     },
+    segment::SEGMENT_COO,
+    segment::SEGMENT_SUM_COO,
+    segment::SEGMENT_ADD_COO,
+    segment::SEGMENT_MEAN_COO,
+    segment::SEGMENT_MIN_COO,
+    segment::SEGMENT_MAX_COO,
+    segment::SEGMENT_CSR,
+    segment::SEGMENT_SUM_CSR,
+    segment::SEGMENT_ADD_CSR,
+    segment::SEGMENT_MEAN_CSR,
+    segment::SEGMENT_MIN_CSR,
+    segment::SEGMENT_MAX_CSR,
+    gather::GATHER_COO,
+    gather::GATHER_CSR,
 ];
 
 fn lower_from<'a>(
@@ -147,9 +170,10 @@ fn lower_from<'a>(
 pub enum Reduce {
     /// Their sum (also called `add`); 0 for an empty group.
     Sum,
-    /// Their product; 1 for an empty group.
+    /// Their product; 1 for an empty group. Not of segments.
     Mul,
-    /// Their mean; integers are rounded down, 0 for an empty group. Not for bool.
+    /// Their mean; integers are rounded down (by the segment operators toward zero), 0 for an empty
+    /// group. Not for bool.
     Mean,
     /// The smallest, NaN left out; 0 for an empty group. Not for complex numbers.
     Min,

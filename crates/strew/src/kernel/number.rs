@@ -30,6 +30,11 @@ pub(super) trait Number: Convert<Self::Acc> {
     fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     /// The mean, given the sum of `count > 0` values: integers are rounded down.
     fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
+    /// Likewise, integers rounded toward zero.
+    #[inline(always)]
+    fn mean_toward_zero(sum: Self::Acc, count: u64) -> Self::Acc {
+        Self::mean(sum, count)
+    }
     #[inline(always)]
     fn widen(self) -> Self::Acc {
         self.convert()
@@ -60,7 +65,7 @@ pub(super) trait Ordered: Copy + 'static {
 }
 
 macro_rules! integers {
-    ($($t:ty: |$sum:ident, $count:ident| $mean:expr),* $(,)?) => {$(
+    ($($t:ty: |$sum:ident, $count:ident| $mean:expr, $toward_zero:expr;)*) => {$(
         impl Number for $t {
             type Acc = $t;
             const ZERO: $t = 0;
@@ -72,6 +77,9 @@ macro_rules! integers {
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            #[inline(always)]
+            fn mean_toward_zero($sum: $t, $count: u64) -> $t { $toward_zero as $t }
         }
         impl Ordered for $t {
             const LOWEST: $t = <$t>::MIN;
@@ -89,14 +97,14 @@ macro_rules! integers {
 // A count never exceeds i64::MAX (the update space is that small); a Euclidean quotient by a
 // positive divisor is the one rounded down.
 integers! {
-    i8: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
-    i16: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
-    i32: |sum, count| i64::from(sum).div_euclid(count.cast_signed()),
-    i64: |sum, count| sum.div_euclid(count.cast_signed()),
-    u8: |sum, count| u64::from(sum) / count,
-    u16: |sum, count| u64::from(sum) / count,
-    u32: |sum, count| u64::from(sum) / count,
-    u64: |sum, count| sum / count,
+    i8: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i16: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i32: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i64: |sum, count| sum.div_euclid(count.cast_signed()), sum / count.cast_signed();
+    u8: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u16: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u32: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u64: |sum, count| sum / count, sum / count;
 }
 
 macro_rules! floats {

@@ -25,16 +25,19 @@ pub enum Strategy {
     Tiled,
     /// Updates are listed by block of the destination first, and then go straight into their cells.
     Partition,
+    /// Each row of the destination is made at once, from rows that lie one after the other.
+    Runs,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::InOrder,
         Self::DenseTable,
         Self::CompactTable,
         Self::Tiled,
         Self::Partition,
+        Self::Runs,
     ];
 
     /// The name by which it is shown and forced.
@@ -46,6 +49,7 @@ impl Strategy {
             Self::CompactTable => "compact-table",
             Self::Tiled => "tiled",
             Self::Partition => "partition",
+            Self::Runs => "runs",
         }
     }
 }
@@ -64,7 +68,8 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected: "it must be in-order, dense-table, compact-table, tiled or partition".into(),
+            expected: "it must be in-order, dense-table, compact-table, tiled, partition or runs"
+                .into(),
         })
     }
 }
@@ -124,6 +129,10 @@ pub(super) fn choose(
             Strategy::Tiled | Strategy::Partition if must_stage => Err(Problem::Strategy {
                 strategy: strategy.name(),
                 why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
+            }),
+            Strategy::Runs => Err(Problem::Strategy {
+                strategy: strategy.name(),
+                why: "updates of one row need not lie one after the other",
             }),
             Strategy::DenseTable | Strategy::CompactTable if !folds => Err(Problem::Strategy {
                 strategy: strategy.name(),
@@ -253,6 +262,7 @@ pub(super) fn split(
             Strategy::DenseTable | Strategy::CompactTable => true,
             // All lists are there before the first block is written.
             Strategy::Partition => split != Split::Owner,
+            Strategy::Runs => false,
         };
         (request.visible && may_fail).then_some(
             "a part in place that needs working memory could fail after another has written",

@@ -7,9 +7,10 @@ use super::traffic::{Around, Traffic};
 use super::wide::Wide;
 use super::{Request, Split, tiles};
 use crate::error::Problem;
-use crate::kernel::{Blocks, Combine};
+use crate::kernel::{Axis, Blocks, Combine, Step};
 use crate::machine::Machine;
 use crate::tensor::DType;
+use smallvec::smallvec;
 use std::fmt;
 
 /// How a scatter is run: the same value drives the run and explains it.
@@ -59,6 +60,46 @@ impl Execution {
             cut,
             traffic: None,
         })
+    }
+
+    /// A run over rows that lie one after the other: so many, of `width` elements each, into so many.
+    pub(crate) fn of_runs(
+        request: Request,
+        dtype: DType,
+        (count, width, cells): (usize, usize, usize),
+        split: Option<(Split, usize)>,
+        traffic: Traffic,
+    ) -> Self {
+        let axis = |len| Axis {
+            len,
+            step: Step::default(),
+        };
+        Self {
+            request,
+            cut: Cut {
+                rows: smallvec![axis(count)],
+                index: smallvec![smallvec![0]],
+                window: smallvec![axis(width)],
+                cells: smallvec![axis(cells)],
+                lookup_aux: smallvec![0],
+                cell_count: cells,
+                start: Step::default(),
+                cell_start: 0,
+            },
+            strategy: Strategy::Runs,
+            reason: match request.force {
+                Some(_) => "it was asked for",
+                None => "the rows that belong together lie one after the other",
+            },
+            dst: dtype,
+            src: dtype,
+            lookups: 1,
+            split,
+            wide: None,
+            listed: 0,
+            marks: false,
+            traffic: Some(traffic),
+        }
     }
 
     /// The wide cells of a part of the run, if it has such.
@@ -172,10 +213,11 @@ impl Execution {
         self.cut.width()
     }
 
-    /// Which of the forms of destinations this is: `affine`, `rows` or `elements`.
+    /// Which of the forms of destinations this is: `affine`, `rows`, `elements` or `runs`.
     #[must_use]
     pub fn form(&self) -> &'static str {
         match (self.lookups, self.cut.width()) {
+            _ if self.strategy == Strategy::Runs => "runs",
             (0, _) => "affine",
             (_, 1) => "elements",
             _ => "rows",
@@ -187,6 +229,7 @@ impl Execution {
     pub fn passes(&self) -> usize {
         let request = &self.request;
         match self.strategy {
+            Strategy::Runs => 1 + usize::from(self.checks_first()),
             Strategy::InOrder | Strategy::Tiled => {
                 1 + usize::from(self.checks_first())
                     + usize::from(request.from_identity && !self.marks)
@@ -199,7 +242,10 @@ impl Execution {
     /// Whether every index is checked before the first write, in a pass of its own.
     pub(super) fn checks_first(&self) -> bool {
         let request = &self.request;
-        let unchecked = matches!(self.strategy, Strategy::InOrder | Strategy::Tiled);
+        let unchecked = matches!(
+            self.strategy,
+            Strategy::InOrder | Strategy::Tiled | Strategy::Runs
+        );
         request.visible && !request.proven && self.lookups > 0 && unchecked
     }
 
@@ -213,7 +259,7 @@ impl Execution {
         };
         let table = match self.strategy {
             Strategy::InOrder if self.marks => self.cut.cell_count / 8,
-            Strategy::InOrder => 0,
+            Strategy::InOrder | Strategy::Runs => 0,
             Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,

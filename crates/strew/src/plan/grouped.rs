@@ -114,7 +114,7 @@ pub(crate) fn pick(
 }
 
 /// The first number below `end` for which `before` is false.
-fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usize {
+pub(super) fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
         let middle = low + (high - low) / 2;

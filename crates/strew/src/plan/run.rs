@@ -193,7 +193,7 @@ impl Execution {
         let terms = terms(space, cut);
         let cells = match self.strategy() {
             _ if marks_all => &cut.cells,
-            Strategy::InOrder | Strategy::Tiled | Strategy::Partition => &[][..],
+            Strategy::InOrder | Strategy::Tiled | Strategy::Partition | Strategy::Runs => &[][..],
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
         let geometry = Geometry {
@@ -202,7 +202,7 @@ impl Execution {
                 || marks_all
                 || match self.strategy() {
                     Strategy::InOrder | Strategy::Tiled => self.marks,
-                    Strategy::Partition => false,
+                    Strategy::Partition | Strategy::Runs => false,
                     Strategy::DenseTable | Strategy::CompactTable => true,
                 },
             ..unnumbered(cut, &terms)
@@ -223,6 +223,7 @@ impl Execution {
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
             Strategy::Partition => unreachable!("it ran above"),
+            Strategy::Runs => unreachable!("runs have no walk"),
         }
     }
 

@@ -225,6 +225,33 @@ impl Traffic {
         }
     }
 
+    /// A run over rows that lie one after the other: bytes of the array that pairs them, of the source, and
+    /// of the outputs, which are the caller's or new. In place the array is read twice.
+    pub(crate) fn runs(
+        (index, source, output): (usize, usize, usize),
+        visible: bool,
+        reads: bool,
+        positions: usize,
+        threads: usize,
+    ) -> Self {
+        let mut stages = Vec::new();
+        if visible {
+            stages.push(Stage::new("check the index").moves("index", index, 0));
+        }
+        let stage = Stage::new("go over the runs")
+            .moves("index", index, 0)
+            .moves("source", source, 0);
+        let mut stage = match visible {
+            true => stage.moves("destination", if reads { output } else { 0 }, output),
+            false => stage.touches("new output", output),
+        };
+        if positions > 0 {
+            stage = stage.touches("positions of winners", positions);
+        }
+        stages.push(stage);
+        Self { stages, threads }
+    }
+
     /// The bytes, as lines to show.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts: Vec<(&'static str, String)> = Vec::new();
@@ -397,6 +424,7 @@ impl Parts<'_> {
             Strategy::Partition => self.listed(&mut stages),
             Strategy::DenseTable => self.dense(&mut stages),
             Strategy::CompactTable => self.compact(&mut stages),
+            Strategy::Runs => {}
         }
         if around.swept {
             let sweep = Stage::new("go over the output");

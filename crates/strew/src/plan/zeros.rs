@@ -27,7 +27,7 @@ impl Execution {
             Strategy::Tiled => self.request.blank && tiles_all(space, &self.cut, dst),
             Strategy::DenseTable => self.wide(space, &self.cut) == Some(Wide::Accumulators),
             Strategy::InOrder => self.marks_untouched(&self.cut, dst),
-            Strategy::CompactTable | Strategy::Partition => false,
+            Strategy::CompactTable | Strategy::Partition | Strategy::Runs => false,
         }
     }
 

@@ -2,18 +2,19 @@
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Few, OutOfBounds};
-use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
+use crate::plan::{Bounds, Lookup, Pairing, Space, SpaceAxis};
 use crate::tensor::{DType, Dims, DynView, DynViewMut, Layout};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The cells that updates go to, in one of three forms.
+/// The cells that updates go to, in one of four forms.
 ///
 /// All of them are the same thing inside: an iteration space, of which some axes walk along axes
 /// of the destination, and index components that each say where on one axis an update goes.
 /// *Affine* destinations have no component; in *rows*, a tuple of components names a whole
 /// window; in *elements*, each element has its own index along one axis. An index that is constant
-/// along trailing axes (broadcast, stride 0) is run as rows whatever form it was given in.
+/// along trailing axes (broadcast, stride 0) is run as rows whatever form it was given in. *Runs* are
+/// something else: rows that lie one after the other belong to one row, as an array says.
 #[derive(Clone, Debug)]
 pub struct Destinations<'a> {
     /// Sizes of the destination.
@@ -28,6 +29,8 @@ pub struct Destinations<'a> {
     bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
+    /// What the one component means, if it does not say where each update goes.
+    pairing: Option<Pairing>,
 }
 
 /// One component of the index.
@@ -102,6 +105,7 @@ impl<'a> Destinations<'a> {
             components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
+            pairing: None,
         })
     }
 
@@ -116,6 +120,7 @@ impl<'a> Destinations<'a> {
             components: SmallVec::new(),
             bounds: Bounds::STRICT,
             along: None,
+            pairing: None,
         }
     }
 
@@ -197,6 +202,7 @@ impl<'a> Destinations<'a> {
             components: pointing,
             bounds,
             along: None,
+            pairing: None,
         })
     }
 
@@ -249,7 +255,78 @@ impl<'a> Destinations<'a> {
             components,
             bounds,
             along: Some(axis),
+            pairing: None,
         })
+    }
+
+    /// Runs: rows along `axis` of a destination of this shape and of updates belong together as `pairing`
+    /// says of `index`.
+    ///
+    /// The last axis of `index` is `axis`; those before it are the destination's (broadcast it if need be).
+    /// Of pointers there is one more than rows: of the destination for [`Pairing::Pointers`], of the
+    /// updates for [`Pairing::Spread`]; if there is no row, none will do. An index is as long as the updates
+    /// for [`Pairing::Ascending`], as the destination for [`Pairing::Picked`].
+    ///
+    /// # Errors
+    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if the shapes do not fit.
+    pub fn runs(
+        (shape, updates): (&[usize], &[usize]),
+        argument: &'static str,
+        index: &DynView<'a>,
+        axis: usize,
+        place: Place,
+        pairing: Pairing,
+    ) -> Result<Self, Problem> {
+        numeric(argument, index)?;
+        let alike = shape.len() == updates.len()
+            && (0..shape.len()).all(|k| k == axis || shape[k] == updates[k]);
+        let behind = index.shape().split_last();
+        let Some((&count, batch)) = behind.filter(|_| alike && axis < shape.len()) else {
+            return Err(Problem::Shape {
+                argument,
+                found: index.shape().to_vec(),
+                expected: format!("it must pair rows of {updates:?} and {shape:?} along {axis}"),
+            });
+        };
+        let rows = match pairing {
+            Pairing::Pointers | Pairing::Picked => shape[axis],
+            Pairing::Ascending | Pairing::Spread => updates[axis],
+        };
+        let wanted = match pairing.points() {
+            // Where there is nothing to reduce or to copy, pointers may be as they like.
+            true if updates.contains(&0) || (rows == 0 && count == 0) => count,
+            true => rows.saturating_add(1),
+            false => rows,
+        };
+        if *batch != shape[..axis] || count != wanted {
+            return Err(Problem::Shape {
+                argument,
+                found: index.shape().to_vec(),
+                expected: format!("it must be {:?} and {wanted}", &shape[..axis]),
+            });
+        }
+        Ok(Self {
+            shape: Dims::from_slice(shape),
+            updates: Dims::from_slice(updates),
+            onto: SmallVec::new(),
+            start: Dims::new(),
+            components: std::iter::once(Component {
+                argument,
+                index: index.clone(),
+                axis,
+                place,
+            })
+            .collect(),
+            bounds: Bounds::STRICT,
+            along: Some(axis),
+            pairing: Some(pairing),
+        })
+    }
+
+    /// What the index says, if these are runs.
+    #[must_use]
+    pub fn pairing(&self) -> Option<Pairing> {
+        self.pairing
     }
 
     /// Sizes of the destination.
@@ -390,16 +467,28 @@ fn numeric(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     }
 }
 
-fn problem(component: &Component<'_>, at: &[usize], value: String, size: usize) -> Problem {
-    let Range { start, end } = component.place.axes;
-    let own = at.get(start..end.min(at.len())).unwrap_or_default();
-    let mut position = own.to_vec();
-    if let Some((where_, entry)) = component.place.tuple {
-        position.insert(where_.min(position.len()), entry);
+impl Component<'_> {
+    /// Where in the argument the value at a coordinate of the updates stands.
+    pub(super) fn position(&self, at: &[usize]) -> Vec<usize> {
+        let Range { start, end } = self.place.axes;
+        let own = at.get(start..end.min(at.len())).unwrap_or_default();
+        let mut position = own.to_vec();
+        if let Some((where_, entry)) = self.place.tuple {
+            position.insert(where_.min(position.len()), entry);
+        }
+        position
     }
+}
+
+pub(super) fn problem(
+    component: &Component<'_>,
+    at: &[usize],
+    value: String,
+    size: usize,
+) -> Problem {
     Problem::IndexOutOfBounds {
         argument: component.argument,
-        position,
+        position: component.position(at),
         value,
         axis: component.axis,
         size,

@@ -4,6 +4,7 @@ mod alone;
 mod destinations;
 mod make;
 mod reduction;
+mod runs;
 
 pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
@@ -219,7 +220,7 @@ impl<'a> Scatter<'a> {
 
     fn request(&self) -> Request {
         let from_identity = self.reduction.init == Init::Identity;
-        let alone = from_identity && self.sums_alone();
+        let alone = from_identity && self.destinations.pairing().is_none() && self.sums_alone();
         let in_place = matches!(self.target, Target::InPlace { .. });
         Request {
             combine: self.reduction.combine,
@@ -247,6 +248,9 @@ impl<'a> Scatter<'a> {
     /// # Errors
     /// [`Problem::Strategy`] if the forced strategy cannot run it.
     pub fn execution(&self) -> Result<Execution, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.runs_execution(pairing);
+        }
         let request = self.request();
         let layout = match &self.target {
             Target::InPlace { view, .. } if !request.private => view.layout().clone(),
@@ -297,6 +301,9 @@ impl<'a> Scatter<'a> {
 
     /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
     pub(crate) fn perform(&mut self) -> Result<Output, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.perform_runs(pairing);
+        }
         let mut arg = match self.arg {
             Some(none) => {
                 let shape = self.destinations.shape();

@@ -82,3 +82,64 @@ fn run(index: &[AtomicI64], src: &Strided, target: Value<'_>, reduce: &str, forc
         }
     }
 }
+
+/// Likewise pointers and indices of runs.
+#[test]
+fn never_a_byte_outside_of_runs() {
+    let index: Vec<AtomicI64> = (0..COUNT).map(|n| AtomicI64::new(n as i64)).collect();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut n = 0usize;
+            while !done.load(Ordering::Relaxed) {
+                let slot = (n * 7919) % COUNT;
+                let value = match n % 97 {
+                    0 => -1 - n as i64,
+                    1 => i64::MAX - n as i64,
+                    2 => slot as i64 / 2,
+                    _ => slot as i64,
+                };
+                index[slot].store(value, Ordering::Relaxed);
+                n += 1;
+                if n.is_multiple_of(4096) {
+                    // A while in which every value is a good one.
+                    for (k, slot) in index.iter().enumerate() {
+                        slot.store(k as i64, Ordering::Relaxed);
+                    }
+                    std::thread::yield_now();
+                }
+            }
+        });
+        let _done = OnDrop(&done);
+        for (name, pointing, made) in [
+            ("segment_sum_csr", "indptr", COUNT - 1),
+            ("segment_max_coo", "index", COUNT),
+            ("gather_coo", "index", COUNT),
+            ("gather_csr", "indptr", COUNT),
+        ] {
+            let rows = if name == "gather_csr" {
+                COUNT - 1
+            } else {
+                COUNT
+            };
+            let src = counted(DType::F32, &[rows]);
+            for _ in 0..300 {
+                let mut changed = counted(DType::F32, &[made]);
+                let layout = Layout::contiguous(DType::I64, &[COUNT]).unwrap();
+                // SAFETY: the atomics are as long as the layout says; a view's memory may change.
+                let view =
+                    unsafe { DynView::from_raw_parts(index.as_ptr().cast(), layout).unwrap() };
+                let values = vec![
+                    ("src", src.input()),
+                    (pointing, Value::Tensor(view)),
+                    ("out", changed.target()),
+                ];
+                // A result or an error, whatever it says.
+                let _ = call(&format!("torch_scatter.{name}"), values)
+                    .unwrap()
+                    .run();
+                changed.assert_guards();
+            }
+        }
+    });
+}

@@ -14,6 +14,7 @@ mod mindspore;
 mod mxnet;
 mod openvino;
 mod overlap;
+mod segment;
 mod sizes;
 mod torch;
 mod torch_scatter;

@@ -155,3 +155,33 @@ fn neighbours_are_no_overlap() {
     let out = out.unwrap().typed::<f32>().unwrap();
     assert_eq!(out.as_slice(), [5.0, 3.0, 5.0, 7.0]);
 }
+
+#[test]
+fn of_runs() {
+    let mut buffer = Buffer::new();
+    let pointers = ints(DType::I64, &[3], &[0, 2, 4]);
+    let index = ints(DType::I64, &[4], &[0, 0, 1, 1]);
+    for (name, pointing, rows) in [
+        ("segment_csr", ("indptr", &pointers), 4),
+        ("segment_coo", ("index", &index), 4),
+        ("gather_csr", ("indptr", &pointers), 2),
+        ("gather_coo", ("index", &index), 2),
+    ] {
+        let name = format!("torch_scatter.{name}");
+        let made = if rows == 4 { 2 } else { 4 };
+        for (at, strides, with) in [(1, 4, "shares memory with src"), (9, 0, "")] {
+            let values = vec![
+                ("src", Value::Tensor(buffer.read(0, &[rows], &[4]))),
+                (pointing.0, pointing.1.input()),
+                ("out", Value::Target(buffer.write(at, &[made], &[strides]))),
+            ];
+            let why = match with {
+                "" => SELF.to_owned(),
+                with => format!("{with}, {SRC}"),
+            };
+            let message = format!("{name}: unsupported operation: out {why}");
+            refuses(&name, values, strew::Class::Runtime, &message);
+        }
+    }
+    buffer.is_unchanged();
+}

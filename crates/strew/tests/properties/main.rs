@@ -11,6 +11,7 @@ mod mindspore;
 mod mxnet;
 mod openvino;
 mod plan;
+mod segment;
 mod thresholds;
 mod torch;
 mod torch_scatter;

@@ -16,6 +16,8 @@ pub(crate) struct Needs {
     /// Counts.
     pub(crate) mean: bool,
     pub(crate) dtype: DType,
+    /// It has no other strategy than runs.
+    pub(crate) runs: bool,
 }
 
 impl Needs {
@@ -24,11 +26,23 @@ impl Needs {
             folds: matches!(reduce, "sum" | "add" | "prod" | "mul" | "mean"),
             mean: reduce == "mean",
             dtype,
+            runs: false,
+        }
+    }
+
+    /// Rows that lie one after the other, which go one way only.
+    pub(crate) fn runs(dtype: DType) -> Self {
+        Self {
+            runs: true,
+            ..Self::of("", dtype)
         }
     }
 
     /// Whether a strategy can do it.
     pub(crate) fn allow(self, strategy: Strategy) -> bool {
+        if self.runs || strategy == Strategy::Runs {
+            return self.runs && strategy == Strategy::Runs;
+        }
         let wide = matches!(self.dtype, DType::F16 | DType::BF16);
         match strategy {
             Strategy::InOrder | Strategy::Tiled | Strategy::Partition => {
@@ -140,7 +154,10 @@ pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
 
 /// Whether a strategy runs only certain destinations and sources.
 pub(crate) fn picky(strategy: Strategy) -> bool {
-    matches!(strategy, Strategy::Tiled | Strategy::Partition)
+    matches!(
+        strategy,
+        Strategy::Tiled | Strategy::Partition | Strategy::Runs
+    )
 }
 
 /// Panics unless the error says that what was forced cannot be.

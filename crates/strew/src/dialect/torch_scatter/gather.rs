@@ -1,0 +1,222 @@
+//! `gather_coo` and `gather_csr`: the way back of the segment operators, row by row.
+//!
+//! Source of the semantics: torch_scatter 2.1.2, `csrc/cpu/segment_coo_cpu.cpp`,
+//! `csrc/cpu/segment_csr_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
+
+use super::super::operator::{Argument, Kind, Operator, expect_shape};
+use super::context;
+use super::segment::{INDPTR, called, check_out, check_ranks, class, expand, place, target};
+use crate::dialect::typed;
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Pairing;
+use crate::scatter::{Destinations, Output, Reduction, Scatter, Start};
+use crate::tensor::{DynView, DynViewMut, Element, Tensor, TensorView};
+
+const SRC: Argument = Argument {
+    name: "src",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the rows to copy: rank 1 or more, any dtype",
+    words: &[],
+};
+const INDEX: Argument = Argument {
+    name: "index",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's",
+    words: &[],
+};
+const OUT: Argument = Argument {
+    name: "out",
+    kind: Kind::Target,
+    default: Some("None"),
+    doc: "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows",
+    words: &[],
+};
+
+pub(super) const GATHER_COO: Operator = Operator {
+    name: "torch_scatter.gather_coo",
+    summary: "Copies the rows of src that an index names, which ascends",
+    arguments: &[SRC, INDEX, OUT],
+    returns: &["out"],
+    lower: |args| {
+        let (src, index) = (args.tensor("src")?, args.tensor("index")?);
+        let scatter = describe_coo(src, &index, args.optional_target("out"));
+        called(context("torch_scatter.gather_coo", class), scatter)
+    },
+};
+pub(super) const GATHER_CSR: Operator = Operator {
+    name: "torch_scatter.gather_csr",
+    summary: "Copies each row of src to the rows from one pointer to the next",
+    arguments: &[SRC, INDPTR, OUT],
+    returns: &["out"],
+    lower: |args| {
+        let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
+        let scatter = describe_csr(src, &indptr, args.optional_target("out"));
+        called(context("torch_scatter.gather_csr", class), scatter)
+    },
+};
+
+/// Copies the rows of `src` that an index names; the index ascends.
+///
+/// torch_scatter's `gather_coo`. With `d` the number of `index`'s axes, `out[.., e, ..]` is
+/// `src[.., index[.., e], ..]` along axis `d - 1`; the axes before it are the same in `index` and `src`.
+/// Bits are copied.
+///
+/// ```
+/// let out = strew::torch_scatter::gather_coo(&[10.0f32, 20.0, 30.0], &[0i64, 0, 2])?;
+/// assert_eq!(out.as_slice(), [10.0, 10.0, 30.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do not
+/// ascend or are out of range.
+pub fn gather_coo<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let output = gather_coo_dyn(src.into().into_dyn(), &index.into().into_dyn(), None)?;
+    Ok(typed(output.tensor))
+}
+
+/// [`gather_coo`] with element types known at run time. With `out`, copies into it and returns nothing.
+///
+/// # Errors
+/// As [`gather_coo`]; `out` is then unchanged.
+pub fn gather_coo_dyn<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Output> {
+    let scatter = describe_coo(src, index, out);
+    called(context("torch_scatter.gather_coo", class), scatter)?.run()
+}
+
+/// Copies each row of `src` to the rows from one pointer to the next.
+///
+/// torch_scatter's `gather_csr`. With `d` the number of `indptr`'s axes, row `n` of `src` along axis
+/// `d - 1` goes to the rows of the result from `indptr[.., n]` up to `indptr[.., n + 1]`; the other axes of
+/// `indptr` are expanded to `src`'s first. There is one pointer more than `src` has rows, and the very last
+/// one is the size of the result along that axis. Rows of the result that get nothing are 0; of several, the
+/// last one stays. Bits are copied.
+///
+/// ```
+/// let out = strew::torch_scatter::gather_csr(&[10.0f32, 20.0], &[0i64, 2, 3])?;
+/// assert_eq!(out.as_slice(), [10.0, 10.0, 20.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers outside the
+/// result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more than there is.
+pub fn gather_csr<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    indptr: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let output = gather_csr_dyn(src.into().into_dyn(), &indptr.into().into_dyn(), None)?;
+    Ok(typed(output.tensor))
+}
+
+/// [`gather_csr`] with element types known at run time. With `out`, copies into it and returns nothing;
+/// its rows that get nothing are left as they are.
+///
+/// # Errors
+/// As [`gather_csr`]; `out` is then unchanged.
+pub fn gather_csr_dyn<'a>(
+    src: DynView<'a>,
+    indptr: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Output> {
+    let scatter = describe_csr(src, indptr, out);
+    called(context("torch_scatter.gather_csr", class), scatter)?.run()
+}
+
+fn describe_coo<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Scatter<'a>, Problem> {
+    let dim = check_ranks(&src, "index", index)?;
+    let fits = index.shape()[..dim] == src.shape()[..dim];
+    expect_shape("index", index.shape(), fits, || {
+        format!(
+            "its sizes must be src's {:?} but for the last",
+            &src.shape()[..dim]
+        )
+    })?;
+    let mut shape = src.dims();
+    shape[dim] = index.shape()[dim];
+    if let Some(out) = &out {
+        check_out(&src, out, dim)?;
+        expect_shape("out", out.shape(), *out.shape() == shape[..], || {
+            format!(
+                "its size along dimension {dim} must be {}, as many as there are indices",
+                shape[dim]
+            )
+        })?;
+    }
+    described(src, index, &shape, dim, out, ("index", Pairing::Picked))
+}
+
+fn describe_csr<'a>(
+    src: DynView<'a>,
+    indptr: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Scatter<'a>, Problem> {
+    let dim = check_ranks(&src, "indptr", indptr)?;
+    let pointers = indptr.shape()[dim];
+    let mut wanted = src.dims();
+    wanted.truncate(dim);
+    wanted.push(pointers);
+    let expanded = expand("indptr", indptr, &wanted)?;
+    let rows = src.shape()[dim];
+    let fits = rows == 0 || rows == pointers.saturating_sub(1);
+    expect_shape("indptr", indptr.shape(), fits, || {
+        format!(
+            "it must have {} pointers, one more than src has rows",
+            rows + 1
+        )
+    })?;
+    let mut shape = src.dims();
+    if let Some(out) = &out {
+        check_out(&src, out, dim)?;
+        shape[dim] = out.shape()[dim];
+    } else {
+        shape[dim] = match src.is_empty() {
+            true => 0,
+            false => last_of(indptr),
+        };
+    }
+    let paired = ("indptr", Pairing::Spread);
+    described(src, &expanded, &shape, dim, out, paired)
+}
+
+/// The very last value. One that is no size leaves no row; the run then names the pointer that is wrong.
+fn last_of(indptr: &DynView<'_>) -> usize {
+    let mut last = indptr.clone();
+    for axis in 0..indptr.rank() {
+        let len = indptr.shape()[axis];
+        last = last
+            .narrow(axis, len.saturating_sub(1), len.min(1))
+            .unwrap_or(last);
+    }
+    let value = last.max_integer().unwrap_or(0);
+    usize::try_from(value).unwrap_or(0)
+}
+
+fn described<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    shape: &[usize],
+    dim: usize,
+    out: Option<DynViewMut<'a>>,
+    (argument, pairing): (&'static str, Pairing),
+) -> Result<Scatter<'a>, Problem> {
+    let shapes = (shape, src.shape());
+    let destinations = Destinations::runs(shapes, argument, index, dim, place(dim), pairing)?;
+    let target = target(&src, out, Start::Zero);
+    let reduction = Reduction::into_self(Combine::Assign);
+    Scatter::new(destinations, reduction, "src", src, target)
+}

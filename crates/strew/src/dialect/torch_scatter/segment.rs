@@ -1,0 +1,720 @@
+//! `segment_coo` and `segment_csr`: reductions of elements that lie in the order of their groups.
+//!
+//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/segment_coo.py`,
+//! `torch_scatter/segment_csr.py`, `csrc/cpu/segment_coo_cpu.cpp`, `csrc/cpu/segment_csr_cpu.cpp` and
+//! runs on CPU; see also `COMPARE.md`.
+
+use super::super::operator::{Argument, Arguments, Call, Context, Kind, Operator};
+use super::super::operator::{expect_dtype, expect_shape};
+use super::{DIM_SIZE, Reduce, context, size_along};
+use crate::dialect::typed;
+use crate::error::{Class, Problem, Result};
+use crate::plan::Pairing;
+use crate::scatter::{
+    Destinations, Finish, Init, Output, Place, Reduction, Scatter, Start, Target,
+};
+use crate::tensor::{DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+
+const SRC: Argument = Argument {
+    name: "src",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the elements to reduce: rank 1 or more, any dtype",
+    words: &[],
+};
+const INDEX: Argument = Argument {
+    name: "index",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes",
+    words: &[],
+};
+pub(super) const INDPTR: Argument = Argument {
+    name: "indptr",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's",
+    words: &[],
+};
+const OUT_COO: Argument = Argument {
+    name: "out",
+    kind: Kind::Target,
+    default: Some("None"),
+    doc: "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis",
+    words: &[],
+};
+const OUT_CSR: Argument = Argument {
+    name: "out",
+    kind: Kind::Target,
+    default: Some("None"),
+    doc: "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis",
+    words: &[],
+};
+const REDUCE: Argument = Argument {
+    name: "reduce",
+    kind: Kind::Text,
+    default: Some("sum"),
+    doc: "sum (or add), mean, min or max",
+    words: &["sum", "add", "mean", "min", "max"],
+};
+
+const COO: &[Argument] = &[SRC, INDEX, OUT_COO, DIM_SIZE];
+const CSR: &[Argument] = &[SRC, INDPTR, OUT_CSR];
+const VALUES: &[&str] = &["out"];
+const VALUES_AND_POSITIONS: &[&str] = &["out", "arg"];
+
+/// An operator that reduces in one way, by an ascending index or by pointers.
+macro_rules! operator {
+    (coo, $name:literal, $summary:literal, $reduce:ident, $arg:literal) => {
+        Operator {
+            name: $name,
+            summary: $summary,
+            arguments: COO,
+            returns: if $arg { VALUES_AND_POSITIONS } else { VALUES },
+            lower: |args| lower_coo(args, $name, Reduce::$reduce, $arg),
+        }
+    };
+    (csr, $name:literal, $summary:literal, $reduce:ident, $arg:literal) => {
+        Operator {
+            name: $name,
+            summary: $summary,
+            arguments: CSR,
+            returns: if $arg { VALUES_AND_POSITIONS } else { VALUES },
+            lower: |args| lower_csr(args, $name, Reduce::$reduce, $arg),
+        }
+    };
+}
+
+pub(super) const SEGMENT_COO: Operator = Operator {
+    name: "torch_scatter.segment_coo",
+    summary: "Reduces the elements of src that share an index, which ascends",
+    arguments: &[SRC, INDEX, OUT_COO, DIM_SIZE, REDUCE],
+    returns: VALUES,
+    lower: |args| {
+        let name = "torch_scatter.segment_coo";
+        let reduce = parse(name, args.optional_text("reduce").as_deref())?;
+        lower_coo(args, name, reduce, false)
+    },
+};
+pub(super) const SEGMENT_SUM_COO: Operator = operator!(
+    coo,
+    "torch_scatter.segment_sum_coo",
+    "Sums the elements of src that share an index, which ascends",
+    Sum,
+    false
+);
+pub(super) const SEGMENT_ADD_COO: Operator = operator!(
+    coo,
+    "torch_scatter.segment_add_coo",
+    "Sums the elements of src that share an index, which ascends",
+    Sum,
+    false
+);
+pub(super) const SEGMENT_MEAN_COO: Operator = operator!(
+    coo,
+    "torch_scatter.segment_mean_coo",
+    "Averages the elements of src that share an index, which ascends",
+    Mean,
+    false
+);
+pub(super) const SEGMENT_MIN_COO: Operator = operator!(
+    coo,
+    "torch_scatter.segment_min_coo",
+    "The smallest of the elements of src that share an index, which ascends, and where each came from",
+    Min,
+    true
+);
+pub(super) const SEGMENT_MAX_COO: Operator = operator!(
+    coo,
+    "torch_scatter.segment_max_coo",
+    "The largest of the elements of src that share an index, which ascends, and where each came from",
+    Max,
+    true
+);
+pub(super) const SEGMENT_CSR: Operator = Operator {
+    name: "torch_scatter.segment_csr",
+    summary: "Reduces the elements of src from one pointer to the next",
+    arguments: &[SRC, INDPTR, OUT_CSR, REDUCE],
+    returns: VALUES,
+    lower: |args| {
+        let name = "torch_scatter.segment_csr";
+        let reduce = parse(name, args.optional_text("reduce").as_deref())?;
+        lower_csr(args, name, reduce, false)
+    },
+};
+pub(super) const SEGMENT_SUM_CSR: Operator = operator!(
+    csr,
+    "torch_scatter.segment_sum_csr",
+    "Sums the elements of src from one pointer to the next",
+    Sum,
+    false
+);
+pub(super) const SEGMENT_ADD_CSR: Operator = operator!(
+    csr,
+    "torch_scatter.segment_add_csr",
+    "Sums the elements of src from one pointer to the next",
+    Sum,
+    false
+);
+pub(super) const SEGMENT_MEAN_CSR: Operator = operator!(
+    csr,
+    "torch_scatter.segment_mean_csr",
+    "Averages the elements of src from one pointer to the next",
+    Mean,
+    false
+);
+pub(super) const SEGMENT_MIN_CSR: Operator = operator!(
+    csr,
+    "torch_scatter.segment_min_csr",
+    "The smallest of the elements of src from one pointer to the next, and where it came from",
+    Min,
+    true
+);
+pub(super) const SEGMENT_MAX_CSR: Operator = operator!(
+    csr,
+    "torch_scatter.segment_max_csr",
+    "The largest of the elements of src from one pointer to the next, and where it came from",
+    Max,
+    true
+);
+
+fn lower_coo<'a>(
+    args: &mut Arguments<'a>,
+    name: &'static str,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Call<'a>> {
+    let (src, index) = (args.tensor("src")?, args.tensor("index")?);
+    let (out, dim_size) = (args.optional_target("out"), args.optional_int("dim_size"));
+    let context = context(name, class);
+    let scatter = describe_coo(src, &index, out, dim_size, reduce, with_arg);
+    called(context, scatter)
+}
+
+fn lower_csr<'a>(
+    args: &mut Arguments<'a>,
+    name: &'static str,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Call<'a>> {
+    let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
+    let out = args.optional_target("out");
+    let context = context(name, class);
+    called(context, describe_csr(src, &indptr, out, reduce, with_arg))
+}
+
+pub(super) fn called(context: Context, scatter: Result<Scatter<'_>, Problem>) -> Result<Call<'_>> {
+    match scatter {
+        Ok(scatter) => Ok(Call { context, scatter }),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+/// Reduces the elements of `src` whose index is the same; the index ascends.
+///
+/// torch_scatter's `segment_coo`. With `d` the number of `index`'s axes, group `i` along axis `d - 1`
+/// takes the elements of `src` whose index is `i`; `index` is expanded to `src`'s first `d` axes. The
+/// result has `src`'s shape and dtype but for that axis, where its size is `dim_size`, by default the
+/// last index plus 1.
+///
+/// Groups without elements are 0. Minima and maxima start from the type's largest and lowest finite
+/// value; a group that is still there in the end becomes 0, as by [`scatter`](super::scatter). Means of
+/// integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded once.
+///
+/// ```
+/// use strew::torch_scatter::{Reduce, segment_coo};
+///
+/// let out = segment_coo(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 0, 2, 2], Some(4), Reduce::Mean)?;
+/// assert_eq!(out.as_slice(), [2.0, 0.0, 6.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an extreme of
+/// complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices
+/// that do not ascend or are out of range.
+pub fn segment_coo<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim_size: Option<usize>,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let name = "torch_scatter.segment_coo";
+    let output = new_coo(name, src.into(), index.into(), dim_size, reduce, false)?;
+    Ok(typed(output.tensor))
+}
+
+/// [`segment_coo`] with `out=`: goes on reducing into `out`, in place.
+///
+/// Sums, minima and maxima take what `out` holds as one more element. A mean is
+/// `(out + sum) / count` where there are elements, which alone are counted.
+///
+/// ```
+/// use strew::torch_scatter::{Reduce, segment_coo_out};
+///
+/// let mut totals = [10.0f32, 20.0];
+/// segment_coo_out(&[1.0f32, 2.0], &[1i64, 1], &mut totals, Reduce::Sum)?;
+/// assert_eq!(totals, [10.0, 23.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_coo`]; `out` is then unchanged.
+pub fn segment_coo_out<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    out: impl Into<TensorViewMut<'a, T>>,
+    reduce: Reduce,
+) -> Result<()> {
+    let name = "torch_scatter.segment_coo";
+    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let out = Some(out.into().into_dyn());
+    let scatter =
+        allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
+    called(context(name, class), scatter)?.run()?;
+    Ok(())
+}
+
+/// The smallest element of each group, and its position along the groups' axis in `src`.
+///
+/// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group whose
+/// value is 0 for want of a winner has the size of `src` along that axis as its position.
+///
+/// ```
+/// let (out, arg) = strew::torch_scatter::segment_min_coo(&[3.0f32, 2.0, 2.0], &[0i64, 2, 2], None)?;
+/// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
+/// assert_eq!(arg.as_slice(), [0, 3, 1]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_coo`].
+pub fn segment_min_coo<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim_size: Option<usize>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let name = "torch_scatter.segment_min_coo";
+    let made = new_coo(name, src.into(), index.into(), dim_size, Reduce::Min, true)?;
+    Ok((typed(made.tensor), typed(made.arg)))
+}
+
+/// The largest element of each group, and its position along the groups' axis in `src`; see
+/// [`segment_min_coo`].
+///
+/// # Errors
+/// As [`segment_coo`].
+pub fn segment_max_coo<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim_size: Option<usize>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let name = "torch_scatter.segment_max_coo";
+    let made = new_coo(name, src.into(), index.into(), dim_size, Reduce::Max, true)?;
+    Ok((typed(made.tensor), typed(made.arg)))
+}
+
+/// [`segment_coo`] with element types known at run time, and `reduce` as torch_scatter's word.
+///
+/// With `out`, reduces into it and returns no values. With `with_arg` (`min` and `max` only), also gives
+/// the positions of the winners.
+///
+/// # Errors
+/// As [`segment_coo`]; [`Class::Value`] for an unknown `reduce`.
+pub fn segment_coo_dyn<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: &str,
+    with_arg: bool,
+) -> Result<Output> {
+    let name = "torch_scatter.segment_coo";
+    let reduce = parse(name, Some(reduce))?;
+    let scatter = describe_coo(src, index, out, dim_size, reduce, with_arg);
+    called(context(name, class), scatter)?.run()
+}
+
+/// Reduces the elements of `src` from one pointer to the next.
+///
+/// torch_scatter's `segment_csr`. With `d` the number of `indptr`'s axes, row `n` along axis `d - 1` of
+/// the result takes the elements of `src` from `indptr[.., n]` up to `indptr[.., n + 1]`; the other axes of
+/// `indptr` are expanded to `src`'s first. There is one row less than there are pointers. Pointers need not
+/// begin at 0 or end with `src`, and runs may overlap; where a pointer is not larger than the one before it
+/// the row has no elements.
+///
+/// Rows without elements are 0, and so are minima and maxima of nothing but NaN, which never wins. Means
+/// of integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded once.
+///
+/// ```
+/// use strew::torch_scatter::{Reduce, segment_csr};
+///
+/// let out = segment_csr(&[1.0f32, 3.0, 4.0, 8.0], &[0i64, 2, 2, 4], Reduce::Sum)?;
+/// assert_eq!(out.as_slice(), [4.0, 0.0, 12.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an extreme of
+/// complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand, pointer types,
+/// pointers outside `src`.
+pub fn segment_csr<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    indptr: impl Into<TensorView<'a, I>>,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let name = "torch_scatter.segment_csr";
+    let output = new_csr(name, src.into(), indptr.into(), reduce, false)?;
+    Ok(typed(output.tensor))
+}
+
+/// [`segment_csr`] with `out=`: writes the result to `out`, whatever it holds.
+///
+/// ```
+/// use strew::torch_scatter::{Reduce, segment_csr_out};
+///
+/// let mut out = [7.0f32, 7.0];
+/// segment_csr_out(&[1.0f32, 2.0], &[0i64, 2, 2], &mut out, Reduce::Sum)?;
+/// assert_eq!(out, [3.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_csr`]; `out` is then unchanged.
+pub fn segment_csr_out<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    indptr: impl Into<TensorView<'a, I>>,
+    out: impl Into<TensorViewMut<'a, T>>,
+    reduce: Reduce,
+) -> Result<()> {
+    let name = "torch_scatter.segment_csr";
+    let (src, indptr) = (src.into().into_dyn(), indptr.into().into_dyn());
+    let out = Some(out.into().into_dyn());
+    let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, out, reduce, false));
+    called(context(name, class), scatter)?.run()?;
+    Ok(())
+}
+
+/// The smallest element of each row, and its position along the rows' axis in `src`.
+///
+/// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose value
+/// is 0 for want of a winner has the size of `src` along that axis as its position.
+///
+/// ```
+/// let (out, arg) = strew::torch_scatter::segment_min_csr(&[3.0f32, 2.0, 2.0], &[0i64, 1, 1, 3])?;
+/// assert_eq!(out.as_slice(), [3.0, 0.0, 2.0]);
+/// assert_eq!(arg.as_slice(), [0, 3, 1]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_csr`].
+pub fn segment_min_csr<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    indptr: impl Into<TensorView<'a, I>>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let name = "torch_scatter.segment_min_csr";
+    let made = new_csr(name, src.into(), indptr.into(), Reduce::Min, true)?;
+    Ok((typed(made.tensor), typed(made.arg)))
+}
+
+/// The largest element of each row, and its position along the rows' axis in `src`; see
+/// [`segment_min_csr`].
+///
+/// # Errors
+/// As [`segment_csr`].
+pub fn segment_max_csr<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    indptr: impl Into<TensorView<'a, I>>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let name = "torch_scatter.segment_max_csr";
+    let made = new_csr(name, src.into(), indptr.into(), Reduce::Max, true)?;
+    Ok((typed(made.tensor), typed(made.arg)))
+}
+
+/// [`segment_csr`] with element types known at run time, and `reduce` as torch_scatter's word.
+///
+/// With `out`, writes to it and returns no values. With `with_arg` (`min` and `max` only), also gives the
+/// positions of the winners.
+///
+/// # Errors
+/// As [`segment_csr`]; [`Class::Value`] for an unknown `reduce`.
+pub fn segment_csr_dyn<'a>(
+    src: DynView<'a>,
+    indptr: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    reduce: &str,
+    with_arg: bool,
+) -> Result<Output> {
+    let name = "torch_scatter.segment_csr";
+    let reduce = parse(name, Some(reduce))?;
+    let scatter = describe_csr(src, indptr, out, reduce, with_arg);
+    called(context(name, class), scatter)?.run()
+}
+
+fn new_coo<'a, T: Element, I: Element>(
+    name: &'static str,
+    src: TensorView<'a, T>,
+    index: TensorView<'a, I>,
+    dim_size: Option<usize>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Output> {
+    let (src, index) = (src.into_dyn(), index.into_dyn());
+    let size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let scatter =
+        allowed(reduce).and_then(|()| describe_coo(src, &index, None, size, reduce, with_arg));
+    called(context(name, class), scatter)?.run()
+}
+
+fn new_csr<'a, T: Element, I: Element>(
+    name: &'static str,
+    src: TensorView<'a, T>,
+    indptr: TensorView<'a, I>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Output> {
+    let (src, indptr) = (src.into_dyn(), indptr.into_dyn());
+    let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
+    called(context(name, class), scatter)?.run()
+}
+
+pub(super) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        Problem::Kind { .. } => Class::Type,
+        Problem::Value { argument, .. } if argument == "reduce" => Class::Value,
+        _ => Class::Runtime,
+    }
+}
+
+fn unknown(word: &str) -> Problem {
+    Problem::Value {
+        argument: "reduce".into(),
+        value: format!("{word:?}"),
+        expected: "it must be sum, add, mean, min or max".into(),
+    }
+}
+
+fn parse(name: &'static str, word: Option<&str>) -> Result<Reduce> {
+    let word = word.unwrap_or("sum");
+    let known = Reduce::parse(word).ok().filter(|&r| r != Reduce::Mul);
+    known.ok_or_else(|| context(name, class).error(unknown(word)))
+}
+
+/// Products of segments are nobody's.
+fn allowed(reduce: Reduce) -> Result<(), Problem> {
+    match reduce {
+        Reduce::Mul => Err(unknown("mul")),
+        _ => Ok(()),
+    }
+}
+
+fn describe_coo<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Scatter<'a>, Problem> {
+    let dim = check_ranks(&src, "index", index)?;
+    let expanded = expand("index", index, &src.shape()[..=dim])?;
+    let mut shape = src.dims();
+    if let Some(out) = &out {
+        check_out(&src, out, dim)?;
+        shape[dim] = out.shape()[dim];
+    } else {
+        // Where the index ascends, the last entries are the largest.
+        let count = index.shape()[dim];
+        let last = index.narrow(dim, count.saturating_sub(1), count.min(1));
+        let values = if expanded.is_empty() {
+            &expanded
+        } else {
+            last.as_ref().unwrap_or(index)
+        };
+        shape[dim] = size_along(values, dim_size)?;
+    }
+    let start = match reduce {
+        Reduce::Min | Reduce::Max => Start::FiniteExtreme,
+        Reduce::Sum | Reduce::Mean | Reduce::Mul => Start::Zero,
+    };
+    let finish = match reduce {
+        Reduce::Mean => Finish::Mean { count_self: false },
+        Reduce::Min | Reduce::Max if out.is_none() => Finish::ZeroIfStart,
+        _ => Finish::None,
+    };
+    let reduction = Reduction {
+        combine: reduce.combine(),
+        init: Init::Current,
+        finish,
+    };
+    let destinations = Destinations::runs(
+        (&shape, src.shape()),
+        "index",
+        &expanded,
+        dim,
+        place(dim),
+        Pairing::Ascending,
+    )?;
+    let target = target(&src, out, start);
+    described(destinations, reduction, src, dim, target, reduce, with_arg)
+}
+
+fn describe_csr<'a>(
+    src: DynView<'a>,
+    indptr: &DynView<'a>,
+    out: Option<DynViewMut<'a>>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Scatter<'a>, Problem> {
+    let dim = check_ranks(&src, "indptr", indptr)?;
+    let pointers = indptr.shape()[dim];
+    let mut wanted = src.dims();
+    wanted.truncate(dim);
+    wanted.push(pointers);
+    let expanded = expand("indptr", indptr, &wanted)?;
+    let mut shape = src.dims();
+    shape[dim] = pointers.saturating_sub(1);
+    if let Some(out) = &out {
+        check_out(&src, out, dim)?;
+        let rows = out.shape()[dim];
+        expect_shape(
+            "out",
+            out.shape(),
+            src.is_empty() || rows == shape[dim],
+            || {
+                format!(
+                    "its size along dimension {dim} must be {}, one less than there are pointers",
+                    shape[dim]
+                )
+            },
+        )?;
+        shape[dim] = rows;
+    }
+    let reduction = Reduction {
+        combine: reduce.combine(),
+        init: Init::Identity,
+        finish: match reduce {
+            Reduce::Mean => Finish::Mean { count_self: false },
+            _ => Finish::None,
+        },
+    };
+    let destinations = Destinations::runs(
+        (&shape, src.shape()),
+        "indptr",
+        &expanded,
+        dim,
+        place(dim),
+        Pairing::Pointers,
+    )?;
+    let target = target(&src, out, Start::Zero);
+    described(destinations, reduction, src, dim, target, reduce, with_arg)
+}
+
+fn described<'a>(
+    destinations: Destinations<'a>,
+    reduction: Reduction,
+    src: DynView<'a>,
+    dim: usize,
+    target: Target<'a>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Scatter<'a>, Problem> {
+    if with_arg && !matches!(reduce, Reduce::Min | Reduce::Max) {
+        return Err(Problem::Value {
+            argument: "reduce".into(),
+            value: format!("{reduce:?}"),
+            expected: "only min and max have positions".into(),
+        });
+    }
+    let none = i64::try_from(src.shape()[dim]).unwrap_or(i64::MAX);
+    let scatter = Scatter::new(destinations, reduction, "src", src, target)?;
+    Ok(match with_arg {
+        true => scatter.with_arg(none),
+        false => scatter,
+    })
+}
+
+pub(super) fn target<'a>(
+    src: &DynView<'_>,
+    out: Option<DynViewMut<'a>>,
+    start: Start<'a>,
+) -> Target<'a> {
+    match out {
+        Some(view) => Target::InPlace {
+            argument: "out",
+            view,
+        },
+        None => Target::New {
+            dtype: src.dtype(),
+            start,
+        },
+    }
+}
+
+/// All axes of the array that says where are its own.
+pub(super) fn place(dim: usize) -> Place {
+    Place {
+        axes: 0..dim + 1,
+        tuple: None,
+    }
+}
+
+/// The last axis of the array that says where, of the type and rank that it may have.
+pub(super) fn check_ranks(
+    src: &DynView<'_>,
+    argument: &'static str,
+    index: &DynView<'_>,
+) -> Result<usize, Problem> {
+    expect_shape("src", src.shape(), src.rank() > 0, || {
+        "it must have at least one dimension".into()
+    })?;
+    let fits = (1..=src.rank()).contains(&index.rank());
+    expect_shape(argument, index.shape(), fits, || {
+        format!("it must have from 1 to src's {} dimensions", src.rank())
+    })?;
+    if !index.is_empty() {
+        expect_dtype(
+            argument,
+            index.dtype(),
+            matches!(index.dtype(), DType::I32 | DType::I64),
+            "Expected dtype int32/int64 for index",
+        )?;
+    }
+    Ok(index.rank() - 1)
+}
+
+pub(super) fn expand<'a>(
+    argument: &'static str,
+    index: &DynView<'a>,
+    shape: &[usize],
+) -> Result<DynView<'a>, Problem> {
+    index.broadcast_to(shape).ok_or_else(|| Problem::Shape {
+        argument,
+        found: index.shape().to_vec(),
+        expected: format!("it must expand to {shape:?}, as src's shape asks"),
+    })
+}
+
+/// Whether `out` is of `src`'s type, and of its shape but for one axis.
+pub(super) fn check_out(
+    src: &DynView<'_>,
+    out: &DynViewMut<'_>,
+    dim: usize,
+) -> Result<(), Problem> {
+    expect_dtype(
+        "out",
+        out.dtype(),
+        out.dtype() == src.dtype(),
+        format_args!("it must be src's dtype, {}", src.dtype()),
+    )?;
+    let fits = out.rank() == src.rank()
+        && (0..src.rank()).all(|k| k == dim || out.shape()[k] == src.shape()[k]);
+    expect_shape("out", out.shape(), fits, || {
+        format!(
+            "it must be src's shape {:?} apart from dimension {dim}",
+            src.shape()
+        )
+    })
+}
