@@ -17,15 +17,15 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Destinations<'a> {
     /// Sizes of the destination.
-    shape: Dims,
+    pub(super) shape: Dims,
     /// The iteration space: the shape of the updates.
-    updates: Dims,
+    pub(super) updates: Dims,
     /// For each of its axes, the destination's axis that it walks along, and in which steps.
-    onto: SmallVec<[Option<(usize, isize)>; 4]>,
+    pub(super) onto: SmallVec<[Option<(usize, isize)>; 4]>,
     /// Where the walk starts on each of the destination's axes.
-    start: Dims,
-    components: SmallVec<[Component<'a>; 2]>,
-    bounds: Bounds,
+    pub(super) start: Dims,
+    pub(super) components: SmallVec<[Component<'a>; 2]>,
+    pub(super) bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
 }

@@ -1,10 +1,12 @@
 //! What to do: [`Scatter`], the one description that every dialect lowers to.
 
 mod alone;
+mod cells;
 mod destinations;
 mod make;
 mod reduction;
 
+pub(crate) use cells::RowNumbers;
 pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
@@ -202,6 +204,16 @@ impl<'a> Scatter<'a> {
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;
         self
+    }
+
+    /// Which cells the updates go to.
+    pub(crate) fn destinations(&self) -> &Destinations<'a> {
+        &self.destinations
+    }
+
+    /// The updates, in the shape that the destinations have for them.
+    pub(crate) fn source(&self) -> &DynView<'a> {
+        &self.source
     }
 
     fn dtype(&self) -> DType {
