@@ -409,10 +409,12 @@ fn check_mxnet(case: &Case) {
         all.extend(random.indices(count, n.max(1), basis.spread));
     }
     let indices_shape = [&[depth], &batch[..]].concat();
-    let mut indices = Array::of_ints(DType::I32, &indices_shape, &all);
+    let indices = Array::of_ints(DType::I32, &indices_shape, &all);
     let mut grad = values(&mut random, dtype, &case.shape, style);
     let at_grad = placed(&mut random, &mut grad);
-    let at_indices = placed(&mut random, &mut indices);
+    // Not repeated: what names a cell on one axis need not on another.
+    let how = Placement::random(&mut random, indices.shape.len());
+    let at_indices = Strided::new(&indices, &how);
     let data_shape = [&batch, &case.shape[depth..]].concat();
     let data = values(&mut random, dtype, &data_shape, style);
     let mut road = Road {
