@@ -272,7 +272,7 @@ impl Forward<'_> {
         let result = self
             .result
             .as_ref()
-            .ok_or_else(|| Problem::Missing { argument: "result" })?;
+            .ok_or(Problem::Missing { argument: "result" })?;
         let result = packed(result, route.cells())?;
         let there: Tensor<A> = load(&route.gather_dyn(&result.view())?.view(), route.updates())?;
         let src = tied(&load::<A>(&self.src, route.updates())?, &there)?;

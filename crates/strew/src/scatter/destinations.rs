@@ -1,5 +1,9 @@
 //! Which cells the updates go to.
 
+mod cells;
+
+pub(crate) use cells::RowNumbers;
+
 use crate::error::Problem;
 use crate::kernel::{Combine, Few, OutOfBounds};
 use crate::plan::{Bounds, Lookup, Space, SpaceAxis};
@@ -17,15 +21,15 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Destinations<'a> {
     /// Sizes of the destination.
-    pub(super) shape: Dims,
+    shape: Dims,
     /// The iteration space: the shape of the updates.
-    pub(super) updates: Dims,
+    updates: Dims,
     /// For each of its axes, the destination's axis that it walks along, and in which steps.
-    pub(super) onto: SmallVec<[Option<(usize, isize)>; 4]>,
+    onto: SmallVec<[Option<(usize, isize)>; 4]>,
     /// Where the walk starts on each of the destination's axes.
-    pub(super) start: Dims,
-    pub(super) components: SmallVec<[Component<'a>; 2]>,
-    pub(super) bounds: Bounds,
+    start: Dims,
+    components: SmallVec<[Component<'a>; 2]>,
+    bounds: Bounds,
     /// The axis of the updates along which an arg output counts.
     along: Option<usize>,
 }

@@ -1,12 +1,11 @@
 //! What to do: [`Scatter`], the one description that every dialect lowers to.
 
 mod alone;
-mod cells;
 mod destinations;
 mod make;
 mod reduction;
 
-pub(crate) use cells::RowNumbers;
+pub(crate) use destinations::RowNumbers;
 pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 

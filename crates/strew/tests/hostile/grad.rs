@@ -11,14 +11,12 @@ fn refused<R>(result: strew::Result<R>, class: Class, message: &str) {
     }
 }
 
+/// An argument's type and shape.
+type Like<'a> = (DType, &'a [usize]);
+
 /// The backward of a sum of three elements into two, with one argument that is as it is given.
 #[track_caller]
-fn torch(
-    (grad, result): ((DType, &[usize]), (DType, &[usize])),
-    (index, reduce): (&[i64], &str),
-    class: Class,
-    message: &str,
-) {
+fn torch(grad: Like<'_>, result: Like<'_>, index: &[i64], reduce: &str, message: &str) {
     let (grad, result) = (counted(grad.0, grad.1), counted(result.0, result.1));
     let (input, src) = (counted(DType::F32, &[2]), counted(DType::F32, &[3]));
     let index = ints(DType::I64, &[index.len()], index);
@@ -33,61 +31,55 @@ fn torch(
         true,
     );
     let message = format!("grad.torch.scatter_reduce_vjp: {message}");
-    refused(found, class, &message);
+    refused(found, Class::Runtime, &message);
 }
 
 #[test]
 fn scatter_reduce() {
     let fine = (DType::F32, &[2][..]);
-    let runtime = Class::Runtime;
-    torch(
-        ((DType::F32, &[3]), fine),
-        (&[0, 1, 1], "sum"),
-        runtime,
-        "grad has shape [3]: it must be input's shape, [2]",
-    );
-    torch(
-        ((DType::F64, &[2]), fine),
-        (&[0, 1, 1], "sum"),
-        runtime,
-        "grad has dtype float64: it must be input's dtype, float32",
-    );
-    torch(
-        (fine, (DType::F32, &[2, 1])),
-        (&[0, 1, 1], "amax"),
-        runtime,
-        "result has shape [2, 1]: it must be input's shape, [2]",
-    );
-    torch(
-        (fine, (DType::F16, &[2])),
-        (&[0, 1, 1], "amax"),
-        runtime,
-        "result has dtype float16: it must be input's dtype, float32",
-    );
+    let index = &[0, 1, 1];
+    for (grad, result, message) in [
+        (
+            (DType::F32, &[3][..]),
+            fine,
+            "grad has shape [3]: it must be input's shape, [2]",
+        ),
+        (
+            (DType::F64, &[2]),
+            fine,
+            "grad has dtype float64: it must be input's dtype, float32",
+        ),
+        (
+            fine,
+            (DType::F32, &[2, 1]),
+            "result has shape [2, 1]: it must be input's shape, [2]",
+        ),
+        (
+            fine,
+            (DType::F16, &[2]),
+            "result has dtype float16: it must be input's dtype, float32",
+        ),
+    ] {
+        torch(grad, result, index, "amax", message);
+    }
     for reduce in ["sum", "mean", "prod", "amax", "amin"] {
-        torch(
-            (fine, fine),
-            (&[0, 2, 1], reduce),
-            runtime,
-            "index[1] = 2: index 2 is out of bounds for dimension 0 with size 2",
-        );
-        torch(
-            (fine, fine),
-            (&[0, 1, -1], reduce),
-            runtime,
-            "index[2] = -1: index -1 is out of bounds for dimension 0 with size 2",
-        );
+        let wrong = "index[1] = 2: index 2 is out of bounds for dimension 0 with size 2";
+        torch(fine, fine, &[0, 2, 1], reduce, wrong);
+        let wrong = "index[2] = -1: index -1 is out of bounds for dimension 0 with size 2";
+        torch(fine, fine, &[0, 1, -1], reduce, wrong);
     }
     torch(
-        (fine, fine),
-        (&[0, 0, 0, 0], "sum"),
-        runtime,
+        fine,
+        fine,
+        &[0, 0, 0, 0],
+        "sum",
         "index has shape [4]: Expected index [4] to be no larger than self [2] apart from dimension 0 and to be no larger size than src [3]",
     );
     torch(
-        (fine, fine),
-        (&[0], "max!"),
-        runtime,
+        fine,
+        fine,
+        &[0],
+        "max!",
         "reduce = \"max!\": reduce argument must be either sum, prod, mean, amax or amin",
     );
 }
