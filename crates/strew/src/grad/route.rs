@@ -135,11 +135,10 @@ impl Route {
         updates: &mut Tensor<A>,
         more: i64,
     ) -> Result<(), Problem> {
-        let counts = self.plan.counts().map_err(own)?;
-        let counts = self.plan.gather(&counts, 0).map_err(own)?;
+        let counts = self.plan.counts_of_updates()?;
         let updates = updates.as_mut_slice();
         self.rows_of_updates(|row, range| {
-            let count = counts.as_slice()[row] + more;
+            let count = counts[row] + more;
             updates[range].iter_mut().for_each(|v| *v = v.over(count));
         });
         Ok(())

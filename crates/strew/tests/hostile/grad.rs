@@ -274,3 +274,29 @@ fn the_others() {
         "grad.plan.scatter_vjp: amax is not defined for dtype complex64",
     );
 }
+
+#[test]
+fn more_cells_than_memory() {
+    let (src, at) = (
+        counted(DType::F32, &[3, 2]),
+        ints(DType::I64, &[3], &[0, 4, 4]),
+    );
+    for reduce in ["sum", "mul", "mean", "min", "max"] {
+        for size in [1 << 50, i64::MAX / 2, i64::MAX] {
+            let (s, at) = (src.view(), at.view());
+            let error = grad::torch_scatter::scatter_jvp_dyn(&s, &s, &at, 0, Some(size), reduce)
+                .unwrap_err();
+            assert_eq!(error.class(), Class::Memory, "{error}");
+        }
+    }
+    // A gradient that is the same everywhere takes no memory, and neither do the cells of it.
+    let one = counted(DType::F32, &[1, 1]);
+    let grad = one.view().broadcast_to(&[1 << 50, 2]).unwrap();
+    for reduce in ["sum", "mean"] {
+        let (s, at) = (src.view(), at.view());
+        let found = grad::torch_scatter::scatter_vjp_dyn(&grad, &s, &at, 0, reduce).unwrap();
+        let found = found.typed::<f32>().unwrap();
+        let last = if reduce == "sum" { 1.0 } else { 0.5 };
+        assert_eq!(found.as_slice(), [1.0, 1.0, last, last, last, last]);
+    }
+}

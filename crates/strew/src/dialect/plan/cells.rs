@@ -41,6 +41,28 @@ impl Plan {
         Ok(kept)
     }
 
+    /// For each update how many updates its row takes; 0 for those that go nowhere.
+    pub(crate) fn counts_of_updates(&self) -> Result<Vec<i64>, Problem> {
+        let mut all = try_vec("counts of a plan's rows", self.len())?;
+        all.resize(self.len(), 0);
+        if self.size() <= self.len() {
+            let counts = self.counts();
+            let counts = counts.map_err(|error: Error| error.problem().clone())?;
+            for (all, number) in all.iter_mut().zip(self.index.numbers.iter()) {
+                *all = counts.as_slice().get(number).copied().unwrap_or(0);
+            }
+            return Ok(all);
+        }
+        // More rows than updates: nothing may cost as much as they are many.
+        let groups = self.groups()?;
+        for group in 0..groups.len() {
+            let updates = groups.start(group)..groups.start(group + 1);
+            let count = updates.len() as i64;
+            updates.for_each(|k| all[groups.update(k)] = count);
+        }
+        Ok(all)
+    }
+
     /// For each update whether it is the last one of its row.
     pub(crate) fn last_updates(&self) -> Result<Vec<bool>, Problem> {
         if self.is_unique() {

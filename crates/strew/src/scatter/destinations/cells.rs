@@ -3,7 +3,7 @@
 use super::Destinations;
 use crate::error::Problem;
 use crate::kernel::Numbers;
-use crate::tensor::Dims;
+use crate::tensor::{DType, Dims, Layout};
 
 /// Index values that are read at a time.
 const BLOCK: usize = 512;
@@ -25,6 +25,8 @@ impl Destinations<'_> {
     /// # Errors
     /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`].
     pub(crate) fn row_numbers(&self) -> Result<RowNumbers, Problem> {
+        // A destination that no memory holds may have more cells than can be numbered.
+        Layout::contiguous(DType::Bool, &self.shape)?;
         let window = self.whole_axes();
         let lead = self.updates.len() - window;
         let cells = &self.shape[..self.shape.len() - window];
