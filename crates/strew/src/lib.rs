@@ -21,7 +21,7 @@
 //! Each framework's operators are in the module of its name: [`mxnet`], [`openvino`], [`torch`],
 //! [`mindspore`], [`torch_scatter`]. Each has two forms: a typed one over slices, `ndarray` arrays
 //! and [`Tensor`]s, and an erased one (`..._dyn`) over [`DynView`]s. [`OPERATORS`] lists them as
-//! data.
+//! data. Their derivatives are in [`grad`].
 //!
 //! # The contract
 //!
@@ -35,6 +35,7 @@
 mod dialect;
 mod environment;
 mod error;
+pub mod grad;
 mod kernel;
 mod machine;
 mod monitor;

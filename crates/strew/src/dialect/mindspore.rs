@@ -96,7 +96,7 @@ pub fn scatter_mul_dyn<'a>(
     Ok(())
 }
 
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::DType {
             argument: "indices",
@@ -129,13 +129,29 @@ fn describe<'a>(
     indices: DynView<'a>,
     updates: DynView<'a>,
 ) -> Result<Scatter<'a>, Problem> {
+    let destinations = destinations(input_x.dtype(), input_x.shape(), indices, &updates)?;
+    let target = Target::InPlace {
+        argument: "input_x",
+        view: input_x,
+    };
+    let reduction = Reduction::into_self(Combine::Prod);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+/// The cells that the updates go to, of an `input_x` of this type and shape.
+#[inline(always)] // As a scatter: it is made where it stays.
+pub(crate) fn destinations<'a>(
+    to: DType,
+    shape: &[usize],
+    indices: DynView<'a>,
+    updates: &DynView<'_>,
+) -> Result<Destinations<'a>, Problem> {
     expect_dtype(
         "indices",
         indices.dtype(),
         matches!(indices.dtype(), DType::I32 | DType::I64),
         "it must be int32 or int64",
     )?;
-    let to = input_x.dtype();
     expect_dtype(
         "input_x",
         to,
@@ -150,8 +166,7 @@ fn describe<'a>(
             "Data type conversion is not supported for a 'Parameter': it must be input_x's dtype, {to}, or promote to it"
         ),
     )?;
-    let shape = input_x.dims();
-    expect_shape("input_x", &shape, !shape.is_empty(), || {
+    expect_shape("input_x", shape, !shape.is_empty(), || {
         "it must have at least one dimension".into()
     })?;
     let mut wanted = indices.dims();
@@ -162,14 +177,7 @@ fn describe<'a>(
         updates.shape() == &*wanted,
         || format!("it must be indices.shape + input_x.shape[1:] = {wanted:?}"),
     )?;
-    let destinations =
-        Destinations::rows(&shape, "indices", &[indices], &[0], None, Bounds::STRICT)?;
-    let target = Target::InPlace {
-        argument: "input_x",
-        view: input_x,
-    };
-    let reduction = Reduction::into_self(Combine::Prod);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    Destinations::rows(shape, "indices", &[indices], &[0], None, Bounds::STRICT)
 }
 
 /// Whether updates of one type may be promoted to a parameter of another.

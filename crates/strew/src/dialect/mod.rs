@@ -13,6 +13,7 @@ pub mod torch;
 pub mod torch_scatter;
 
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
+pub(crate) use operator::{Context, axis, expect_dtype, expect_shape};
 pub use plan::{Plan, Reduce};
 
 /// Every operator of every dialect.

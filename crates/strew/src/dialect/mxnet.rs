@@ -112,7 +112,7 @@ pub fn scatter_nd_dyn(
     Ok(super::tensor(call.run()?.tensor))
 }
 
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Index,
         Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
@@ -153,6 +153,25 @@ fn describe<'a>(
             expected: "it must be at least 0".into(),
         })?);
     }
+    let destinations = destinations(&indices, &shape)?;
+    let (depth, wanted) = (indices.shape()[0], destinations.updates_shape());
+    expect_shape("data", data.shape(), data.shape() == wanted, || {
+        format!("it must be indices.shape[1:] + shape[{depth}:] = {wanted:?}")
+    })?;
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::Zero,
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    Scatter::new(destinations, reduction, "data", data, target)
+}
+
+/// The cells of an output of this shape that the tuples name.
+#[inline(always)] // As a scatter: it is made where it stays.
+pub(crate) fn destinations<'a>(
+    indices: &DynView<'a>,
+    shape: &[usize],
+) -> Result<Destinations<'a>, Problem> {
     let found = indices.shape();
     expect_shape("indices", found, found.len() >= 2, || {
         "it must have at least two dimensions, (M, Y0, ..)".into()
@@ -175,26 +194,15 @@ fn describe<'a>(
         !indices.dtype().is_complex() && indices.dtype() != DType::Bool,
         "it must be an integer or floating-point type",
     )?;
-    let mut wanted = Dims::from_slice(&found[1..]);
-    wanted.extend_from_slice(&shape[depth..]);
-    expect_shape("data", data.shape(), data.shape() == &*wanted, || {
-        format!("it must be indices.shape[1:] + shape[{depth}:] = {wanted:?}")
-    })?;
     let components = (0..depth).filter_map(|m| indices.select(0, m));
     let components: SmallVec<[_; 2]> = components.collect();
     let axes: Dims = (0..depth).collect();
-    let destinations = Destinations::rows(
-        &shape,
+    Destinations::rows(
+        shape,
         "indices",
         &components,
         &axes,
         Some(0),
         Bounds::STRICT,
-    )?;
-    let target = Target::New {
-        dtype: data.dtype(),
-        start: Start::Zero,
-    };
-    let reduction = Reduction::into_self(Combine::Assign);
-    Scatter::new(destinations, reduction, "data", data, target)
+    )
 }

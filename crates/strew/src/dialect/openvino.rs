@@ -79,11 +79,19 @@ fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
 
 /// The slice's own arguments.
 #[derive(Clone, Debug)]
-struct Slice<'a> {
-    start: Integers<'a>,
-    stop: Integers<'a>,
-    step: Integers<'a>,
-    axes: Option<Integers<'a>>,
+pub(crate) struct Slice<'a> {
+    pub(crate) start: Integers<'a>,
+    pub(crate) stop: Integers<'a>,
+    pub(crate) step: Integers<'a>,
+    pub(crate) axes: Option<Integers<'a>>,
+}
+
+/// What a slice selects: on each axis the first coordinate, the step, and how many.
+#[derive(Debug)]
+pub(crate) struct Selected {
+    pub(crate) first: Dims,
+    pub(crate) step: Strides,
+    pub(crate) count: Dims,
 }
 
 /// A copy of `data` in which the slice `start:stop:step` along `axes` is replaced by `updates`.
@@ -140,7 +148,7 @@ pub fn slice_scatter_dyn<'a>(
     Ok(super::tensor(lower(data, updates, &slice)?.run()?.tensor))
 }
 
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
         _ => Class::Value,
@@ -176,60 +184,73 @@ fn describe<'a>(
         updates.dtype() == data.dtype(),
         format_args!("it must be data's dtype, {}", data.dtype()),
     )?;
-    let start = listed("start", &slice.start, rank)?;
-    let stop = listed("stop", &slice.stop, rank)?;
-    let step = listed("step", &slice.step, rank)?;
-    let axes = slice
-        .axes
-        .as_ref()
-        .map(|axes| listed("axes", axes, rank))
-        .transpose()?;
-    for (name, other) in [("stop", &stop), ("step", &step)]
-        .into_iter()
-        .chain(axes.as_ref().map(|a| ("axes", a)))
-    {
-        expect_shape(name, &[other.len()], other.len() == start.len(), || {
-            format!("it must have as many values as start, {}", start.len())
-        })?;
-    }
-    let mut first = Dims::from_elem(0, rank);
-    let mut by = Strides::from_elem(1, rank);
-    let mut count = data.dims();
-    let mut taken = SmallVec::<[bool; 4]>::from_elem(false, rank);
-    for k in 0..start.len() {
-        let named = axes.as_ref().map_or(k as i64, |axes| axes[k]);
-        let along = axis(format_args!("axes[{k}]"), named, rank)?;
-        let refuse = |argument: &str, value: i64, expected: &str| Problem::Value {
-            argument: format!("{argument}[{k}]"),
-            value: value.to_string(),
-            expected: expected.into(),
-        };
-        if std::mem::replace(&mut taken[along], true) {
-            return Err(refuse(
-                "axes",
-                named,
-                "it names an axis that was named before",
-            ));
-        }
-        if step[k] == 0 {
-            return Err(refuse("step", 0, "it must not be 0"));
-        }
-        let picked = slice_of(data.shape()[along], start[k], stop[k], step[k]);
-        (first[along], by[along], count[along]) = picked;
-    }
+    let Selected { first, step, count } = slice.select(data.shape())?;
     expect_shape(
         "updates",
         updates.shape(),
         updates.shape() == &*count,
         || format!("it must be the slice's shape, {count:?}; nothing is broadcast"),
     )?;
-    let destinations = Destinations::affine(data.shape(), &first, &by, &count)?;
+    let destinations = Destinations::affine(data.shape(), &first, &step, &count)?;
     let target = Target::New {
         dtype: data.dtype(),
         start: Start::CopyOf(data),
     };
     let reduction = Reduction::into_self(Combine::Assign);
     Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+impl Slice<'_> {
+    /// What it selects of a tensor of this shape.
+    pub(crate) fn select(&self, shape: &[usize]) -> Result<Selected, Problem> {
+        let (slice, rank) = (self, shape.len());
+        let start = listed("start", &slice.start, rank)?;
+        let stop = listed("stop", &slice.stop, rank)?;
+        let step = listed("step", &slice.step, rank)?;
+        let axes = slice
+            .axes
+            .as_ref()
+            .map(|axes| listed("axes", axes, rank))
+            .transpose()?;
+        for (name, other) in [("stop", &stop), ("step", &step)]
+            .into_iter()
+            .chain(axes.as_ref().map(|a| ("axes", a)))
+        {
+            expect_shape(name, &[other.len()], other.len() == start.len(), || {
+                format!("it must have as many values as start, {}", start.len())
+            })?;
+        }
+        let mut first = Dims::from_elem(0, rank);
+        let mut by = Strides::from_elem(1, rank);
+        let mut count = Dims::from_slice(shape);
+        let mut taken = SmallVec::<[bool; 4]>::from_elem(false, rank);
+        for k in 0..start.len() {
+            let named = axes.as_ref().map_or(k as i64, |axes| axes[k]);
+            let along = axis(format_args!("axes[{k}]"), named, rank)?;
+            let refuse = |argument: &str, value: i64, expected: &str| Problem::Value {
+                argument: format!("{argument}[{k}]"),
+                value: value.to_string(),
+                expected: expected.into(),
+            };
+            if std::mem::replace(&mut taken[along], true) {
+                return Err(refuse(
+                    "axes",
+                    named,
+                    "it names an axis that was named before",
+                ));
+            }
+            if step[k] == 0 {
+                return Err(refuse("step", 0, "it must not be 0"));
+            }
+            let picked = slice_of(shape[along], start[k], stop[k], step[k]);
+            (first[along], by[along], count[along]) = picked;
+        }
+        Ok(Selected {
+            first,
+            step: by,
+            count,
+        })
+    }
 }
 
 fn listed<'v>(

@@ -399,14 +399,14 @@ impl Ready<'_, '_> {
 
 /// Who a problem is reported for.
 #[derive(Clone, Debug)]
-pub(super) struct Context {
-    pub(super) operator: Cow<'static, str>,
+pub(crate) struct Context {
+    pub(crate) operator: Cow<'static, str>,
     /// The framework's class for a problem.
-    pub(super) class: fn(&Problem) -> Class,
+    pub(crate) class: fn(&Problem) -> Class,
 }
 
 impl Context {
-    pub(super) fn error(&self, problem: Problem) -> Error {
+    pub(crate) fn error(&self, problem: Problem) -> Error {
         let class = match &problem {
             Problem::Memory { .. } => Class::Memory,
             Problem::Interrupted => Class::Interrupt,
@@ -417,7 +417,7 @@ impl Context {
     }
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Runs the operator.
     ///
     /// # Errors
@@ -428,6 +428,11 @@ impl Call<'_> {
 
     fn perform(&mut self) -> Result<Output> {
         self.scatter.perform().map_err(|p| self.context.error(p))
+    }
+
+    /// What is to be done, for those who do something else with it.
+    pub(crate) fn scatter(&self) -> &Scatter<'a> {
+        &self.scatter
     }
 
     /// How it would run.
@@ -463,7 +468,7 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 }
 
 /// Checks an axis number and makes it non-negative; 0-d counts as 1-d.
-pub(super) fn axis(argument: impl Display, value: i64, rank: usize) -> Result<usize, Problem> {
+pub(crate) fn axis(argument: impl Display, value: i64, rank: usize) -> Result<usize, Problem> {
     let ranks = rank.max(1) as i64;
     if (-ranks..ranks).contains(&value) {
         return Ok(value.rem_euclid(ranks).unsigned_abs() as usize);
@@ -476,7 +481,7 @@ pub(super) fn axis(argument: impl Display, value: i64, rank: usize) -> Result<us
 }
 
 /// The problem of a dtype that an argument does not take, unless it does.
-pub(super) fn expect_dtype(
+pub(crate) fn expect_dtype(
     argument: &'static str,
     found: DType,
     fits: bool,
@@ -493,7 +498,7 @@ pub(super) fn expect_dtype(
 }
 
 /// The problem of a shape that does not fit, unless it does.
-pub(super) fn expect_shape(
+pub(crate) fn expect_shape(
     argument: &'static str,
     found: &[usize],
     fits: bool,

@@ -274,6 +274,11 @@ impl Groups {
         self.rows.as_ref().map_or(group, |rows| rows.get(group))
     }
 
+    /// The number of the `k`th update in the order of the groups.
+    pub(crate) fn update(&self, k: usize) -> usize {
+        self.order().get(k)
+    }
+
     pub(super) fn order(&self) -> Places<'_> {
         Places::of(self.order.as_ref())
     }

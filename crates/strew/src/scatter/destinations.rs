@@ -1,5 +1,9 @@
 //! Which cells the updates go to.
 
+mod cells;
+
+pub(crate) use cells::RowNumbers;
+
 use crate::error::Problem;
 use crate::kernel::{Combine, Few, OutOfBounds};
 use crate::plan::{Bounds, Lookup, Pairing, Space, SpaceAxis};

@@ -6,6 +6,7 @@ mod make;
 mod reduction;
 mod runs;
 
+pub(crate) use destinations::RowNumbers;
 pub use destinations::{Component, Destinations, Place};
 pub use reduction::{Finish, Init, Reduction};
 
@@ -203,6 +204,16 @@ impl<'a> Scatter<'a> {
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
         self.split = split;
         self
+    }
+
+    /// Which cells the updates go to.
+    pub(crate) fn destinations(&self) -> &Destinations<'a> {
+        &self.destinations
+    }
+
+    /// The updates, in the shape that the destinations have for them.
+    pub(crate) fn source(&self) -> &DynView<'a> {
+        &self.source
     }
 
     fn dtype(&self) -> DType {

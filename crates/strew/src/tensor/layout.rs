@@ -240,6 +240,38 @@ impl Layout {
         Some((narrowed, moved))
     }
 
+    /// The coordinates `start`, `start + step`, ..., `count` of them, of an axis, and the byte offset of the first.
+    #[must_use]
+    pub(super) fn slice(
+        &self,
+        axis: usize,
+        start: usize,
+        step: isize,
+        count: usize,
+    ) -> Option<(Self, isize)> {
+        let size = *self.shape().get(axis)?;
+        let Some(steps) = count.checked_sub(1) else {
+            return self.narrow(axis, 0, 0);
+        };
+        let last = step
+            .checked_mul(steps.cast_signed())
+            .and_then(|span| start.checked_add_signed(span))?;
+        if start >= size || last >= size {
+            return None;
+        }
+        let sliced = self.with(Axes::new(self.rank(), |a| match self.axis(a) {
+            // A single element takes no step.
+            (_, stride) if a == axis && count > 1 => (count, stride * step),
+            (_, stride) if a == axis => (count, stride),
+            other => other,
+        }));
+        let moved = match sliced.is_empty() {
+            true => 0,
+            false => self.strides()[axis] * start.cast_signed(),
+        };
+        Some((sliced, moved))
+    }
+
     /// The leading corner of the given shape, if that is of the same rank and not larger.
     #[must_use]
     pub(super) fn corner(&self, shape: &[usize]) -> Option<Self> {

@@ -138,6 +138,27 @@ impl<'a> DynView<'a> {
         Self::from_borrowed(self.ptr, self.layout.insert_axis(at))
     }
 
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    #[must_use]
+    pub(crate) fn reshape(&self, shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        let same = self.layout.is_contiguous() && layout.len() == self.len();
+        same.then(|| Self::from_borrowed(self.ptr, layout))
+    }
+
+    /// The elements `start`, `start + step`, ..., `count` of them, along an axis.
+    #[must_use]
+    pub(crate) fn slice(
+        &self,
+        axis: usize,
+        start: usize,
+        step: isize,
+        count: usize,
+    ) -> Option<Self> {
+        let (layout, moved) = self.layout.slice(axis, start, step, count)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+    }
+
     /// A 0-d view as one of shape `[1]`; others as they are.
     #[must_use]
     pub fn at_least_1d(&self) -> Self {

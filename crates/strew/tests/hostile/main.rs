@@ -9,6 +9,7 @@ mod support;
 mod canonical;
 mod changing;
 mod empties;
+mod grad;
 mod indices;
 mod mindspore;
 mod mxnet;

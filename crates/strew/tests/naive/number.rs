@@ -180,6 +180,84 @@ impl Num {
         }
     }
 
+    /// The quotient of floats.
+    pub(crate) fn quotient(self, other: Self) -> Self {
+        match (self, other) {
+            (F32(a), F32(b)) => F32(a / b),
+            (F64(a), F64(b)) => F64(a / b),
+            // By the square of the divisor's size.
+            (C32(a), C32(b)) => {
+                let size = b[0] * b[0] + b[1] * b[1];
+                let (re, im) = (a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]);
+                C32([re / size, im / size])
+            }
+            (C64(a), C64(b)) => {
+                let size = b[0] * b[0] + b[1] * b[1];
+                let (re, im) = (a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]);
+                C64([re / size, im / size])
+            }
+            _ => panic!("{self:?} / {other:?}"),
+        }
+    }
+
+    /// The difference of floats.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        match (self, other) {
+            (F32(a), F32(b)) => F32(a - b),
+            (F64(a), F64(b)) => F64(a - b),
+            (C32(a), C32(b)) => C32([a[0] - b[0], a[1] - b[1]]),
+            (C64(a), C64(b)) => C64([a[0] - b[0], a[1] - b[1]]),
+            _ => panic!("{self:?} - {other:?}"),
+        }
+    }
+
+    /// The complex conjugate.
+    pub(crate) fn conj(self) -> Self {
+        match self {
+            C32([re, im]) => C32([re, -im]),
+            C64([re, im]) => C64([re, -im]),
+            other => other,
+        }
+    }
+
+    pub(crate) fn is_zero(self) -> bool {
+        match self {
+            Bool(a) => !a,
+            Int(a) => a == 0,
+            F32(a) => a == 0.0,
+            F64(a) => a == 0.0,
+            C32(a) => a == [0.0; 2],
+            C64(a) => a == [0.0; 2],
+        }
+    }
+
+    /// Equal, as floats are, or both NaN.
+    pub(crate) fn ties(self, other: Self) -> bool {
+        match (self, other) {
+            (F32(a), F32(b)) => a == b || (a.is_nan() && b.is_nan()),
+            (F64(a), F64(b)) => a == b || (a.is_nan() && b.is_nan()),
+            _ => panic!("{self:?} and {other:?}"),
+        }
+    }
+
+    /// A float as another type computes with it.
+    pub(crate) fn widened(self, to: DType) -> Self {
+        match (self, to) {
+            (F32(a), DType::F64) => F64(a.into()),
+            (other, _) => other,
+        }
+    }
+
+    /// A float's bits, rounded to another type, once.
+    pub(crate) fn written(self, to: DType) -> u128 {
+        match (to, self) {
+            (DType::F16, F64(v)) => narrow(v, 10, -14).into(),
+            (DType::BF16, F64(v)) => narrow(v, 7, -126).into(),
+            (DType::F32, F64(v)) => (v as f32).to_bits().into(),
+            (to, num) => write(to, num),
+        }
+    }
+
     /// The quotient by a count; integers are rounded down.
     pub(crate) fn divide(self, count: u64) -> Self {
         match self {

@@ -7,6 +7,7 @@ mod naive;
 mod support;
 
 mod canonical;
+mod grad;
 mod mindspore;
 mod mxnet;
 mod openvino;

@@ -1,6 +1,7 @@
 //! strew's own face: an index that has been looked at once, for many runs.
 
 mod bytes;
+mod cells;
 mod explain;
 mod positions;
 mod reduce;

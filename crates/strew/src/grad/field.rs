@@ -1,0 +1,212 @@
+//! The types that gradients are computed in, and the ways there and back.
+
+use crate::error::Problem;
+use crate::kernel::{Combine, duplicate, round};
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+use std::ops::{Add, Div, Mul, Sub};
+
+/// An accumulator: what a gradient is computed in before it is rounded to its element type, once.
+pub(super) trait Field:
+    Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    const ZERO: Self;
+    const ONE: Self;
+    const TWO: Self;
+    /// The complex conjugate; a real number is its own.
+    fn conj(self) -> Self;
+    /// Divided by a count.
+    fn over(self, count: i64) -> Self;
+    fn nan(self) -> bool;
+    /// Equal as a minimum or maximum is: zeros of both signs are, and so are NaN and NaN.
+    fn ties(self, other: Self) -> bool {
+        self == other || (self.nan() && other.nan())
+    }
+    fn is_zero(self) -> bool {
+        self == Self::ZERO
+    }
+}
+
+macro_rules! reals {
+    ($($t:ty),*) => {$(
+        impl Field for $t {
+            const ZERO: $t = 0.0;
+            const ONE: $t = 1.0;
+            const TWO: $t = 2.0;
+            fn conj(self) -> $t { self }
+            #[allow(clippy::cast_precision_loss)]
+            fn over(self, count: i64) -> $t { self / count as $t }
+            fn nan(self) -> bool { self.is_nan() }
+        }
+    )*};
+}
+
+macro_rules! complexes {
+    ($($t:ty as $part:ty),*) => {$(
+        impl Field for $t {
+            const ZERO: $t = <$t>::new(0.0, 0.0);
+            const ONE: $t = <$t>::new(1.0, 0.0);
+            const TWO: $t = <$t>::new(2.0, 0.0);
+            fn conj(self) -> $t { <$t>::conj(&self) }
+            #[allow(clippy::cast_precision_loss)]
+            fn over(self, count: i64) -> $t {
+                <$t>::new(self.re / count as $part, self.im / count as $part)
+            }
+            fn nan(self) -> bool { self.is_nan() }
+        }
+    )*};
+}
+
+reals!(f32, f64);
+complexes!(Complex32 as f32, Complex64 as f64);
+
+/// Calls a generic function with the accumulator of an element type that has gradients.
+macro_rules! for_field {
+    ($dtype:expr, $A:ident => $body:expr) => {
+        match $dtype.accumulator() {
+            $crate::tensor::DType::F32 => {
+                type $A = f32;
+                $body
+            }
+            $crate::tensor::DType::F64 => {
+                type $A = f64;
+                $body
+            }
+            $crate::tensor::DType::C64 => {
+                type $A = num_complex::Complex32;
+                $body
+            }
+            $crate::tensor::DType::C128 => {
+                type $A = num_complex::Complex64;
+                $body
+            }
+            dtype => Err($crate::grad::field::no_gradient("grad", dtype)),
+        }
+    };
+}
+pub(super) use for_field;
+
+/// The problem of an argument whose type has no gradient.
+pub(super) fn no_gradient(argument: &'static str, found: DType) -> Problem {
+    Problem::DType {
+        argument,
+        found,
+        expected: "only floating-point and complex types have gradients".into(),
+    }
+}
+
+/// The elements as accumulators, row by row, seen with a shape that has as many.
+pub(super) fn load<A: Field>(view: &DynView<'_>, shape: &[usize]) -> Result<Tensor<A>, Problem> {
+    let made = match view.dtype() == A::DTYPE {
+        true => duplicate(&view.at_least_1d())?,
+        false => widen(&view.at_least_1d(), A::DTYPE)?,
+    };
+    let made = shaped(made, shape)?;
+    made.typed()
+        .map_err(|made| no_gradient("tensor", made.dtype()))
+}
+
+/// The elements converted to a type that holds all of them.
+fn widen(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
+    let rank = view.rank();
+    let (first, steps) = (Dims::from_elem(0, rank), Strides::from_elem(1, rank));
+    let all = Destinations::affine(view.shape(), &first, &steps, view.shape())?;
+    let target = Target::New {
+        dtype: to,
+        start: Start::Zero,
+    };
+    let copy = Reduction::into_self(Combine::Assign);
+    let made = Scatter::new(all, copy, "tensor", view.clone(), target)?.run()?;
+    Ok(made.tensor.expect("a scatter into a new tensor makes one"))
+}
+
+/// The accumulators as elements, each rounded once, seen with a shape that has as many.
+pub(super) fn store<A: Field>(
+    from: Tensor<A>,
+    dtype: DType,
+    shape: &[usize],
+) -> Result<DynTensor, Problem> {
+    let from = from.into_dyn();
+    if from.dtype() == dtype {
+        return shaped(from, shape);
+    }
+    let mut made = DynTensor::zeros(dtype, from.shape())?;
+    if dtype.accumulator() == from.dtype() {
+        round(&from, &mut made.view_mut())?;
+        return shaped(made, shape);
+    }
+    let wrong = |from: DynTensor| no_gradient("tensor", from.dtype());
+    let from = from.typed::<f64>().map_err(wrong)?;
+    let made = narrow(from.as_slice(), made)?;
+    shaped(made, shape)
+}
+
+/// Rounds `f64` to a narrower float.
+fn narrow(from: &[f64], to: DynTensor) -> Result<DynTensor, Problem> {
+    fn each<T: Element>(
+        from: &[f64],
+        to: DynTensor,
+        round: impl Fn(f64) -> T,
+    ) -> Result<DynTensor, Problem> {
+        let wrong = |to: DynTensor| no_gradient("tensor", to.dtype());
+        let mut to = to.typed::<T>().map_err(wrong)?;
+        for (to, &from) in to.as_mut_slice().iter_mut().zip(from) {
+            *to = round(from);
+        }
+        Ok(to.into_dyn())
+    }
+    match to.dtype() {
+        #[allow(clippy::cast_possible_truncation)]
+        DType::F32 => each(from, to, |v| v as f32),
+        DType::F16 => each(from, to, |v| f16::from_f32(to_odd(v))),
+        DType::BF16 => each(from, to, |v| bf16::from_f32(to_odd(v))),
+        dtype => Err(no_gradient("tensor", dtype)),
+    }
+}
+
+/// One of the two neighbours as `f32`: the value itself or else the one whose last bit is set, so that rounding
+/// once more rounds as if it were the first time.
+#[allow(clippy::cast_possible_truncation)]
+fn to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) == value || near.is_nan() {
+        return near;
+    }
+    let beyond = f64::from(near).abs() > value.abs();
+    let toward_zero = near.to_bits() - u32::from(beyond);
+    f32::from_bits(toward_zero | 1)
+}
+
+/// The tensor with another shape, which must have as many elements.
+pub(super) fn shaped(tensor: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
+    tensor.reshape(shape).map_err(|tensor| Problem::Layout {
+        argument: "tensor".into(),
+        why: format!("{:?} cannot be seen as {shape:?}", tensor.shape()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_twice_rounds_once() {
+        // Just above the middle between 1 and its upper neighbour in float16: f32 would hide that.
+        let above = 1.0 + 0.5f64.powi(11) + 0.5f64.powi(40);
+        assert_eq!(f16::from_f32(to_odd(above)), f16::from_bits(0x3c01));
+        assert_eq!(f16::from_f32(to_odd(-above)), f16::from_bits(0xbc01));
+        let below = 1.0 + 0.5f64.powi(11) - 0.5f64.powi(40);
+        assert_eq!(f16::from_f32(to_odd(below)), f16::ONE);
+        for value in [0.0, 1.0, 1e300, -1e300, 1e-300, f64::INFINITY] {
+            let rounded = f64::from(f16::from_f32(to_odd(value)));
+            let expected = if value.abs() > 1e100 {
+                value * 1e300
+            } else {
+                value.round()
+            };
+            assert_eq!(rounded, expected);
+        }
+    }
+}

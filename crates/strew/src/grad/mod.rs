@@ -1,0 +1,132 @@
+//! Derivatives of the operators: plain functions, made of the same scatters and back again.
+//!
+//! Of each operator there is the *vector-Jacobian product* (`.._vjp`), which takes the gradient of the result back
+//! to the arguments, as an autograd's backward does, and the *Jacobian-vector product* (`.._jvp`), which
+//! takes tangents of the arguments forth to the result. Nothing is recorded: what a function needs it is given.
+//!
+//! ```
+//! use strew::grad;
+//! use strew::torch::{Reduce, scatter_reduce};
+//!
+//! let (input, index, src) = ([2.0, 1.0], [0i64, 0, 1], [3.0, 0.0, 5.0]);
+//! let out = scatter_reduce(&input, 0, &index, &src, Reduce::Prod, true)?;
+//! assert_eq!(out.as_slice(), [0.0, 5.0]);
+//!
+//! // A zero is no obstacle: its gradient is the product of the other factors.
+//! let (to_input, to_src) =
+//!     grad::torch::scatter_reduce_vjp(&[1.0, 1.0], &input, 0, &index, &src, &out, Reduce::Prod, true)?;
+//! assert_eq!(to_input.as_slice(), [0.0, 5.0]);
+//! assert_eq!(to_src.as_slice(), [0.0, 6.0, 1.0]);
+//! # Ok::<(), strew::Error>(())
+//! ```
+//!
+//! # The Jacobian of a scatter
+//!
+//! It has one entry for each update, its *weight* w: how the update's cell goes with it; and one for each cell, how
+//! the cell goes with what it held before. The gradient of an update is its cell's gradient times its weight;
+//! the tangent of a cell is the sum of its updates' tangents times their weights, in the updates'
+//! order, on top of its own.
+//!
+//! | reduction | weight of an update | and of the cell's own value, where it counts |
+//! |---|---|---|
+//! | sum | 1 | 1 |
+//! | mean | 1/n, where n is how many are averaged | 1/n |
+//! | product | the product of the other factors: P/f without a zero, with P the product; P of the others for the only zero; else 0 | likewise |
+//! | amax, amin | 1/n for each of the n that equal the result, else 0; zeros of both signs are equal, and so are NaN | likewise |
+//! | min, max | 1 for the first that no other beats, else 0 | likewise; it comes before all updates |
+//! | assign | 1 for the last one, else 0 | 0 |
+//!
+//! Where a cell's own value does not count (`include_self=False`), its weight is 0 if an update goes to the cell; where none
+//! goes, it is 1. Indices have no gradient.
+//!
+//! * A weight of 0 that says "this one was not chosen" (amax, amin, min, max, assign, `include_self=False`) takes
+//!   nothing: the gradient is +0 whatever the cell's is. In a mean and for amax and amin the gradient is divided
+//!   by n, which is more exact than a multiplication by 1/n.
+//! * A factor's weight is a number like others: 0 times an infinite gradient is NaN.
+//! * Complex numbers are as in PyTorch: a gradient is multiplied by the weight's conjugate, a tangent by the weight.
+//! * 16-bit floats are computed in `f32` and rounded once. Other types have no gradients and are refused.
+//! * Results have the same bits on any number of threads.
+//!
+//! A sum, a mean and an assignment are linear, so their Jacobian-vector product is the operator itself, on tangents.
+//! Of all reductions only the product has a second derivative: `.._double_vjp`.
+
+// As many as the operators have, and their gradients.
+#![allow(clippy::too_many_arguments)]
+
+mod field;
+mod forward;
+mod products;
+mod route;
+mod tangents;
+
+pub mod mindspore;
+pub mod mxnet;
+pub mod openvino;
+pub mod plan;
+pub mod torch;
+pub mod torch_scatter;
+
+use crate::dialect::{Context, expect_dtype, expect_shape};
+use crate::error::{Class, Problem};
+use crate::kernel::Combine;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
+
+/// Who a problem is reported for.
+fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
+    Context {
+        operator: operator.into(),
+        class,
+    }
+}
+
+/// Refuses a type that has no gradients.
+fn expect_field(argument: &'static str, dtype: DType) -> Result<(), Problem> {
+    match dtype.is_float() || dtype.is_complex() {
+        true => Ok(()),
+        false => Err(field::no_gradient(argument, dtype)),
+    }
+}
+
+/// Refuses an argument that is not of the type and shape of another.
+fn expect_like(
+    argument: &'static str,
+    found: &DynView<'_>,
+    of: &str,
+    dtype: DType,
+    shape: &[usize],
+) -> Result<(), Problem> {
+    let fits = found.dtype() == dtype;
+    let wanted = format_args!("it must be {of} dtype, {dtype}");
+    expect_dtype(argument, found.dtype(), fits, wanted)?;
+    expect_shape(argument, found.shape(), found.shape() == shape, || {
+        format!("it must be {of} shape, {shape:?}")
+    })
+}
+
+/// The tensor of a typed function, whose arguments had this type.
+fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
+    made.typed()
+        .expect("the output's type is that of the arguments")
+}
+
+/// A tensor of zeros with the elements of `part` in its leading corner.
+fn in_corner(part: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
+    let whole = Dims::from_slice(if shape.is_empty() { &[1] } else { shape });
+    if part.shape() == &*whole {
+        return field::shaped(part, shape);
+    }
+    let (first, steps) = (
+        Dims::from_elem(0, whole.len()),
+        Strides::from_elem(1, whole.len()),
+    );
+    let corner = Destinations::affine(&whole, &first, &steps, part.shape())?;
+    let target = Target::New {
+        dtype: part.dtype(),
+        start: Start::Zero,
+    };
+    let copy = Reduction::into_self(Combine::Assign);
+    let made = Scatter::new(corner, copy, "src", part.view(), target)?.run()?;
+    let made = made.tensor.expect("a scatter into a new tensor makes one");
+    field::shaped(made, shape)
+}

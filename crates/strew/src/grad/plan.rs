@@ -1,0 +1,415 @@
+//! Derivatives of what a [`Plan`] does, on the analysis that it has made already.
+//!
+//! Updates that the plan leaves out have the gradient 0.
+
+use super::forward::{Forward, Gradients, Own, Rule};
+use super::route::{Route, own};
+use super::{context, expect_field, expect_like, typed};
+use crate::dialect::{Plan, Reduce, axis, expect_shape};
+use crate::error::{Class, Problem, Result};
+use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+
+/// The gradient of [`Plan::scatter`] with respect to `src`, given that of its result.
+///
+/// * `grad`, `result`: of the result's type and shape; `result` is what the plan made, which `Amin` and `Amax` compare with.
+/// * `Min` and `Max` give all to the first winner, `Amin` and `Amax` share it among ties, `Assign` gives it to the last
+///   update.
+///
+/// ```
+/// use strew::{Bounds, Plan, Reduce, grad};
+///
+/// let plan = Plan::new(&[2i64, 0, 2], Some(3), Bounds::STRICT)?;
+/// let src = [1.0, 5.0, 2.0];
+/// let out = plan.scatter(&src, 0, Reduce::Mean)?;
+/// let to_src = grad::plan::scatter_vjp(&plan, &[1.0, 1.0, 1.0], &src, &out, 0, Reduce::Mean)?;
+/// assert_eq!(to_src.as_slice(), [0.5, 1.0, 0.5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the plan's; [`Class::Type`] for a type without gradients, and for a `grad` or `result` of another; [`Class::Value`]
+/// for another shape.
+pub fn scatter_vjp<'a, T: Element>(
+    plan: &Plan,
+    grad: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let made = scatter_vjp_dyn(
+        plan,
+        &grad.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        dim,
+        reduce,
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_vjp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_vjp_dyn(
+    plan: &Plan,
+    grad: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<DynTensor> {
+    let work = || {
+        let forward = forward(plan, src, Some(result), dim, reduce, Own::Nothing)?;
+        expect_cells("grad", grad, &forward)?;
+        Ok(forward.vjp(grad)?.src)
+    };
+    let refuse = |problem| context("grad.plan.scatter_vjp", class).error(problem);
+    work().map_err(refuse)
+}
+
+/// The tangent of [`Plan::scatter`]'s result, given that of `src`.
+///
+/// * `src_tangent`: of `src`'s type and shape. `result`: as for [`scatter_vjp`].
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_jvp<'a, T: Element>(
+    plan: &Plan,
+    src_tangent: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let made = scatter_jvp_dyn(
+        plan,
+        &src_tangent.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        dim,
+        reduce,
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_jvp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_jvp_dyn(
+    plan: &Plan,
+    src_tangent: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<DynTensor> {
+    let work = || {
+        let forward = forward(plan, src, Some(result), dim, reduce, Own::Nothing)?;
+        expect_like(
+            "src_tangent",
+            src_tangent,
+            "src's",
+            src.dtype(),
+            src.shape(),
+        )?;
+        forward.jvp(None, src_tangent)
+    };
+    let refuse = |problem| context("grad.plan.scatter_jvp", class).error(problem);
+    work().map_err(refuse)
+}
+
+/// The gradients of [`Plan::scatter_into`] with respect to what `out` held before, here `input`, and to `src`, given that of
+/// what it holds then, `result`.
+///
+/// * `grad`, `input`, `result`: of the type and shape of `out`.
+///
+/// ```
+/// use strew::{Bounds, Plan, Reduce, grad};
+///
+/// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;
+/// let (input, src) = ([10.0, 20.0], [1.0, 3.0]);
+/// let mut out = input;
+/// plan.scatter_into(&src, 0, Reduce::Assign, &mut out, true)?;
+/// let (to_input, to_src) =
+///     grad::plan::scatter_into_vjp(&plan, &[1.0, 2.0], &input, &src, &out, 0, Reduce::Assign, true)?;
+/// assert_eq!((to_input.as_slice(), to_src.as_slice()), (&[1.0, 0.0][..], &[0.0, 2.0][..]));
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_into_vjp<'a, T: Element>(
+    plan: &Plan,
+    grad: impl Into<TensorView<'a, T>>,
+    input: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<(Tensor<T>, Tensor<T>)> {
+    let (to_input, to_src) = scatter_into_vjp_dyn(
+        plan,
+        &grad.into().into_dyn(),
+        &input.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        dim,
+        reduce,
+        include_self,
+    )?;
+    Ok((typed(to_input), typed(to_src)))
+}
+
+/// [`scatter_into_vjp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_into_vjp_dyn(
+    plan: &Plan,
+    grad: &DynView<'_>,
+    input: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    dim: i64,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<(DynTensor, DynTensor)> {
+    let work = || {
+        let own = counted(input, include_self);
+        let forward = forward(plan, src, Some(result), dim, reduce, own)?;
+        expect_cells("input", input, &forward)?;
+        expect_cells("grad", grad, &forward)?;
+        let Gradients { own, src } = forward.vjp(grad)?;
+        Ok((own.expect("there is an input"), src))
+    };
+    let refuse = |problem| context("grad.plan.scatter_into_vjp", class).error(problem);
+    work().map_err(refuse)
+}
+
+/// The tangent of what [`Plan::scatter_into`] leaves, given those of what was there and of `src`.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_into_jvp<'a, T: Element>(
+    plan: &Plan,
+    input_tangent: impl Into<TensorView<'a, T>>,
+    src_tangent: impl Into<TensorView<'a, T>>,
+    input: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<Tensor<T>> {
+    let made = scatter_into_jvp_dyn(
+        plan,
+        &input_tangent.into().into_dyn(),
+        &src_tangent.into().into_dyn(),
+        &input.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        dim,
+        reduce,
+        include_self,
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_into_jvp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_into_jvp_dyn(
+    plan: &Plan,
+    input_tangent: &DynView<'_>,
+    src_tangent: &DynView<'_>,
+    input: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    dim: i64,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<DynTensor> {
+    let work = || {
+        let own = counted(input, include_self);
+        let forward = forward(plan, src, Some(result), dim, reduce, own)?;
+        expect_cells("input", input, &forward)?;
+        expect_cells("input_tangent", input_tangent, &forward)?;
+        expect_like(
+            "src_tangent",
+            src_tangent,
+            "src's",
+            src.dtype(),
+            src.shape(),
+        )?;
+        forward.jvp(Some(input_tangent), src_tangent)
+    };
+    let refuse = |problem| context("grad.plan.scatter_into_jvp", class).error(problem);
+    work().map_err(refuse)
+}
+
+/// The double backward of [`Plan::scatter`] with [`Reduce::Prod`]: what the cotangent of the gradient that
+/// [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
+///
+/// * `cotangent`: of `src`'s type and shape. Any number of zeros may go to a cell.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_prod_double_vjp<'a, T: Element>(
+    plan: &Plan,
+    grad: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    cotangent: impl Into<TensorView<'a, T>>,
+) -> Result<(Tensor<T>, Tensor<T>)> {
+    let (to_grad, to_src) = scatter_prod_double_vjp_dyn(
+        plan,
+        &grad.into().into_dyn(),
+        &src.into().into_dyn(),
+        dim,
+        &cotangent.into().into_dyn(),
+    )?;
+    Ok((typed(to_grad), typed(to_src)))
+}
+
+/// [`scatter_prod_double_vjp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_prod_double_vjp_dyn(
+    plan: &Plan,
+    grad: &DynView<'_>,
+    src: &DynView<'_>,
+    dim: i64,
+    cotangent: &DynView<'_>,
+) -> Result<(DynTensor, DynTensor)> {
+    let work = || {
+        let forward = forward(plan, src, None, dim, Reduce::Prod, Own::Nothing)?;
+        expect_cells("grad", grad, &forward)?;
+        expect_like("cotangent", cotangent, "src's", src.dtype(), src.shape())?;
+        let (to_grad, rest) = forward.double_vjp(grad, None, cotangent)?;
+        Ok((to_grad, rest.src))
+    };
+    let refuse = |problem| context("grad.plan.scatter_prod_double_vjp", class).error(problem);
+    work().map_err(refuse)
+}
+
+/// The gradient of [`Plan::gather`] with respect to `input`, given that of its result: the sums of what each row was
+/// picked for, as by [`Plan::scatter`].
+///
+/// ```
+/// use strew::{Bounds, Plan, grad};
+///
+/// let plan = Plan::new(&[2i64, 0, 2], Some(3), Bounds::STRICT)?;
+/// assert_eq!(grad::plan::gather_vjp(&plan, &[1.0, 2.0, 4.0], 0)?.as_slice(), [2.0, 0.0, 5.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn gather_vjp<'a, T: Element>(
+    plan: &Plan,
+    grad: impl Into<TensorView<'a, T>>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    Ok(typed(gather_vjp_dyn(plan, &grad.into().into_dyn(), dim)?))
+}
+
+/// [`gather_vjp`] with an element type known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn gather_vjp_dyn(plan: &Plan, grad: &DynView<'_>, dim: i64) -> Result<DynTensor> {
+    let work = || {
+        expect_field("grad", grad.dtype())?;
+        let axis = along("grad", plan, grad, dim)?;
+        plan.scatter_dyn(grad, axis as i64, Reduce::Sum)
+            .map_err(own)
+    };
+    let refuse = |problem| context("grad.plan.gather_vjp", class).error(problem);
+    work().map_err(refuse)
+}
+
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::DType { .. } | Problem::Unsupported { .. } => Class::Type,
+        _ => Class::Value,
+    }
+}
+
+fn counted<'a>(input: &DynView<'a>, include_self: bool) -> Own<'a> {
+    match include_self {
+        true => Own::Counted(input.clone()),
+        false => Own::Replaced,
+    }
+}
+
+/// The axis along which updates are the plan's.
+fn along(
+    argument: &'static str,
+    plan: &Plan,
+    updates: &DynView<'_>,
+    dim: i64,
+) -> Result<usize, Problem> {
+    let axis = axis("dim", dim, updates.rank())?;
+    let shape = updates.shape();
+    let wanted = plan.len();
+    expect_shape(argument, shape, shape.get(axis) == Some(&wanted), || {
+        format!("its size along dimension {axis} must be {wanted}")
+    })?;
+    Ok(axis)
+}
+
+fn forward<'a>(
+    plan: &Plan,
+    src: &DynView<'a>,
+    result: Option<&DynView<'a>>,
+    dim: i64,
+    reduce: Reduce,
+    own: Own<'a>,
+) -> Result<Forward<'a>, Problem> {
+    let axis = along("src", plan, src, dim)?;
+    expect_field("src", src.dtype())?;
+    let rule = match reduce {
+        Reduce::Sum => Rule::Sum,
+        Reduce::Mean => Rule::Mean,
+        Reduce::Prod => Rule::Prod,
+        Reduce::Min => Rule::First { max: false },
+        Reduce::Max => Rule::First { max: true },
+        Reduce::Amin | Reduce::Amax => Rule::Ties,
+        Reduce::Assign => Rule::Last,
+    };
+    let extreme = matches!(rule, Rule::First { .. } | Rule::Ties);
+    if extreme && src.dtype().is_complex() {
+        return Err(Problem::Unsupported {
+            what: reduce.name().into(),
+            dtype: src.dtype(),
+        });
+    }
+    let forward = Forward {
+        route: Route::along(plan, src.shape(), axis),
+        rule,
+        own,
+        src: src.clone(),
+        result: result.cloned(),
+    };
+    if let Some(result) = result {
+        expect_cells("result", result, &forward)?;
+    }
+    Ok(forward)
+}
+
+/// Refuses what is not of the result's type and shape.
+fn expect_cells(
+    argument: &'static str,
+    found: &DynView<'_>,
+    forward: &Forward<'_>,
+) -> Result<(), Problem> {
+    let shape = Dims::from_slice(forward.route.cells());
+    expect_like(argument, found, "the result's", forward.src.dtype(), &shape)
+}

@@ -1,0 +1,351 @@
+//! Derivatives of PyTorch's operators.
+//!
+//! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it; where that is wrong or
+//! refuses, the mathematics. See also `COMPARE.md`.
+
+use super::field::shaped;
+use super::forward::{Forward, Gradients, Own, Rule};
+use super::route::Route;
+use super::{context, expect_field, expect_like, in_corner, typed};
+use crate::dialect::torch::Reduce;
+use crate::dialect::{Arguments, Value, find};
+use crate::error::{Class, Error, Problem, Result};
+use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+
+/// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to `src`, given that of
+/// its result.
+///
+/// * `grad` and `result`: of `input`'s type and shape; `result` is what the operator made, which `amax` and `amin`
+///   compare with. The other arguments are the operator's own.
+/// * The gradients have `input`'s and `src`'s shapes. What of `src` lies beyond `index` was not read: its gradient
+///   is 0. (PyTorch's backward refuses a `src` that is larger than `index`.)
+/// * Ties of `amax` and `amin` share equally: all elements that equal the result, and `input`'s where it counts. Where
+///   it does not count (`include_self` false) it has no share, though PyTorch counts it.
+/// * Any number of zeros among the factors of `prod`: the gradient is that of the product of the others.
+///
+/// ```
+/// use strew::grad::torch::scatter_reduce_vjp;
+/// use strew::torch::Reduce;
+///
+/// let (to_input, to_src) = scatter_reduce_vjp(
+///     &[6.0f32, 1.0],
+///     &[4.0, 5.0],
+///     0,
+///     &[0i64, 0, 0],
+///     &[4.0, 3.0, 4.0, 9.0],
+///     &[4.0, 5.0],
+///     Reduce::Amax,
+///     true,
+/// )?;
+/// assert_eq!(to_input.as_slice(), [2.0, 1.0]);
+/// assert_eq!(to_src.as_slice(), [2.0, 0.0, 2.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of another type or
+/// shape than `input`.
+pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<(Tensor<T>, Tensor<T>)> {
+    let (to_input, to_src) = scatter_reduce_vjp_dyn(
+        &grad.into().into_dyn(),
+        &input.into().into_dyn(),
+        dim,
+        &index.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?;
+    Ok((typed(to_input), typed(to_src)))
+}
+
+/// [`scatter_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word.
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`].
+pub fn scatter_reduce_vjp_dyn(
+    grad: &DynView<'_>,
+    input: &DynView<'_>,
+    dim: i64,
+    index: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<(DynTensor, DynTensor)> {
+    const NAME: &str = "grad.torch.scatter_reduce_vjp";
+    let case = Case::new(NAME, input, dim, index, src, reduce, include_self)?;
+    let work = || {
+        case.expect_input("grad", grad)?;
+        case.expect_input("result", result)?;
+        let forward = case.forward(Some(result.clone()))?;
+        case.gradients(forward.vjp(grad)?)
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The tangent of [`scatter_reduce`](crate::torch::scatter_reduce)'s result, given those of `input` and of `src`.
+///
+/// * `input_tangent`, `src_tangent`: of `input`'s and of `src`'s type and shape. `result` is as for
+///   [`scatter_reduce_vjp`]. The tangent has `input`'s shape.
+///
+/// ```
+/// use strew::grad::torch::scatter_reduce_jvp;
+/// use strew::torch::Reduce;
+///
+/// // The product 2 * 3 * 0 moves by 2 * 3 times what the zero moves by.
+/// let out = scatter_reduce_jvp(
+///     &[1.0], &[1.0, 0.5], &[2.0], 0, &[0i64, 0], &[3.0, 0.0], &[0.0], Reduce::Prod, true,
+/// )?;
+/// assert_eq!(out.as_slice(), [3.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`].
+pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
+    input_tangent: impl Into<TensorView<'a, T>>,
+    src_tangent: impl Into<TensorView<'a, T>>,
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    result: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<Tensor<T>> {
+    let made = scatter_reduce_jvp_dyn(
+        &input_tangent.into().into_dyn(),
+        &src_tangent.into().into_dyn(),
+        &input.into().into_dyn(),
+        dim,
+        &index.into().into_dyn(),
+        &src.into().into_dyn(),
+        &result.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word.
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`].
+pub fn scatter_reduce_jvp_dyn(
+    input_tangent: &DynView<'_>,
+    src_tangent: &DynView<'_>,
+    input: &DynView<'_>,
+    dim: i64,
+    index: &DynView<'_>,
+    src: &DynView<'_>,
+    result: &DynView<'_>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.torch.scatter_reduce_jvp";
+    let case = Case::new(NAME, input, dim, index, src, reduce, include_self)?;
+    let work = || {
+        case.expect_input("input_tangent", input_tangent)?;
+        case.expect_src("src_tangent", src_tangent)?;
+        case.expect_input("result", result)?;
+        let forward = case.forward(Some(result.clone()))?;
+        let made = forward.jvp(Some(input_tangent), &case.corner(src_tangent)?)?;
+        shaped(made, input.shape())
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The double backward of [`scatter_reduce`](crate::torch::scatter_reduce) with `prod`: what the cotangents of the two
+/// gradients that [`scatter_reduce_vjp`] makes are as gradients with respect to `grad`, `input` and `src`.
+///
+/// * `input_cotangent`, `src_cotangent`: of `input`'s and of `src`'s type and shape. The three results have `input`'s,
+///   `input`'s and `src`'s shapes.
+/// * Any number of zeros may go to a cell, where PyTorch refuses more than one.
+///
+/// ```
+/// use strew::grad::torch::scatter_reduce_prod_double_vjp;
+///
+/// // Of f = 3xy, at x = y = 0, the gradients are 3gy and 3gx: their own derivatives are 3g.
+/// let (to_grad, to_input, to_src) = scatter_reduce_prod_double_vjp(
+///     &[2.0], &[3.0], 0, &[0i64, 0], &[0.0, 0.0], true, &[0.0], &[1.0, 10.0],
+/// )?;
+/// assert_eq!(to_grad.as_slice(), [0.0]);
+/// assert_eq!(to_input.as_slice(), [0.0]);
+/// assert_eq!(to_src.as_slice(), [60.0, 6.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`].
+pub fn scatter_reduce_prod_double_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    include_self: bool,
+    input_cotangent: impl Into<TensorView<'a, T>>,
+    src_cotangent: impl Into<TensorView<'a, T>>,
+) -> Result<(Tensor<T>, Tensor<T>, Tensor<T>)> {
+    let (to_grad, to_input, to_src) = scatter_reduce_prod_double_vjp_dyn(
+        &grad.into().into_dyn(),
+        &input.into().into_dyn(),
+        dim,
+        &index.into().into_dyn(),
+        &src.into().into_dyn(),
+        include_self,
+        &input_cotangent.into().into_dyn(),
+        &src_cotangent.into().into_dyn(),
+    )?;
+    Ok((typed(to_grad), typed(to_input), typed(to_src)))
+}
+
+/// [`scatter_reduce_prod_double_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`].
+pub fn scatter_reduce_prod_double_vjp_dyn(
+    grad: &DynView<'_>,
+    input: &DynView<'_>,
+    dim: i64,
+    index: &DynView<'_>,
+    src: &DynView<'_>,
+    include_self: bool,
+    input_cotangent: &DynView<'_>,
+    src_cotangent: &DynView<'_>,
+) -> Result<(DynTensor, DynTensor, DynTensor)> {
+    const NAME: &str = "grad.torch.scatter_reduce_prod_double_vjp";
+    let case = Case::new(NAME, input, dim, index, src, "prod", include_self)?;
+    let work = || {
+        case.expect_input("grad", grad)?;
+        case.expect_input("input_cotangent", input_cotangent)?;
+        case.expect_src("src_cotangent", src_cotangent)?;
+        let forward = case.forward(None)?;
+        let corner = case.corner(src_cotangent)?;
+        let (to_grad, rest) = forward.double_vjp(grad, Some(input_cotangent), &corner)?;
+        let (to_input, to_src) = case.gradients(rest)?;
+        Ok((shaped(to_grad, input.shape())?, to_input, to_src))
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        _ => Class::Runtime,
+    }
+}
+
+/// A call that the operator itself would take.
+struct Case<'a> {
+    input: &'a DynView<'a>,
+    src: &'a DynView<'a>,
+    /// What of `src` is read.
+    read: DynView<'a>,
+    reduce: Reduce,
+    include_self: bool,
+    call: crate::dialect::Call<'a>,
+}
+
+impl<'a> Case<'a> {
+    /// Checks the arguments as the operator does.
+    fn new(
+        name: &'static str,
+        input: &'a DynView<'a>,
+        dim: i64,
+        index: &'a DynView<'a>,
+        src: &'a DynView<'a>,
+        reduce: &'a str,
+        include_self: bool,
+    ) -> Result<Self> {
+        let renamed = |e: Error| Error::new(name, e.class(), e.problem().clone());
+        let operator = find("torch.scatter_reduce").expect("it is listed");
+        let mut arguments = Arguments::new(operator);
+        let values = [
+            Value::Tensor(input.clone()),
+            Value::Int(dim),
+            Value::Tensor(index.clone()),
+            Value::Tensor(src.clone()),
+            Value::Text(reduce.into()),
+            Value::Bool(include_self),
+        ];
+        for (place, value) in values.into_iter().enumerate() {
+            arguments.set(place, value).map_err(renamed)?;
+        }
+        let call = arguments.lower().map_err(renamed)?;
+        let reduce = reduce.parse().map_err(renamed)?;
+        expect_field("input", input.dtype())
+            .map_err(|problem| context(name, class).error(problem))?;
+        Ok(Self {
+            input,
+            src,
+            read: call.scatter().source().clone(),
+            reduce,
+            include_self,
+            call,
+        })
+    }
+
+    fn forward(&self, result: Option<DynView<'a>>) -> Result<Forward<'a>, Problem> {
+        Ok(Forward {
+            route: Route::to(self.call.scatter().destinations())?,
+            rule: match self.reduce {
+                Reduce::Sum => Rule::Sum,
+                Reduce::Prod => Rule::Prod,
+                Reduce::Mean => Rule::Mean,
+                Reduce::Amax | Reduce::Amin => Rule::Ties,
+            },
+            own: match self.include_self {
+                true => Own::Counted(self.input.clone()),
+                false => Own::Replaced,
+            },
+            src: self.read.clone(),
+            result,
+        })
+    }
+
+    fn expect_input(&self, argument: &'static str, found: &DynView<'_>) -> Result<(), Problem> {
+        let input = self.input;
+        expect_like(argument, found, "input's", input.dtype(), input.shape())
+    }
+
+    fn expect_src(&self, argument: &'static str, found: &DynView<'_>) -> Result<(), Problem> {
+        expect_like(argument, found, "src's", self.src.dtype(), self.src.shape())
+    }
+
+    /// What of a tensor of `src`'s shape belongs to elements that are read.
+    fn corner<'v>(&self, view: &DynView<'v>) -> Result<DynView<'v>, Problem> {
+        if self.read.is_empty() {
+            return Ok(DynView::nothing(view.dtype()));
+        }
+        let corner = view.at_least_1d().corner(self.read.shape());
+        corner.ok_or_else(|| Problem::Shape {
+            argument: "src",
+            found: view.shape().to_vec(),
+            expected: "it must hold the corner that index covers".into(),
+        })
+    }
+
+    fn gradients(&self, made: Gradients) -> Result<(DynTensor, DynTensor), Problem> {
+        let own = made.own.expect("there is an input");
+        let to_src = match self.read.is_empty() {
+            true => DynTensor::zeros(self.src.dtype(), self.src.shape())?,
+            false => {
+                let read = Dims::from_slice(self.read.shape());
+                in_corner(shaped(made.src, &read)?, self.src.shape())?
+            }
+        };
+        Ok((shaped(own, self.input.shape())?, to_src))
+    }
+}

@@ -1,0 +1,426 @@
+//! Derivatives of torch_scatter's operators.
+//!
+//! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is wrong, the
+//! mathematics. See also `COMPARE.md`.
+
+use super::field::shaped;
+use super::forward::{Forward, Own, Rule, to_positions};
+use super::route::Route;
+use super::tangents::from_positions;
+use super::{context, expect_field, expect_like, typed};
+use crate::dialect::torch_scatter::Reduce;
+use crate::dialect::{Arguments, Call, Value, expect_dtype, expect_shape, find};
+use crate::error::{Class, Error, Problem, Result};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+
+/// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of its result.
+///
+/// * `grad`: of the result's shape, which is `src`'s but for `dim`, and of `src`'s type. The other arguments are the
+///   operator's own.
+/// * `min` and `max`: the first winner takes all, as in torch_scatter. Who has the positions already takes
+///   [`scatter_arg_vjp`].
+/// * `mul`: any number of zeros; torch_scatter gives 0 to a zero whose other factors are none.
+///
+/// ```
+/// use strew::grad::torch_scatter::scatter_vjp;
+/// use strew::torch_scatter::Reduce;
+///
+/// let (src, index) = ([3.0f32, 0.0, 5.0, 5.0], [0i64, 0, 1, 1]);
+/// let to_src = scatter_vjp(&[1.0, 2.0], &src, &index, -1, Reduce::Mul)?;
+/// assert_eq!(to_src.as_slice(), [0.0, 3.0, 10.0, 10.0]);
+/// let to_src = scatter_vjp(&[1.0, 2.0], &src, &index, -1, Reduce::Max)?;
+/// assert_eq!(to_src.as_slice(), [1.0, 0.0, 2.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type or shape than the
+/// result.
+pub fn scatter_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let made = scatter_vjp_dyn(
+        &grad.into().into_dyn(),
+        &src.into().into_dyn(),
+        &index.into().into_dyn(),
+        dim,
+        word(reduce),
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_vjp`] with element types known at run time, and `reduce` as torch_scatter's word.
+///
+/// # Errors
+/// As [`scatter_vjp`]; [`Class::Value`] for an unknown `reduce`.
+pub fn scatter_vjp_dyn(
+    grad: &DynView<'_>,
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    reduce: &str,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.torch_scatter.scatter_vjp";
+    let case = Case::for_grad(NAME, grad, src, index, dim, reduce)?;
+    let work = || {
+        let made = case.forward(reduce)?.vjp(grad)?;
+        shaped(made.src, src.shape())
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The tangent of [`scatter`](crate::torch_scatter::scatter)'s result, given that of `src`.
+///
+/// * `src_tangent`: of `src`'s type and shape. The other arguments are the operator's own.
+///
+/// ```
+/// use strew::grad::torch_scatter::scatter_jvp;
+/// use strew::torch_scatter::Reduce;
+///
+/// let out = scatter_jvp(&[1.0, 10.0], &[3.0, 0.0], &[0i64, 0], -1, None, Reduce::Mul)?;
+/// assert_eq!(out.as_slice(), [30.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_jvp<'a, T: Element, I: Element>(
+    src_tangent: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    dim_size: Option<usize>,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let made = scatter_jvp_dyn(
+        &src_tangent.into().into_dyn(),
+        &src.into().into_dyn(),
+        &index.into().into_dyn(),
+        dim,
+        dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+        word(reduce),
+    )?;
+    Ok(typed(made))
+}
+
+/// [`scatter_jvp`] with element types known at run time, and `reduce` as torch_scatter's word.
+///
+/// # Errors
+/// As [`scatter_vjp_dyn`].
+pub fn scatter_jvp_dyn(
+    src_tangent: &DynView<'_>,
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    dim_size: Option<i64>,
+    reduce: &str,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.torch_scatter.scatter_jvp";
+    let case = Case::new(NAME, src, index, dim, dim_size, reduce)?;
+    let work = || {
+        expect_like(
+            "src_tangent",
+            src_tangent,
+            "src's",
+            src.dtype(),
+            src.shape(),
+        )?;
+        let made = case.forward(reduce)?.jvp(None, src_tangent)?;
+        shaped(made, case.call.scatter().destinations().shape())
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The double backward of [`scatter`](crate::torch_scatter::scatter) with `mul`: what the cotangent of the gradient that
+/// [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
+///
+/// * `cotangent`: of `src`'s type and shape. The results have `grad`'s and `src`'s shapes. Any number of zeros may
+///   go to a cell.
+///
+/// ```
+/// use strew::grad::torch_scatter::scatter_mul_double_vjp;
+///
+/// // Of f = xyz, at x = y = 0: the gradient with respect to x is g y z, whose own with respect to y is g z.
+/// let (to_grad, to_src) =
+///     scatter_mul_double_vjp(&[2.0], &[0.0, 0.0, 7.0], &[0i64, 0, 0], -1, &[1.0, 0.0, 0.0])?;
+/// assert_eq!(to_grad.as_slice(), [0.0]);
+/// assert_eq!(to_src.as_slice(), [0.0, 14.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_mul_double_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    cotangent: impl Into<TensorView<'a, T>>,
+) -> Result<(Tensor<T>, Tensor<T>)> {
+    let (to_grad, to_src) = scatter_mul_double_vjp_dyn(
+        &grad.into().into_dyn(),
+        &src.into().into_dyn(),
+        &index.into().into_dyn(),
+        dim,
+        &cotangent.into().into_dyn(),
+    )?;
+    Ok((typed(to_grad), typed(to_src)))
+}
+
+/// [`scatter_mul_double_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_vjp`].
+pub fn scatter_mul_double_vjp_dyn(
+    grad: &DynView<'_>,
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    cotangent: &DynView<'_>,
+) -> Result<(DynTensor, DynTensor)> {
+    const NAME: &str = "grad.torch_scatter.scatter_mul_double_vjp";
+    let case = Case::for_grad(NAME, grad, src, index, dim, "mul")?;
+    let work = || {
+        expect_like("cotangent", cotangent, "src's", src.dtype(), src.shape())?;
+        let (to_grad, rest) = case.forward("mul")?.double_vjp(grad, None, cotangent)?;
+        Ok((
+            shaped(to_grad, grad.shape())?,
+            shaped(rest.src, src.shape())?,
+        ))
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The gradient of [`scatter_min`](crate::torch_scatter::scatter_min) and [`scatter_max`](crate::torch_scatter::scatter_max)
+/// with respect to `src`, by the positions that they gave: each cell's gradient goes to its winner.
+///
+/// * `grad`: of the result's shape and any type that has gradients. `arg`: `int64` positions along `dim`, of `grad`'s shape;
+///   `along`, the size of `src` along `dim`, stands for none. The gradient has `grad`'s shape but for `dim`, where
+///   it has `along`.
+///
+/// ```
+/// use strew::grad::torch_scatter::scatter_arg_vjp;
+/// use strew::torch_scatter::scatter_max;
+///
+/// let (_, arg) = scatter_max(&[3.0, 1.0, 3.0], &[0i64, 2, 0], -1, None)?;
+/// let to_src = scatter_arg_vjp(&[1.0, 2.0, 4.0], &arg, -1, 3)?;
+/// assert_eq!(to_src.as_slice(), [1.0, 4.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for a `dim` that is none, [`Class::Runtime`] for everything else: types, shapes, a negative position.
+pub fn scatter_arg_vjp<'a, T: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    arg: impl Into<TensorView<'a, i64>>,
+    dim: i64,
+    along: usize,
+) -> Result<Tensor<T>> {
+    let (grad, arg) = (grad.into().into_dyn(), arg.into().into_dyn());
+    Ok(typed(scatter_arg_vjp_dyn(&grad, &arg, dim, along)?))
+}
+
+/// [`scatter_arg_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_arg_vjp`].
+pub fn scatter_arg_vjp_dyn(
+    grad: &DynView<'_>,
+    arg: &DynView<'_>,
+    dim: i64,
+    along: usize,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.torch_scatter.scatter_arg_vjp";
+    let work = || {
+        let axis = positions("grad", grad, arg, dim)?;
+        expect_shape("arg", arg.shape(), arg.shape() == grad.shape(), || {
+            format!("it must be grad's shape, {:?}", grad.shape())
+        })?;
+        let mut shape = Dims::from_slice(grad.shape());
+        shape[axis] = along;
+        to_positions(grad, arg, axis, &shape)
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// The tangent of [`scatter_min`](crate::torch_scatter::scatter_min)'s and
+/// [`scatter_max`](crate::torch_scatter::scatter_max)'s result, by the positions that they gave: each cell's is its
+/// winner's, or 0.
+///
+/// * `src_tangent`: of `src`'s shape and any type that has gradients. `arg`: as for [`scatter_arg_vjp`], of `src`'s shape but
+///   for `dim`; the tangent has its shape.
+///
+/// ```
+/// use strew::grad::torch_scatter::scatter_arg_jvp;
+///
+/// let out = scatter_arg_jvp(&[1.0, 2.0, 4.0], &[2i64, 3, 1], -1)?;
+/// assert_eq!(out.as_slice(), [4.0, 0.0, 2.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_arg_vjp`].
+pub fn scatter_arg_jvp<'a, T: Element>(
+    src_tangent: impl Into<TensorView<'a, T>>,
+    arg: impl Into<TensorView<'a, i64>>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    let (tangent, arg) = (src_tangent.into().into_dyn(), arg.into().into_dyn());
+    Ok(typed(scatter_arg_jvp_dyn(&tangent, &arg, dim)?))
+}
+
+/// [`scatter_arg_jvp`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_arg_vjp`].
+pub fn scatter_arg_jvp_dyn(
+    src_tangent: &DynView<'_>,
+    arg: &DynView<'_>,
+    dim: i64,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.torch_scatter.scatter_arg_jvp";
+    let work = || {
+        let axis = positions("src_tangent", src_tangent, arg, dim)?;
+        let mut wanted = Dims::from_slice(src_tangent.shape());
+        wanted[axis] = arg.shape().get(axis).copied().unwrap_or(0);
+        expect_shape("arg", arg.shape(), *arg.shape() == wanted[..], || {
+            let shape = src_tangent.shape();
+            format!("it must be src_tangent's shape {shape:?} apart from dimension {axis}")
+        })?;
+        let mut made = DynTensor::zeros(src_tangent.dtype(), arg.shape())?;
+        from_positions(src_tangent, arg, axis, &mut made)?;
+        Ok(made)
+    };
+    work().map_err(|problem| context(NAME, class).error(problem))
+}
+
+/// Checks what a function of positions is given, and finds the axis.
+fn positions(
+    argument: &'static str,
+    values: &DynView<'_>,
+    arg: &DynView<'_>,
+    dim: i64,
+) -> Result<usize, Problem> {
+    expect_field(argument, values.dtype())?;
+    let found = arg.dtype();
+    expect_dtype("arg", found, found == DType::I64, "it must be int64")?;
+    expect_shape(argument, values.shape(), values.rank() > 0, || {
+        "it must have at least one dimension".into()
+    })?;
+    let axis = crate::dialect::axis("dim", dim, values.rank())?;
+    let mut before = 0;
+    let mut negative = None;
+    arg.all_integers(|block| {
+        negative = block.iter().position(|&at| at < 0).map(|k| before + k);
+        before += block.len();
+        negative.is_none()
+    });
+    match negative {
+        None => Ok(axis),
+        Some(mut k) => {
+            let mut position = vec![0; arg.rank()];
+            for (at, &len) in position.iter_mut().zip(arg.shape()).rev() {
+                *at = k % len;
+                k /= len;
+            }
+            Err(Problem::Value {
+                value: arg.show(&position).unwrap_or_default(),
+                argument: format!("arg{position:?}"),
+                expected: "no position is negative".into(),
+            })
+        }
+    }
+}
+
+fn word(reduce: Reduce) -> &'static str {
+    match reduce {
+        Reduce::Sum => "sum",
+        Reduce::Mul => "mul",
+        Reduce::Mean => "mean",
+        Reduce::Min => "min",
+        Reduce::Max => "max",
+    }
+}
+
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        _ => Class::Runtime,
+    }
+}
+
+/// A call that the operator itself would take.
+struct Case<'a> {
+    call: Call<'a>,
+}
+
+impl<'a> Case<'a> {
+    /// Checks the arguments as the operator does.
+    fn new(
+        name: &'static str,
+        src: &DynView<'a>,
+        index: &DynView<'a>,
+        dim: i64,
+        dim_size: Option<i64>,
+        reduce: &'a str,
+    ) -> Result<Self> {
+        let renamed = |e: Error| Error::new(name, e.class(), e.problem().clone());
+        let operator = find("torch_scatter.scatter").expect("it is listed");
+        let mut arguments = Arguments::new(operator);
+        let values = [
+            ("src", Value::Tensor(src.clone())),
+            ("index", Value::Tensor(index.clone())),
+            ("dim", Value::Int(dim)),
+            ("reduce", Value::Text(reduce.into())),
+        ];
+        let size = dim_size.map(|size| ("dim_size", Value::Int(size)));
+        for (argument, value) in values.into_iter().chain(size) {
+            arguments.set_named(argument, value).map_err(renamed)?;
+        }
+        let call = arguments.lower().map_err(renamed)?;
+        expect_field("src", src.dtype()).map_err(|problem| context(name, class).error(problem))?;
+        Ok(Self { call })
+    }
+
+    /// Likewise, for a result of `grad`'s shape.
+    fn for_grad(
+        name: &'static str,
+        grad: &DynView<'_>,
+        src: &DynView<'a>,
+        index: &DynView<'a>,
+        dim: i64,
+        reduce: &'a str,
+    ) -> Result<Self> {
+        let along = crate::dialect::axis("dim", dim, src.rank());
+        // What is wrong with `dim` the operator says.
+        let size = along.ok().and_then(|axis| grad.shape().get(axis).copied());
+        let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        let case = Self::new(name, src, index, dim, size, reduce)?;
+        let shape = case.call.scatter().destinations().shape();
+        let fits = expect_like("grad", grad, "the result's", src.dtype(), shape);
+        fits.map_err(|problem| context(name, class).error(problem))?;
+        Ok(case)
+    }
+
+    fn forward(&self, reduce: &str) -> Result<Forward<'a>, Problem> {
+        let scatter = self.call.scatter();
+        Ok(Forward {
+            route: Route::to(scatter.destinations())?,
+            rule: match reduce {
+                "mul" => Rule::Prod,
+                "mean" => Rule::Mean,
+                "min" => Rule::First { max: false },
+                "max" => Rule::First { max: true },
+                _ => Rule::Sum,
+            },
+            own: Own::Nothing,
+            src: scatter.source().clone(),
+            result: None,
+        })
+    }
+}
