@@ -7,7 +7,7 @@ use super::vectors::{Case, Raw, Refusal};
 use serde_json::Value as Json;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use strew::scatter::Output;
-use strew::{Arguments, Class, Error, Kind, Operator, Problem, Strategy, Value};
+use strew::{Arguments, Class, Error, Kind, Operator, Problem, Scalar, Strategy, Value};
 
 /// What a passing case did.
 #[derive(Debug, Default)]
@@ -176,7 +176,10 @@ fn value(json: &Json) -> Result<Option<Value<'static>>, String> {
     Ok(Some(match json {
         Json::Null => return Ok(None),
         Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => Value::Int(number.as_i64().ok_or_else(wrong)?),
+        Json::Number(number) => match number.as_i64() {
+            Some(value) => Value::Int(value),
+            None => Value::Scalar(Scalar::Float(number.as_f64().ok_or_else(wrong)?)),
+        },
         Json::String(word) => Value::Text(word.clone().into()),
         Json::Array(list) => {
             let list: Option<Vec<i64>> = list.iter().map(Json::as_i64).collect();

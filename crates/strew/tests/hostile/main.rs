@@ -16,6 +16,7 @@ mod openvino;
 mod overlap;
 mod sizes;
 mod torch;
+mod torch_family;
 mod torch_scatter;
 mod views;
 

@@ -13,6 +13,7 @@ mod openvino;
 mod plan;
 mod thresholds;
 mod torch;
+mod torch_family;
 mod torch_scatter;
 
 use proptest::prelude::*;
