@@ -304,7 +304,7 @@ fn take_along_dim() {
         None,
         ints(DType::I8, &[1], &[0]),
         Class::Runtime,
-        "index has dtype int8: Expected dtype int32/int64 for index",
+        "indices has dtype int8: Expected dtype int32/int64 for index",
     );
 }
 

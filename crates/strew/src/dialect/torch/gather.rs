@@ -136,7 +136,7 @@ fn lower_gather<'a>(
 /// The checks come in PyTorch's order.
 fn describe<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<Gather<'a>, Problem> {
     let dim = axis("dim", dim, input.rank())?;
-    expect_index(&index)?;
+    expect_index("index", &index)?;
     let input = input.at_least_1d();
     if index.is_empty() {
         return Ok(Gather::new(Destinations::none(input.shape()), input)?.shaped(index.shape()));
@@ -191,7 +191,7 @@ fn describe_take<'a>(
     dim: Option<i64>,
 ) -> Result<Gather<'a>, Problem> {
     let Some(dim) = dim else {
-        expect_index(&indices)?;
+        expect_index("indices", &indices)?;
         return flat(input, indices);
     };
     let rank = input.rank();

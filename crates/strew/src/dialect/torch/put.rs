@@ -323,7 +323,10 @@ fn positions<'a>(
         Input::InPlace(view) => view.flat().map(Input::InPlace).map_err(Input::InPlace),
     };
     let (components, input, whole) = match flat {
-        Ok(flat) => (vec![index], flat, Dims::from_slice(&[count(&shape)])),
+        Ok(flat) => {
+            let whole = flat.dims();
+            (vec![index], flat, whole)
+        }
         Err(input) => {
             let components = unravel("index", index.view(), &shape)?;
             let components = components.into_iter().map(|c| Held::from(c.into_dyn()));
@@ -334,10 +337,6 @@ fn positions<'a>(
     let destinations = Destinations::rows(&whole, "index", &components, &axes, None, WRAP)?;
     let scatter = Scatter::new(destinations, reduction, "source", source, input.target())?;
     Ok(scatter.shaped(&shape))
-}
-
-fn count(shape: &[usize]) -> usize {
-    shape.iter().product()
 }
 
 fn lower_index_put<'a>(

@@ -273,7 +273,7 @@ pub(super) fn describe<'a>(
 ) -> Result<Scatter<'a>, Problem> {
     let shape = input.dims();
     let dim = axis("dim", dim, shape.len())?;
-    expect_index(&index)?;
+    expect_index("index", &index)?;
     if let Updates::Src(src) = &updates {
         expect_dtype(
             "src",
@@ -344,9 +344,9 @@ pub(super) fn describe<'a>(
 }
 
 /// An index that is not empty holds `int32` or `int64`.
-pub(super) fn expect_index(index: &DynView<'_>) -> Result<(), Problem> {
+pub(super) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
-        "index",
+        argument,
         index.dtype(),
         index.is_empty() || matches!(index.dtype(), DType::I32 | DType::I64),
         "Expected dtype int32/int64 for index",
