@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _Reduce: TypeAlias = Literal["sum", "prod", "mean", "amax", "amin"]
-_Number: TypeAlias = complex | np.generic | np.ndarray[Any, Any] | SupportsDLPack
+_Scalar: TypeAlias = complex | np.generic | np.ndarray[Any, Any] | SupportsDLPack
 
 def scatter(
     input: Array | Numbers,
@@ -41,7 +41,7 @@ def scatter(
     index: ArrayLike,
     src: ArrayLike | None = None,
     *,
-    value: _Number | None = None,
+    value: _Scalar | None = None,
     reduce: Literal["add", "multiply"] | None = None,
 ) -> Array: ...
 def scatter_(
@@ -50,7 +50,7 @@ def scatter_(
     index: ArrayLike,
     src: ArrayLike | None = None,
     *,
-    value: _Number | None = None,
+    value: _Scalar | None = None,
     reduce: Literal["add", "multiply"] | None = None,
 ) -> Array: ...
 def scatter_add(
@@ -101,7 +101,7 @@ def index_add(
     index: ArrayLike,
     source: ArrayLike,
     *,
-    alpha: _Number = 1,
+    alpha: _Scalar = 1,
 ) -> Array: ...
 def index_add_(
     input: Array,
@@ -109,7 +109,7 @@ def index_add_(
     index: ArrayLike,
     source: ArrayLike,
     *,
-    alpha: _Number = 1,
+    alpha: _Scalar = 1,
 ) -> Array: ...
 def index_reduce(
     input: Array | Numbers,
@@ -145,13 +145,13 @@ def index_fill(
     input: Array | Numbers,
     dim: SupportsIndex,
     index: ArrayLike,
-    value: _Number,
+    value: _Scalar,
 ) -> Array: ...
 def index_fill_(
     input: Array,
     dim: SupportsIndex,
     index: ArrayLike,
-    value: _Number,
+    value: _Scalar,
 ) -> Array: ...
 def put(
     input: Array | Numbers,
