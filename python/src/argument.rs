@@ -82,7 +82,7 @@ impl<'py> Taken<'py> {
     }
 }
 
-/// The number that an object is: of Python, or an array library's of one element.
+/// The number that an object is: of Python, or an array library's without dimensions.
 fn scalar(given: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if let Ok(value) = given.cast::<PyBool>() {
         return Ok(Some(value.is_true().into()));
@@ -94,7 +94,9 @@ fn scalar(given: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
         return Ok(Some(Complex64::new(value.real(), value.imag()).into()));
     }
     // A NumPy float64 is a float; all other scalars of libraries, and 0-d arrays, say what they hold.
-    if let Ok(item) = given.call_method0("item")
+    let ndim = given.getattr("ndim").and_then(|n| n.extract::<usize>());
+    if ndim.is_ok_and(|ndim| ndim == 0)
+        && let Ok(item) = given.call_method0("item")
         && !item.is(given)
     {
         return scalar(&item);
