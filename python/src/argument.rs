@@ -5,10 +5,10 @@ use crate::errors::{refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyList, PyTuple};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use strew::{Argument, Class, Kind, Operator, Problem, Value};
+use strew::{Argument, Class, Complex64, Kind, Operator, Problem, Scalar, Value};
 
 /// A converted value; what it borrows from lives in it.
 pub(crate) enum Taken<'py> {
@@ -18,6 +18,8 @@ pub(crate) enum Taken<'py> {
     Int(i64),
     Bool(bool),
     Text(PyBackedStr),
+    Scalar(Scalar),
+    Tensors(Vec<Option<Array<'py>>>),
 }
 
 impl<'py> Taken<'py> {
@@ -43,6 +45,10 @@ impl<'py> Taken<'py> {
                 .ok_or_else(|| wrong("an integer")),
             Kind::Bool => given.extract().map(Self::Bool).map_err(|_| wrong("a bool")),
             Kind::Text => given.extract().map(Self::Text).map_err(|_| wrong("a str")),
+            Kind::Scalar => scalar(given)?
+                .map(Self::Scalar)
+                .ok_or_else(|| wrong("a number")),
+            Kind::Tensors => tensors(operator, name, given).map(Self::Tensors),
             // `Kind` may grow with the core; this edge then has to learn the new one.
             _ => {
                 let problem = Problem::Kind {
@@ -65,8 +71,75 @@ impl<'py> Taken<'py> {
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(word) => Value::Text((**word).into()),
+            Self::Scalar(number) => Value::Scalar(*number),
+            Self::Tensors(list) => {
+                let views = list
+                    .iter()
+                    .map(|one| one.as_ref().map(Array::view).transpose());
+                Value::Tensors(views.collect::<Result<_, _>>()?)
+            }
         })
     }
+}
+
+/// The number that an object is: of Python, or an array library's without dimensions.
+fn scalar(given: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    if let Ok(value) = given.cast::<PyBool>() {
+        return Ok(Some(value.is_true().into()));
+    }
+    if let Ok(value) = given.cast::<PyFloat>() {
+        return Ok(Some(value.value().into()));
+    }
+    if let Ok(value) = given.cast::<PyComplex>() {
+        return Ok(Some(Complex64::new(value.real(), value.imag()).into()));
+    }
+    // A NumPy float64 is a float; all other scalars of libraries, and 0-d arrays, say what they hold.
+    let ndim = given.getattr("ndim").and_then(|n| n.extract::<usize>());
+    if ndim.is_ok_and(|ndim| ndim == 0)
+        && let Ok(item) = given.call_method0("item")
+        && !item.is(given)
+    {
+        return scalar(&item);
+    }
+    if let Ok(value) = given.extract::<u64>() {
+        return Ok(Some(value.into()));
+    }
+    match given.extract::<i64>() {
+        Ok(value) => Ok(Some(value.into())),
+        // No integer type holds it, and as a float it is what it is there.
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Ok(given.extract::<f64>().ok().map(Scalar::Float))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The tensors of a list or tuple, of which some may be None.
+fn tensors<'py>(
+    operator: &Operator,
+    argument: &'static str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Option<Array<'py>>>> {
+    let items: Vec<Bound<'py, PyAny>> = if let Ok(tuple) = given.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else if let Ok(list) = given.cast::<PyList>() {
+        list.iter().collect()
+    } else {
+        let found = kind_of(given);
+        let expected = "a tuple or list of arrays";
+        return Err(wrong_kind(
+            given.py(),
+            operator.name,
+            argument,
+            expected,
+            found,
+        ));
+    };
+    let one = |item: Bound<'py, PyAny>| match item.is_none() {
+        true => Ok(None),
+        false => Array::read(operator.name, argument, &item).map(Some),
+    };
+    items.into_iter().map(one).collect()
 }
 
 /// The integers of a list or tuple; `None` if it is something else.

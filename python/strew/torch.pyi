@@ -1,11 +1,70 @@
-from typing import Literal, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
-from ._types import Array, ArrayLike, Numbers
+import numpy as np
 
-__all__ = ["scatter_reduce", "scatter_reduce_"]
+from ._types import Array, ArrayLike, Numbers, SupportsDLPack
 
-_Reduce = Literal["sum", "prod", "mean", "amax", "amin"]
+__all__ = [
+    "gather",
+    "index_add",
+    "index_add_",
+    "index_copy",
+    "index_copy_",
+    "index_fill",
+    "index_fill_",
+    "index_put",
+    "index_put_",
+    "index_reduce",
+    "index_reduce_",
+    "masked_scatter",
+    "masked_scatter_",
+    "put",
+    "put_",
+    "scatter",
+    "scatter_",
+    "scatter_add",
+    "scatter_add_",
+    "scatter_reduce",
+    "scatter_reduce_",
+    "select_scatter",
+    "slice_scatter",
+    "take_along_dim",
+]
 
+_Reduce: TypeAlias = Literal["sum", "prod", "mean", "amax", "amin"]
+_Scalar: TypeAlias = complex | np.generic | np.ndarray[Any, Any] | SupportsDLPack
+
+def scatter(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    src: ArrayLike | None = None,
+    *,
+    value: _Scalar | None = None,
+    reduce: Literal["add", "multiply"] | None = None,
+) -> Array: ...
+def scatter_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    src: ArrayLike | None = None,
+    *,
+    value: _Scalar | None = None,
+    reduce: Literal["add", "multiply"] | None = None,
+) -> Array: ...
+def scatter_add(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    src: ArrayLike,
+) -> Array: ...
+def scatter_add_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    src: ArrayLike,
+) -> Array: ...
 def scatter_reduce(
     input: Array | Numbers,
     dim: SupportsIndex,
@@ -23,4 +82,122 @@ def scatter_reduce_(
     reduce: _Reduce,
     *,
     include_self: bool = True,
+) -> Array: ...
+def gather(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    *,
+    sparse_grad: bool = False,
+) -> Array: ...
+def take_along_dim(
+    input: Array | Numbers,
+    indices: ArrayLike,
+    dim: SupportsIndex | None = None,
+) -> Array: ...
+def index_add(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+    *,
+    alpha: _Scalar = 1,
+) -> Array: ...
+def index_add_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+    *,
+    alpha: _Scalar = 1,
+) -> Array: ...
+def index_reduce(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+    reduce: Literal["prod", "mean", "amax", "amin"],
+    *,
+    include_self: bool = True,
+) -> Array: ...
+def index_reduce_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+    reduce: Literal["prod", "mean", "amax", "amin"],
+    *,
+    include_self: bool = True,
+) -> Array: ...
+def index_copy(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+) -> Array: ...
+def index_copy_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    source: ArrayLike,
+) -> Array: ...
+def index_fill(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    value: _Scalar,
+) -> Array: ...
+def index_fill_(
+    input: Array,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    value: _Scalar,
+) -> Array: ...
+def put(
+    input: Array | Numbers,
+    index: ArrayLike,
+    source: ArrayLike,
+    accumulate: bool = False,
+) -> Array: ...
+def put_(
+    input: Array,
+    index: ArrayLike,
+    source: ArrayLike,
+    accumulate: bool = False,
+) -> Array: ...
+def masked_scatter(
+    input: Array | Numbers,
+    mask: ArrayLike,
+    source: ArrayLike,
+) -> Array: ...
+def masked_scatter_(
+    input: Array,
+    mask: ArrayLike,
+    source: ArrayLike,
+) -> Array: ...
+def index_put(
+    input: Array | Numbers,
+    indices: Sequence[ArrayLike | None],
+    values: ArrayLike,
+    accumulate: bool = False,
+) -> Array: ...
+def index_put_(
+    input: Array,
+    indices: Sequence[ArrayLike | None],
+    values: ArrayLike,
+    accumulate: bool = False,
+) -> Array: ...
+def slice_scatter(
+    input: Array | Numbers,
+    src: ArrayLike,
+    dim: SupportsIndex = 0,
+    start: SupportsIndex | None = None,
+    end: SupportsIndex | None = None,
+    step: SupportsIndex = 1,
+) -> Array: ...
+def select_scatter(
+    input: Array | Numbers,
+    src: ArrayLike,
+    dim: SupportsIndex,
+    index: SupportsIndex,
 ) -> Array: ...

@@ -18,9 +18,11 @@ def calls(target, index=(0, 1), updates=(2.0, 3.0)):
     yield lambda: scatter.scatter_mean(updates, index, out=target)
     yield lambda: scatter.scatter_min(updates, index, out=target)[0]
     yield lambda: scatter.scatter_max(updates, index, out=target)[0]
+    yield lambda: strew.torch.scatter_(target, 0, index, updates)
+    yield lambda: strew.torch.scatter_add_(target, 0, index, updates)
 
 
-EXPECTED = [[12, 23], [20, 60], [12, 23], [12, 23], [12, 23], [20, 60], [12, 23], [2, 3], [10, 20]]
+EXPECTED = [[12, 23], [20, 60], [12, 23], [12, 23], [12, 23], [20, 60], [12, 23], [2, 3], [10, 20], [2, 3], [12, 23]]
 WAYS = range(len(EXPECTED))
 
 

@@ -12,6 +12,8 @@ const FOREIGN: &str = "../shared/conformance";
 /// The operators of this version whose foreign vectors must all pass.
 const OPERATORS: &str = "mxnet.scatter_nd,openvino.SliceScatter,\
      openvino.SliceScatter.shape_infer,openvino.SliceScatter.type_check,torch.scatter_reduce,\
+     torch.scatter,torch.scatter_add,torch.gather,torch.index_add,torch.index_reduce,torch.index_copy,\
+     torch.put,torch.index_fill,\
      mindspore.scatter_mul,torch_scatter.scatter,torch_scatter.scatter_sum,torch_scatter.scatter_add,\
      torch_scatter.scatter_mul,torch_scatter.scatter_mean,torch_scatter.scatter_min,\
      torch_scatter.scatter_max,torch_scatter.segment_coo,torch_scatter.segment_csr,\

@@ -167,6 +167,8 @@ fn of_argument(argument: &'static Argument) -> Arg {
         Kind::Integers => ("INTEGERS", ValueHint::FilePath),
         Kind::Int => ("INTEGER", ValueHint::Other),
         Kind::Bool => ("BOOL", ValueHint::Other),
+        Kind::Scalar => ("NUMBER", ValueHint::Other),
+        Kind::Tensors => ("TENSORS", ValueHint::FilePath),
         _ => ("WORD", ValueHint::Other),
     };
     let arg = Arg::new(argument.name)
@@ -234,6 +236,8 @@ pub(crate) fn example(operator: &Operator, runs: bool) -> String {
             (Kind::Integers, _) => "1,2".to_owned(),
             (Kind::Int, _) => "0".to_owned(),
             (Kind::Bool, _) => "true".to_owned(),
+            (Kind::Scalar, _) => "1.5".to_owned(),
+            (Kind::Tensors, _) => format!("{}.npy,None", argument.name),
             _ => argument.words.first().unwrap_or(&"WORD").to_string(),
         };
         line.push_str(&format!(" --{} {value}", argument.name));

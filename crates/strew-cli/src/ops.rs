@@ -103,6 +103,8 @@ fn kind(kind: Kind) -> &'static str {
         Kind::Integers => "integers",
         Kind::Int => "int",
         Kind::Bool => "bool",
+        Kind::Scalar => "scalar",
+        Kind::Tensors => "tensors",
         _ => "text",
     }
 }

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::literal;
 use crate::read::{Loaded, Place, Purpose};
-use strew::{Argument, Kind, Value};
+use strew::{Argument, Complex64, Kind, Scalar, Value};
 
 /// A value that was given for an argument.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) enum Given {
     Int(i64),
     Bool(bool),
     Text(String),
+    Scalar(Scalar),
+    Tensors(Vec<Option<Loaded>>),
 }
 
 impl Given {
@@ -35,6 +37,8 @@ impl Given {
                 "false" | "0" => Ok(Self::Bool(false)),
                 _ => Err(Failure::new(format!("'{text}' is neither true nor false"))),
             },
+            Kind::Scalar => scalar(text).map(Self::Scalar),
+            Kind::Tensors => tensors(text).map(Self::Tensors),
             _ => Ok(Self::Text(text.to_owned())),
         };
         given
@@ -55,6 +59,13 @@ impl Given {
             Self::Int(value) => Value::Int(*value),
             Self::Bool(value) => Value::Bool(*value),
             Self::Text(word) => Value::Text(word.clone().into()),
+            Self::Scalar(number) => Value::Scalar(*number),
+            Self::Tensors(list) => {
+                let views = list
+                    .iter()
+                    .map(|one| one.as_ref().map(Loaded::view).transpose());
+                Value::Tensors(views.collect::<Result<_>>()?)
+            }
         })
     }
 }
@@ -75,6 +86,49 @@ fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
              literal as in [[0, 1], [1, 0]]:int64"
         ))),
     }
+}
+
+/// `2`, `1.5`, `true`, `1-2j`.
+fn scalar(text: &str) -> Result<Scalar> {
+    let number = text.trim();
+    if let Ok(value) = number.parse::<i64>() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = number.parse::<u64>() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = number.parse::<f64>() {
+        return Ok(value.into());
+    }
+    if let Ok(value) = number.to_ascii_lowercase().parse::<bool>() {
+        return Ok(value.into());
+    }
+    match (number.ends_with('j'), number.parse::<Complex64>()) {
+        (true, Ok(value)) => Ok(value.into()),
+        _ => Err(Failure::new(format!("'{text}' is not a number"))),
+    }
+}
+
+/// Tensors with commas between them, or `None` for one that is left out.
+fn tensors(text: &str) -> Result<Vec<Option<Loaded>>> {
+    let (mut depth, mut from, mut items) = (0usize, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                items.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    items.push(&text[from..]);
+    let one = |item: &str| match item.trim() {
+        "None" => Ok(None),
+        item => tensor(item, Purpose::Read).map(Some),
+    };
+    items.into_iter().map(one).collect()
 }
 
 /// `2,2`, `[2, 2]`, nothing at all, or a tensor.
@@ -105,6 +159,30 @@ fn integers(text: &str) -> Result<Given> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(scalar("-3").unwrap(), Scalar::Int(-3));
+        assert_eq!(
+            scalar("18446744073709551615").unwrap(),
+            Scalar::Uint(u64::MAX)
+        );
+        assert_eq!(scalar("1.5").unwrap(), Scalar::Float(1.5));
+        assert_eq!(scalar("True").unwrap(), Scalar::Bool(true));
+        assert_eq!(
+            scalar("1-2j").unwrap(),
+            Scalar::Complex(Complex64::new(1.0, -2.0))
+        );
+        assert!(scalar("x").is_err() && scalar("").is_err());
+    }
+
+    #[test]
+    fn lists_of_tensors() {
+        let list = tensors("[[0, 1], [1, 0]],None,[true]").unwrap();
+        let there: Vec<bool> = list.iter().map(Option::is_some).collect();
+        assert_eq!(there, [true, false, true]);
+        assert!(tensors("[0],").is_err() && tensors("").is_err());
+    }
 
     #[test]
     fn lists_of_integers() {

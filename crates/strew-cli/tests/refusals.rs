@@ -60,8 +60,8 @@ fn the_line_names_operator_argument_and_file() {
         ("run nope.nothing", "unrecognized subcommand 'nope.nothing'"),
         ("nope", "unrecognized subcommand 'nope'"),
         (
-            "ops torch.scatter",
-            "there is no operator or framework 'torch.scatter'",
+            "ops torch.scatter_sum",
+            "there is no operator or framework 'torch.scatter_sum'",
         ),
         (
             "run torch_scatter.scatter --sr x.npy --index [0]",

@@ -60,8 +60,9 @@ pub use plan::{
     Traffic, Way,
 };
 pub use tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Strides, Tensor, TensorView,
-    TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory, set_memory_limit,
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides, Tensor,
+    TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
+    set_memory_limit,
 };
 pub use threads::{num_threads, set_num_threads};
 

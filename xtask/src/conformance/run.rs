@@ -5,9 +5,10 @@ use super::names;
 use super::tensor::{Arrangement, Held, Values, values};
 use super::vectors::{Case, Raw, Refusal};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use strew::scatter::Output;
-use strew::{Arguments, Class, Error, Kind, Operator, Problem, Strategy, Value};
+use strew::{Arguments, Class, DynView, Error, Kind, Operator, Problem, Scalar, Strategy, Value};
 
 /// What a passing case did.
 #[derive(Debug, Default)]
@@ -160,12 +161,25 @@ fn invoke(
             arguments.set_named(names::argument(operator.name, name), value)?;
         }
     }
+    let mut lists = BTreeMap::<&str, Vec<Option<DynView<'_>>>>::new();
     for input in inputs {
+        if let Some((list, place)) = input.name.split_once('.') {
+            let place: usize = place
+                .parse()
+                .map_err(|_| Failure::Malformed(format!("{} is no place in a list", input.name)))?;
+            let list = lists.entry(list).or_default();
+            list.resize(list.len().max(place + 1), None);
+            list[place] = Some(input.held.view());
+            continue;
+        }
         let value = match input.target {
             true => Value::Target(input.held.view_mut()),
             false => Value::Tensor(input.held.view()),
         };
         arguments.set_named(names::argument(operator.name, input.name), value)?;
+    }
+    for (name, list) in lists {
+        arguments.set_named(names::argument(operator.name, name), Value::Tensors(list))?;
     }
     Ok(arguments.lower()?.with_strategy(strategy).run()?)
 }
@@ -176,7 +190,10 @@ fn value(json: &Json) -> Result<Option<Value<'static>>, String> {
     Ok(Some(match json {
         Json::Null => return Ok(None),
         Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => Value::Int(number.as_i64().ok_or_else(wrong)?),
+        Json::Number(number) => match number.as_i64() {
+            Some(value) => Value::Int(value),
+            None => Value::Scalar(Scalar::Float(number.as_f64().ok_or_else(wrong)?)),
+        },
         Json::String(word) => Value::Text(word.clone().into()),
         Json::Array(list) => {
             let list: Option<Vec<i64>> = list.iter().map(Json::as_i64).collect();

@@ -119,7 +119,7 @@ fn lower<'a>(
         class,
     };
     match describe(input_x, indices, updates) {
-        Ok(scatter) => Ok(Call { context, scatter }),
+        Ok(scatter) => Ok(Call::new(context, scatter)),
         Err(problem) => Err(context.error(problem)),
     }
 }

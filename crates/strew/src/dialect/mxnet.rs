@@ -134,7 +134,7 @@ fn lower<'a>(
         class,
     };
     match describe(data, indices, shape) {
-        Ok(scatter) => Ok(Call { context, scatter }),
+        Ok(scatter) => Ok(Call::new(context, scatter)),
         Err(problem) => Err(context.error(problem)),
     }
 }

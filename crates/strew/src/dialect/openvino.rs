@@ -161,7 +161,7 @@ fn lower<'a>(data: DynView<'a>, updates: DynView<'a>, slice: &Slice<'_>) -> Resu
         class,
     };
     match describe(data, updates, slice) {
-        Ok(scatter) => Ok(Call { context, scatter }),
+        Ok(scatter) => Ok(Call::new(context, scatter)),
         Err(problem) => Err(context.error(problem)),
     }
 }

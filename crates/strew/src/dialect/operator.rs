@@ -3,8 +3,8 @@
 use super::OPERATORS;
 use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
-use crate::scatter::{Output, Scatter};
-use crate::tensor::{DType, DynView, DynViewMut};
+use crate::scatter::{Gather, Output, Scatter};
+use crate::tensor::{DType, DynView, DynViewMut, Scalar};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -38,6 +38,31 @@ pub struct Argument {
     pub words: &'static [&'static str],
 }
 
+impl Argument {
+    /// One that must be passed.
+    pub(super) const fn needed(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            default: None,
+            doc,
+            words: &[],
+        }
+    }
+
+    /// What it is when it is not passed.
+    pub(super) const fn or(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// The words that it takes.
+    pub(super) const fn of(mut self, words: &'static [&'static str]) -> Self {
+        self.words = words;
+        self
+    }
+}
+
 /// What may be passed as an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +79,10 @@ pub enum Kind {
     Bool,
     /// A word.
     Text,
+    /// A number of whatever type the operator makes of it.
+    Scalar,
+    /// A list of tensors, of which some may be left out.
+    Tensors,
 }
 
 impl Kind {
@@ -65,6 +94,8 @@ impl Kind {
             Self::Int => "an integer",
             Self::Bool => "true or false",
             Self::Text => "a word",
+            Self::Scalar => "a number",
+            Self::Tensors => "a list of tensors",
         }
     }
 }
@@ -84,6 +115,10 @@ pub enum Value<'a> {
     Bool(bool),
     /// A word.
     Text(Cow<'a, str>),
+    /// A number.
+    Scalar(Scalar),
+    /// A list of tensors to read, of which some are left out.
+    Tensors(Vec<Option<DynView<'a>>>),
 }
 
 impl Value<'_> {
@@ -95,6 +130,8 @@ impl Value<'_> {
             Self::Int(_) => Kind::Int,
             Self::Bool(_) => Kind::Bool,
             Self::Text(_) => Kind::Text,
+            Self::Scalar(_) => Kind::Scalar,
+            Self::Tensors(_) => Kind::Tensors,
         }
     }
 }
@@ -207,7 +244,8 @@ impl<'a> Arguments<'a> {
         let (wanted, found) = (argument.kind, value.kind());
         let tensors = [Kind::Tensor, Kind::Target];
         let fits = wanted == found
-            || (tensors.contains(&found) && (wanted == Kind::Tensor || wanted == Kind::Integers));
+            || (tensors.contains(&found) && (wanted == Kind::Tensor || wanted == Kind::Integers))
+            || (wanted == Kind::Scalar && [Kind::Int, Kind::Bool].contains(&found));
         if !fits {
             return Err(self.error(Problem::Kind {
                 argument: argument.name.into(),
@@ -348,6 +386,28 @@ impl<'a> Arguments<'a> {
         self.required(name, found)
     }
 
+    pub(super) fn optional_scalar(&mut self, name: &'static str) -> Option<Scalar> {
+        match self.take(name)? {
+            Value::Scalar(value) => Some(value),
+            Value::Int(value) => Some(Scalar::Int(value)),
+            Value::Bool(value) => Some(Scalar::Bool(value)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn scalar(&mut self, name: &'static str) -> Result<Scalar> {
+        let found = self.optional_scalar(name);
+        self.required(name, found)
+    }
+
+    pub(super) fn tensors(&mut self, name: &'static str) -> Result<Vec<Option<DynView<'a>>>> {
+        let found = match self.take(name) {
+            Some(Value::Tensors(list)) => Some(list),
+            _ => None,
+        };
+        self.required(name, found)
+    }
+
     pub(super) fn bool_or(&mut self, name: &'static str, default: bool) -> bool {
         match self.take(name) {
             Some(Value::Bool(value)) => value,
@@ -373,8 +433,29 @@ impl<'a> Arguments<'a> {
 /// A checked call of an operator: it can be run, or asked how it would run.
 #[derive(Debug)]
 pub struct Call<'a> {
-    pub(super) context: Context,
-    pub(super) scatter: Scatter<'a>,
+    context: Context,
+    work: Work<'a>,
+}
+
+/// What an operator comes to.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // There is one at a time, and it stays where it was made.
+pub(super) enum Work<'a> {
+    Scatter(Scatter<'a>),
+    Gather(Gather<'a>),
+}
+
+impl<'a> From<Scatter<'a>> for Work<'a> {
+    #[inline(always)] // As `Call::new`.
+    fn from(scatter: Scatter<'a>) -> Self {
+        Self::Scatter(scatter)
+    }
+}
+
+impl<'a> From<Gather<'a>> for Work<'a> {
+    fn from(gather: Gather<'a>) -> Self {
+        Self::Gather(gather)
+    }
 }
 
 /// A checked call, where it was made, to be run once.
@@ -385,7 +466,10 @@ impl Ready<'_, '_> {
     /// Elements of the destination, which need not exist yet: there may be more than can.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.0.scatter.cells()
+        match &self.0.work {
+            Work::Scatter(scatter) => scatter.cells(),
+            Work::Gather(gather) => gather.cells(),
+        }
     }
 
     /// Runs the operator.
@@ -418,6 +502,14 @@ impl Context {
 }
 
 impl<'a> Call<'a> {
+    #[inline(always)] // A scatter is large: it is made where it stays.
+    pub(super) fn new(context: Context, work: impl Into<Work<'a>>) -> Self {
+        Self {
+            context,
+            work: work.into(),
+        }
+    }
+
     /// Runs the operator.
     ///
     /// # Errors
@@ -427,12 +519,26 @@ impl<'a> Call<'a> {
     }
 
     fn perform(&mut self) -> Result<Output> {
-        self.scatter.perform().map_err(|p| self.context.error(p))
+        let done = match &mut self.work {
+            Work::Scatter(scatter) => scatter.perform(),
+            Work::Gather(gather) => gather.perform(),
+        };
+        done.map_err(|p| self.context.error(p))
     }
 
     /// What is to be done, for those who do something else with it.
-    pub(crate) fn scatter(&self) -> &Scatter<'a> {
-        &self.scatter
+    ///
+    /// # Errors
+    /// If that is a gather.
+    pub(crate) fn scatter(&self) -> Result<&Scatter<'a>, Problem> {
+        match &self.work {
+            Work::Scatter(scatter) => Ok(scatter),
+            Work::Gather(_) => Err(Problem::Kind {
+                argument: "operator".into(),
+                expected: "a scatter".into(),
+                found: "a gather".into(),
+            }),
+        }
     }
 
     /// How it would run.
@@ -440,20 +546,30 @@ impl<'a> Call<'a> {
     /// # Errors
     /// If a forced strategy cannot run it.
     pub fn execution(&self) -> Result<Execution> {
-        self.scatter.execution().map_err(|p| self.context.error(p))
+        let execution = match &self.work {
+            Work::Scatter(scatter) => scatter.execution(),
+            Work::Gather(gather) => gather.execution(),
+        };
+        execution.map_err(|p| self.context.error(p))
     }
 
     /// Forces a strategy; results do not depend on it.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
-        self.scatter = self.scatter.with_strategy(strategy);
+        self.work = match self.work {
+            Work::Scatter(scatter) => scatter.with_strategy(strategy).into(),
+            Work::Gather(gather) => gather.with_strategy(strategy).into(),
+        };
         self
     }
 
     /// Forces how the run is shared out, and among how many threads; results do not depend on it.
     #[must_use]
     pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
-        self.scatter = self.scatter.with_split(split);
+        self.work = match self.work {
+            Work::Scatter(scatter) => scatter.with_split(split).into(),
+            Work::Gather(gather) => gather.with_split(split).into(),
+        };
         self
     }
 }

@@ -432,7 +432,7 @@ fn lower<'a>(
 ) -> Result<Call<'a>> {
     let context = context(name, class);
     match describe(src, index, dim, out, dim_size, reduce, with_arg) {
-        Ok(scatter) => Ok(Call { context, scatter }),
+        Ok(scatter) => Ok(Call::new(context, scatter)),
         Err(problem) => Err(context.error(problem)),
     }
 }

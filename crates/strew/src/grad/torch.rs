@@ -287,10 +287,12 @@ impl<'a> Case<'a> {
         let reduce = reduce.parse().map_err(renamed)?;
         expect_field("input", input.dtype())
             .map_err(|problem| context(name, class).error(problem))?;
+        let read = call.scatter().and_then(|scatter| scatter.source());
+        let read = read.map_err(|problem| context(name, class).error(problem))?;
         Ok(Self {
             input,
             src,
-            read: call.scatter().source().clone(),
+            read,
             reduce,
             include_self,
             call,
@@ -299,7 +301,7 @@ impl<'a> Case<'a> {
 
     fn forward(&self, result: Option<DynView<'a>>) -> Result<Forward<'a>, Problem> {
         Ok(Forward {
-            route: Route::to(self.call.scatter().destinations())?,
+            route: Route::to(self.call.scatter()?.destinations())?,
             rule: match self.reduce {
                 Reduce::Sum => Rule::Sum,
                 Reduce::Prod => Rule::Prod,

@@ -130,7 +130,7 @@ pub fn scatter_jvp_dyn(
             src.shape(),
         )?;
         let made = case.forward(reduce)?.jvp(None, src_tangent)?;
-        shaped(made, case.call.scatter().destinations().shape())
+        shaped(made, case.call.scatter()?.destinations().shape())
     };
     work().map_err(|problem| context(NAME, class).error(problem))
 }
@@ -401,14 +401,16 @@ impl<'a> Case<'a> {
         let size = along.ok().and_then(|axis| grad.shape().get(axis).copied());
         let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         let case = Self::new(name, src, index, dim, size, reduce)?;
-        let shape = case.call.scatter().destinations().shape();
-        let fits = expect_like("grad", grad, "the result's", src.dtype(), shape);
+        let fits = case.call.scatter().and_then(|scatter| {
+            let shape = scatter.destinations().shape();
+            expect_like("grad", grad, "the result's", src.dtype(), shape)
+        });
         fits.map_err(|problem| context(name, class).error(problem))?;
         Ok(case)
     }
 
     fn forward(&self, reduce: &str) -> Result<Forward<'a>, Problem> {
-        let scatter = self.call.scatter();
+        let scatter = self.call.scatter()?;
         Ok(Forward {
             route: Route::to(scatter.destinations())?,
             rule: match reduce {
@@ -419,7 +421,7 @@ impl<'a> Case<'a> {
                 _ => Rule::Sum,
             },
             own: Own::Nothing,
-            src: scatter.source().clone(),
+            src: scatter.source()?,
             result: None,
         })
     }

@@ -5,7 +5,7 @@ use super::explanation::{Explanation, bytes};
 use super::space::{Cut, Space};
 use super::traffic::{Around, Traffic};
 use super::wide::Wide;
-use super::{Request, Split, tiles};
+use super::{Request, Split, gather, tiles};
 use crate::error::Problem;
 use crate::kernel::{Axis, Blocks, Combine, Step};
 use crate::machine::Machine;
@@ -100,6 +100,48 @@ impl Execution {
             marks: false,
             traffic: Some(traffic),
         }
+    }
+
+    /// A gather: the updates' walk, gone the other way. Each element is written once, so the one strategy
+    /// is to go in order, and whatever axis the run is shared out along, no part writes what another does.
+    pub(crate) fn of_gather(
+        space: &Space<'_>,
+        dtype: DType,
+        force: Option<Strategy>,
+        split: Option<(Split, usize)>,
+    ) -> Result<Self, Problem> {
+        if let Some(strategy) = force.filter(|&strategy| strategy != Strategy::InOrder) {
+            return Err(Problem::Strategy {
+                strategy: strategy.name(),
+                why: "a gather goes in order",
+            });
+        }
+        let request = Request {
+            combine: Combine::Assign,
+            from_identity: false,
+            unset: false,
+            private: false,
+            blank: false,
+            mean: None,
+            visible: false,
+            proven: false,
+            force,
+            split,
+        };
+        Ok(Self {
+            request,
+            cut: space.cut(),
+            strategy: Strategy::InOrder,
+            reason: "each element is read from where it is",
+            dst: dtype,
+            src: dtype,
+            lookups: space.lookups.len(),
+            split: gather::split(space, split, dtype.size())?,
+            wide: None,
+            listed: 0,
+            marks: false,
+            traffic: None,
+        })
     }
 
     /// The wide cells of a part of the run, if it has such.

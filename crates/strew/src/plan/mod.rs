@@ -6,6 +6,7 @@ mod cost;
 mod decode;
 mod explain;
 mod explanation;
+mod gather;
 mod grouped;
 mod run;
 mod runs;

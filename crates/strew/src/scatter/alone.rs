@@ -14,18 +14,21 @@ impl Scatter<'_> {
     pub(super) fn sums_alone(&self) -> bool {
         let dtype = self.dtype();
         let sum = (self.reduction.combine, self.reduction.finish) == (Combine::Sum, Finish::None);
-        if !sum || Unset::Signalling.value(dtype).is_none() || self.source.dtype() != dtype {
+        if !sum || Unset::Signalling.value(dtype).is_none() || self.source.view().dtype() != dtype {
             return false;
         }
         let cells = self.cells();
         match &self.target {
             Target::New { start, .. } => {
-                let pays = unset_pays(cells, self.source.len(), self.strategy);
+                let pays = unset_pays(cells, self.source.view().len(), self.strategy);
                 pays && matches!(start, Start::CopyOf(_))
             }
             Target::InPlace { view, .. } => {
-                let space = || self.destinations.space(view.layout(), &self.source, false);
-                private_pays(cells, self.source.len(), self.strategy, space)
+                let space = || {
+                    self.destinations
+                        .space(view.layout(), self.source.view().layout(), false)
+                };
+                private_pays(cells, self.source.view().len(), self.strategy, space)
             }
         }
     }
@@ -58,10 +61,12 @@ impl Scatter<'_> {
         input: Option<&DynView<'_>>,
     ) -> Result<(DynTensor, Unset), Problem> {
         let layout = Layout::contiguous(dtype, self.destinations.shape())?;
-        let space = self.destinations.space(&layout, &self.source, false);
+        let space = self
+            .destinations
+            .space(&layout, self.source.view().layout(), false);
         // Among rows, to look for a signalling NaN costs nothing.
         let single = Execution::new(&space, request, dtype, dtype)?.width() == 1;
-        if single && !may_be_negative_zero(&self.source, FIRST) {
+        if single && !may_be_negative_zero(self.source.view(), FIRST) {
             let unset = Unset::NegativeZero;
             let (sums, certain) = self.sums_from(unset, request, &layout, &space, input)?;
             if certain {
@@ -103,7 +108,7 @@ impl Scatter<'_> {
             arg: None,
             before: fresh.as_ref().map_or(Before::Nothing, Before::Blocks),
         };
-        let run = execution.run(space, &self.source, outputs);
+        let run = execution.run(space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))?;
         let all = usize::MAX;
         let certain = match (fresh, input) {
@@ -113,7 +118,9 @@ impl Scatter<'_> {
                     Some(input) => adopt(&mut sums, input, execution.run_length(), unset),
                     None => may_be_negative_zero(&sums.view(), all),
                 };
-                !some || unset == Unset::Signalling || !may_be_negative_zero(&self.source, all)
+                !some
+                    || unset == Unset::Signalling
+                    || !may_be_negative_zero(self.source.view(), all)
             }
         };
         Ok((sums, certain))

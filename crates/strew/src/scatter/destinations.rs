@@ -7,7 +7,7 @@ pub(crate) use cells::RowNumbers;
 use crate::error::Problem;
 use crate::kernel::{Combine, Few, OutOfBounds};
 use crate::plan::{Bounds, Lookup, Pairing, Space, SpaceAxis};
-use crate::tensor::{DType, Dims, DynView, DynViewMut, Layout};
+use crate::tensor::{DType, Dims, DynView, DynViewMut, Held, Layout};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub struct Component<'a> {
     /// The argument's name.
     pub argument: &'static str,
     /// Index values, broadcast to the shape of the updates.
-    pub index: DynView<'a>,
+    pub index: Held<'a>,
     /// The destination's axis that they point into.
     pub axis: usize,
     /// Where a value stands in the argument as the caller gave it, for messages.
@@ -137,10 +137,10 @@ impl<'a> Destinations<'a> {
     /// # Errors
     /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape, [`Problem::Layout`] if there is not one
     /// for each of `axes`, or if these are not different axes of the destination.
-    pub fn rows(
+    pub fn rows<I: Clone + Into<Held<'a>>>(
         shape: &[usize],
         argument: &'static str,
-        components: &[DynView<'a>],
+        components: &[I],
         axes: &[usize],
         tuple_at: Option<usize>,
         bounds: Bounds,
@@ -159,30 +159,40 @@ impl<'a> Destinations<'a> {
                 ),
             });
         }
-        for component in components {
-            numeric(argument, component)?;
+        let components: SmallVec<[Held<'a>; 2]> = components
+            .iter()
+            .map(|index| index.clone().into())
+            .collect();
+        for component in &components {
+            numeric(argument, component.view())?;
         }
-        let batch = components.first().map(DynView::dims).unwrap_or_default();
+        let first = components.first();
+        let batch = first.map(|index| index.view().dims()).unwrap_or_default();
         let window: Dims = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
         let mut updates = Dims::from_slice(&batch);
         updates.extend(window.iter().map(|&a| shape[a]));
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
-        let one = |number: usize, component: &DynView<'a>, axis: usize| {
+        let one = |number: usize, component: Held<'a>, axis: usize| {
+            let found = component.view().dims();
             let wrong = || Problem::Shape {
                 argument,
-                found: component.shape().to_vec(),
+                found: found.to_vec(),
                 expected: format!("it must be {:?}", batch.as_slice()),
             };
-            if component.shape() != batch.as_slice() {
+            if found != batch {
                 return Err(wrong());
             }
-            let mut index = component.clone();
+            let mut index = component;
             if !window.is_empty() {
-                for _ in &window {
-                    index = index.insert_axis(index.rank());
-                }
-                index = index.broadcast_to(&updates).ok_or_else(wrong)?;
+                let wide = index.map(|index| {
+                    let mut index = index.clone();
+                    for _ in &window {
+                        index = index.insert_axis(index.rank());
+                    }
+                    index.broadcast_to(&updates)
+                });
+                index = wide.ok_or_else(wrong)?;
             }
             Ok(Component {
                 argument,
@@ -195,7 +205,7 @@ impl<'a> Destinations<'a> {
             })
         };
         let mut pointing = SmallVec::new();
-        for (number, (component, &axis)) in components.iter().zip(axes).enumerate() {
+        for (number, (component, &axis)) in components.into_iter().zip(axes).enumerate() {
             pointing.push(one(number, component, axis)?);
         }
         Ok(Self {
@@ -245,7 +255,7 @@ impl<'a> Destinations<'a> {
         let mut components = SmallVec::new();
         components.push(Component {
             argument,
-            index: index.clone(),
+            index: index.clone().into(),
             axis,
             place,
         });
@@ -316,7 +326,7 @@ impl<'a> Destinations<'a> {
             start: Dims::new(),
             components: std::iter::once(Component {
                 argument,
-                index: index.clone(),
+                index: index.clone().into(),
                 axis,
                 place,
             })
@@ -352,17 +362,17 @@ impl<'a> Destinations<'a> {
     }
 
     /// The same as strides, for a destination and a source in memory.
-    pub(super) fn space(&self, dst: &Layout, src: &DynView<'_>, arg: bool) -> Space<'a> {
+    pub(super) fn space(&self, dst: &Layout, src: &Layout, arg: bool) -> Space<'_> {
         let axes = (0..self.updates.len()).map(|k| SpaceAxis {
             len: self.updates[k],
             onto: self.onto[k].map(|(axis, _)| axis),
             dst: self.onto[k].map_or(0, |(axis, step)| dst.strides()[axis].wrapping_mul(step)),
-            src: src.layout().strides()[k],
+            src: src.strides()[k],
             position: isize::from(self.along == Some(k)),
             index: self
                 .components
                 .iter()
-                .map(|c| c.index.layout().strides()[k])
+                .map(|c| c.index.view().layout().strides()[k])
                 .collect(),
         });
         Space {
@@ -371,7 +381,7 @@ impl<'a> Destinations<'a> {
                 .components
                 .iter()
                 .map(|c| Lookup {
-                    index: c.index.clone(),
+                    index: c.index.view().clone(),
                     axis: c.axis,
                     limit: self.shape[c.axis],
                     from: 0,
@@ -402,7 +412,7 @@ impl<'a> Destinations<'a> {
         let few = Few {
             start: &self.start,
             onto: &self.onto,
-            components: self.components.iter().map(|c| (&c.index, c.axis)),
+            components: self.components.iter().map(|c| (c.index.view(), c.axis)),
         };
         match self.bounds {
             Bounds::STRICT => few.join(dst, src, combine),
@@ -417,7 +427,7 @@ impl<'a> Destinations<'a> {
         // Axes along which no component varies say nothing new.
         let lens: Dims = (0..self.updates.len())
             .map(|k| {
-                let varies = |c: &Component<'_>| c.index.layout().strides()[k] != 0;
+                let varies = |c: &Component<'_>| c.index.view().layout().strides()[k] != 0;
                 if self.components.iter().any(varies) {
                     self.updates[k]
                 } else {
@@ -430,16 +440,17 @@ impl<'a> Destinations<'a> {
         for _ in 0..total {
             for component in self.components.iter() {
                 let mut value = [0];
-                let strides = component.index.layout().strides();
+                let index = component.index.view();
+                let strides = index.layout().strides();
                 let offset = at
                     .iter()
                     .zip(strides)
                     .map(|(&k, &s)| k.cast_signed() * s)
                     .sum();
                 let size = self.shape[component.axis];
-                let read = component.index.read_integers(offset, 0, &mut value);
+                let read = index.read_integers(offset, 0, &mut value);
                 if !read || self.bounds.resolve(value[0], size).is_err() {
-                    let value = component.index.show(&at).unwrap_or_default();
+                    let value = index.show(&at).unwrap_or_default();
                     return problem(component, &at, value, size);
                 }
             }

@@ -18,7 +18,9 @@ impl<'a> Scatter<'a> {
         };
         let mut tensor = match start {
             Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
-            start if self.source.len() <= FEW => self.start_and_run(request, *dtype, start, arg)?,
+            start if self.source.view().len() <= FEW => {
+                self.start_and_run(request, *dtype, start, arg)?
+            }
             start => self.run_anew(request, *dtype, start, arg)?,
         };
         if self.reduction.finish == Finish::ZeroIfStart
@@ -52,8 +54,8 @@ impl<'a> Scatter<'a> {
         let layout = Layout::contiguous(dtype, self.destinations.shape())?;
         let space = self
             .destinations
-            .space(&layout, &self.source, arg.is_some());
-        let execution = Execution::new(&space, request, dtype, self.source.dtype())?;
+            .space(&layout, self.source.view().layout(), arg.is_some());
+        let execution = Execution::new(&space, request, dtype, self.source.view().dtype())?;
         // Memory that a run begins itself, piece by piece, makes one trip less.
         let fresh = match start {
             _ if !execution.begins_blocks(&space) => None,
@@ -76,7 +78,7 @@ impl<'a> Scatter<'a> {
             arg: arg.map(DynTensor::view_mut),
             before,
         };
-        let run = execution.run(&space, &self.source, outputs);
+        let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))?;
         Ok(tensor)
     }
@@ -95,7 +97,7 @@ impl<'a> Scatter<'a> {
         match value {
             Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
             None => {
-                let touched = self.source.len();
+                let touched = self.source.view().len();
                 DynTensor::zeros_for(dtype, shape, touched)
             }
         }

@@ -2,12 +2,14 @@
 
 mod alone;
 mod destinations;
+mod gather;
 mod make;
 mod reduction;
 mod runs;
 
 pub(crate) use destinations::RowNumbers;
 pub use destinations::{Component, Destinations, Place};
+pub use gather::Gather;
 pub use reduction::{Finish, Init, Reduction};
 
 use crate::error::Problem;
@@ -15,7 +17,7 @@ use crate::kernel::{Combine, Nan, OutOfBounds, converts, identity};
 use crate::monitor::is_watched;
 use crate::plan::{Around, Before, Began, Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Layout, footprint, overlap_each_other,
+    DType, Dims, DynTensor, DynView, DynViewMut, Held, Layout, footprint, overlap_each_other,
     overlaps_itself,
 };
 
@@ -60,7 +62,7 @@ pub struct Scatter<'a> {
     destinations: Destinations<'a>,
     reduction: Reduction,
     updates: &'static str,
-    source: DynView<'a>,
+    source: Held<'a>,
     target: Target<'a>,
     arg: Option<i64>,
     shape: Option<Dims>,
@@ -90,9 +92,10 @@ impl<'a> Scatter<'a> {
         destinations: Destinations<'a>,
         reduction: Reduction,
         updates: &'static str,
-        source: DynView<'a>,
+        source: impl Into<Held<'a>>,
         target: Target<'a>,
     ) -> Result<Self, Problem> {
+        let source = source.into();
         let shape = |argument, found: &[usize], wanted: &[usize]| {
             (found != wanted).then(|| Problem::Shape {
                 argument,
@@ -100,7 +103,7 @@ impl<'a> Scatter<'a> {
                 expected: format!("it must be {wanted:?}"),
             })
         };
-        let mut wrong = shape(updates, source.shape(), destinations.updates_shape());
+        let mut wrong = shape(updates, source.view().shape(), destinations.updates_shape());
         let whole = destinations.shape();
         let to = match &target {
             Target::InPlace { argument, view } => {
@@ -124,10 +127,10 @@ impl<'a> Scatter<'a> {
         if let Some(problem) = wrong {
             return Err(problem);
         }
-        if !converts(source.dtype(), to) {
+        if !converts(source.view().dtype(), to) {
             return Err(Problem::DType {
                 argument: updates,
-                found: source.dtype(),
+                found: source.view().dtype(),
                 expected: format!("it must be {to} or convert to it without loss"),
             });
         }
@@ -212,8 +215,15 @@ impl<'a> Scatter<'a> {
     }
 
     /// The updates, in the shape that the destinations have for them.
-    pub(crate) fn source(&self) -> &DynView<'a> {
-        &self.source
+    ///
+    /// # Errors
+    /// If that is an element of its own.
+    pub(crate) fn source(&self) -> Result<DynView<'a>, Problem> {
+        self.source.borrowed().ok_or_else(|| Problem::Kind {
+            argument: "src".into(),
+            expected: "a tensor".into(),
+            found: "a number".into(),
+        })
     }
 
     fn dtype(&self) -> DType {
@@ -267,10 +277,10 @@ impl<'a> Scatter<'a> {
             Target::InPlace { view, .. } if !request.private => view.layout().clone(),
             _ => Layout::contiguous(self.dtype(), self.destinations.shape())?,
         };
-        let space = self
-            .destinations
-            .space(&layout, &self.source, self.arg.is_some());
-        let execution = Execution::new(&space, request, self.dtype(), self.source.dtype())?;
+        let space =
+            self.destinations
+                .space(&layout, self.source.view().layout(), self.arg.is_some());
+        let execution = Execution::new(&space, request, self.dtype(), self.source.view().dtype())?;
         Ok(match space.is_empty() {
             true => execution,
             false => execution.with_traffic(&space, self.around()),
@@ -353,16 +363,16 @@ impl<'a> Scatter<'a> {
         if let Some(done) = self.join_few(request, &mut view, arg.is_some()) {
             return done;
         }
-        let space = self
-            .destinations
-            .space(view.layout(), &self.source, arg.is_some());
-        let execution = Execution::new(&space, request, view.dtype(), self.source.dtype())?;
+        let space =
+            self.destinations
+                .space(view.layout(), self.source.view().layout(), arg.is_some());
+        let execution = Execution::new(&space, request, view.dtype(), self.source.view().dtype())?;
         let outputs = Outputs {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
             before: Before::Nothing,
         };
-        let run = execution.run(&space, &self.source, outputs);
+        let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))
     }
 
@@ -377,7 +387,7 @@ impl<'a> Scatter<'a> {
         if arg || !request.is_plain() || is_watched() {
             return None;
         }
-        let done = (self.destinations).join_few(view, &self.source, request.combine)?;
+        let done = (self.destinations).join_few(view, self.source.view(), request.combine)?;
         Some(done.map_err(|OutOfBounds| self.destinations.find_out_of_bounds()))
     }
 
@@ -405,8 +415,8 @@ impl<'a> Scatter<'a> {
             overlap_each_other(at, view.layout(), other.as_ptr().addr(), other.layout())
         };
         let indices = self.destinations.components().iter();
-        let inputs = indices.map(|c| (c.argument, &c.index));
-        for (name, other) in inputs.chain([(self.updates, &self.source)]) {
+        let inputs = indices.map(|c| (c.argument, c.index.view()));
+        for (name, other) in inputs.chain([(self.updates, self.source.view())]) {
             if shares(other) {
                 return Err(Problem::Overlap {
                     argument,

@@ -33,7 +33,7 @@ impl Scatter<'_> {
         let (shape, updates) = (self.destinations.shape(), self.destinations.updates_shape());
         let component = &self.destinations.components()[0];
         let paired = Paired {
-            index: &component.index,
+            index: component.index.view(),
             pairing,
             axis: component.axis,
         };
@@ -61,7 +61,11 @@ impl Scatter<'_> {
         };
         let request = self.request();
         let traffic = Traffic::runs(
-            (bytes(&component.index), bytes(&self.source), output),
+            (
+                bytes(component.index.view()),
+                bytes(self.source.view()),
+                output,
+            ),
             request.visible,
             self.reduction.init == Init::Current && !pairing.copies(),
             self.arg.map_or(0, |_| self.cells().saturating_mul(8)),
@@ -80,7 +84,7 @@ impl Scatter<'_> {
         let mut arg = match self.arg {
             None => None,
             // Every row is written.
-            Some(_) if pairing == Pairing::Pointers && !self.source.is_empty() => {
+            Some(_) if pairing == Pairing::Pointers && !self.source.view().is_empty() => {
                 Some(DynTensor::scratch(DType::I64, &shape)?)
             }
             Some(none) => Some(DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?),
@@ -107,10 +111,10 @@ impl Scatter<'_> {
                             dtype,
                         });
                     }
-                    (Pairing::Pointers | Pairing::Picked, _) if !self.source.is_empty() => {
+                    (Pairing::Pointers | Pairing::Picked, _) if !self.source.view().is_empty() => {
                         DynTensor::scratch(dtype, &shape)?
                     }
-                    _ => DynTensor::zeros_for(dtype, &shape, self.source.len())?,
+                    _ => DynTensor::zeros_for(dtype, &shape, self.source.view().len())?,
                 };
                 self.run_runs(pairing, split, made.view_mut(), arg.as_mut(), begun)?;
                 tensor = Some(made);
@@ -128,7 +132,7 @@ impl Scatter<'_> {
         begun: Begun,
     ) -> Result<(), Problem> {
         let component = &self.destinations.components()[0];
-        if self.source.is_empty() {
+        if self.source.view().is_empty() {
             // There is nothing to read, but what says where may still be wrong. A source without rows has a
             // result without rows, wherever pointers would put them.
             let fault = match pairing {
@@ -154,7 +158,7 @@ impl Scatter<'_> {
             none: self.arg.unwrap_or_default(),
         };
         let paired = Paired {
-            index: &component.index,
+            index: component.index.view(),
             pairing,
             axis: component.axis,
         };
@@ -163,7 +167,7 @@ impl Scatter<'_> {
             arg: arg.map(DynTensor::view_mut),
             visible: begun == Begun::Visible,
         };
-        let run = paired.run(&self.source, outputs, fold, split);
+        let run = paired.run(self.source.view(), outputs, fold, split);
         run.map_err(|fault| match fault {
             Fault::Problem(problem) => problem,
             Fault::OutOfBounds => {
@@ -190,7 +194,7 @@ impl Scatter<'_> {
             Pairing::Pointers | Pairing::Picked => updates,
             Pairing::Ascending | Pairing::Spread => rows,
         };
-        let index = component.index.without_repeats();
+        let index = component.index.view().without_repeats();
         let line = index.shape().last().copied().unwrap_or(0);
         let mut outside = None;
         let mut falls = None;

@@ -272,6 +272,38 @@ impl Layout {
         Some((sliced, moved))
     }
 
+    /// All elements along one axis, in row-major order, if each is as far from the next.
+    #[must_use]
+    pub(super) fn flat(&self) -> Option<Self> {
+        let axes = self.shape().iter().zip(self.strides()).rev();
+        let (mut count, mut step) = (1usize, 0isize);
+        for (&len, &stride) in axes.filter(|(len, _)| **len != 1) {
+            match count {
+                _ if self.is_empty() => break,
+                1 => (count, step) = (len, stride),
+                _ if step.checked_mul(count.cast_signed()) == Some(stride) => count *= len,
+                _ => return None,
+            }
+        }
+        let count = if self.is_empty() { 0 } else { count };
+        Some(self.with(Axes::new(1, |_| (count, step))))
+    }
+
+    /// One axis as several, in row-major order, if the layout has only that and as many elements.
+    #[must_use]
+    pub(super) fn unflat(&self, shape: &[usize]) -> Option<Self> {
+        let (&[len], &[step]) = (self.shape(), self.strides()) else {
+            return None;
+        };
+        let mut step = step;
+        let axes = Axes::new(shape.len(), |axis| {
+            let stride = step;
+            step = step.wrapping_mul(shape[axis].max(1).cast_signed());
+            (shape[axis], stride)
+        });
+        (checked_len(shape)? == len).then(|| self.with(axes))
+    }
+
     /// The leading corner of the given shape, if that is of the same rank and not larger.
     #[must_use]
     pub(super) fn corner(&self, shape: &[usize]) -> Option<Self> {

@@ -8,6 +8,7 @@
 mod axes;
 mod dtype;
 mod footprint;
+mod held;
 mod kept;
 mod layout;
 mod memory;
@@ -16,14 +17,17 @@ mod ndarray;
 mod overlap;
 mod owned;
 mod read;
+mod scalar;
 mod typed;
 mod view;
 
 pub use dtype::{DType, Element, UnknownDType};
+pub use held::Held;
 pub use kept::{kept_memory, set_kept_memory};
 pub use layout::{Dims, Layout, Strides};
 pub use memory::{memory_limit, set_memory_limit};
 pub use owned::{DynTensor, Tensor};
+pub use scalar::Scalar;
 pub use typed::{TensorView, TensorViewMut};
 pub use view::{DynView, DynViewMut};
 

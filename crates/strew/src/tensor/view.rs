@@ -132,6 +132,19 @@ impl<'a> DynView<'a> {
         Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
     }
 
+    /// All elements along one axis, in row-major order, if each is as far from the next.
+    #[must_use]
+    pub fn flat(&self) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.flat()?))
+    }
+
+    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d or
+    /// has another number of them.
+    #[must_use]
+    pub fn unflat(&self, shape: &[usize]) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.unflat(shape)?))
+    }
+
     /// With a new axis of size 1 in front of axis `at`, or behind the last.
     #[must_use]
     pub fn insert_axis(&self, at: usize) -> Self {
@@ -306,6 +319,18 @@ impl<'a> DynViewMut<'a> {
             return Self::from_borrowed(self.ptr, layout);
         }
         self
+    }
+
+    /// All elements along one axis, in row-major order, if each is as far from the next.
+    ///
+    /// # Errors
+    /// Gives the view back unchanged.
+    #[allow(clippy::result_large_err)] // It is the view itself, given back.
+    pub fn flat(self) -> Result<Self, Self> {
+        match self.layout.flat() {
+            Some(layout) => Ok(Self::from_borrowed(self.ptr, layout)),
+            None => Err(self),
+        }
     }
 
     /// The typed view, if the elements are of type `T`. For `bool` every byte must be 0 or 1.

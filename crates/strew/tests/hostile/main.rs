@@ -18,6 +18,7 @@ mod overlap;
 mod segment;
 mod sizes;
 mod torch;
+mod torch_family;
 mod torch_scatter;
 mod views;
 

@@ -15,6 +15,7 @@ mod plan;
 mod segment;
 mod thresholds;
 mod torch;
+mod torch_family;
 mod torch_scatter;
 
 use proptest::prelude::*;

@@ -30,6 +30,14 @@ impl Placement {
         }
     }
 
+    /// Column by column, without gaps.
+    pub(crate) fn turned(rank: usize) -> Self {
+        Self {
+            order: (0..rank).rev().collect(),
+            ..Self::plain(rank)
+        }
+    }
+
     /// Anything that a destination may be.
     pub(crate) fn random(random: &mut Random, rank: usize) -> Self {
         let mut all = Self::plain(rank);

@@ -205,7 +205,7 @@ fn lower_csr<'a>(
 
 pub(super) fn called(context: Context, scatter: Result<Scatter<'_>, Problem>) -> Result<Call<'_>> {
     match scatter {
-        Ok(scatter) => Ok(Call { context, scatter }),
+        Ok(scatter) => Ok(Call::new(context, scatter)),
         Err(problem) => Err(context.error(problem)),
     }
 }

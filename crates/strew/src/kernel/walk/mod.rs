@@ -128,6 +128,15 @@ impl<'a> Walk<'a> {
         dst: &'a Layout,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
+        Self::prove(geometry, dst, (src.as_ptr(), src.layout()))
+    }
+
+    /// Likewise, of a source that nobody promises to be readable.
+    pub(super) fn prove(
+        geometry: &Geometry<'a>,
+        dst: &'a Layout,
+        (src_at, src): (*const u8, &'a Layout),
+    ) -> Option<Self> {
         let &Geometry {
             rows,
             terms,
@@ -146,7 +155,7 @@ impl<'a> Walk<'a> {
             ..Step::default()
         };
         let [cell_ends, ..] = ends(of_row_0, cells.iter().chain(window).map(of))?;
-        for (ends, layout) in [(dst_ends, dst), (cell_ends, dst), (src_ends, src.layout())] {
+        for (ends, layout) in [(dst_ends, dst), (cell_ends, dst), (src_ends, src)] {
             let (first, end) = layout.extent();
             let size = layout.dtype().size().cast_signed();
             if layout.is_empty() || ends.0 < first || ends.1 > end - size {
@@ -169,9 +178,9 @@ impl<'a> Walk<'a> {
             cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
             dst: std::ptr::null_mut(),
-            src: src.as_ptr(),
+            src: src_at,
             dst_layout: dst,
-            src_layout: src.layout(),
+            src_layout: src,
             memory: PhantomData,
         })
     }

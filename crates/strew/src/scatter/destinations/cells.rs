@@ -67,7 +67,7 @@ impl Destinations<'_> {
                 }
                 kept[..n].fill(true);
                 for component in &self.components {
-                    let strides = component.index.layout().strides();
+                    let strides = component.index.view().layout().strides();
                     let stride = inner.map_or(0, |k| strides[k]);
                     let place = (0..outer).map(|k| at[k].cast_signed() * strides[k]);
                     let place = place.sum::<isize>() + from.cast_signed() * stride;
@@ -75,6 +75,7 @@ impl Destinations<'_> {
                     let apart = apart[component.axis].cast_signed();
                     if !component
                         .index
+                        .view()
                         .read_integers(place, stride, &mut values[..n])
                     {
                         return Err(self.find_out_of_bounds());
@@ -120,7 +121,7 @@ impl Destinations<'_> {
         let whole = |back: &usize| {
             let (k, axis) = (self.updates.len() - back, self.shape.len() - back);
             let fixed = self.components.iter().all(|c| {
-                let still = c.index.layout().strides()[k] == 0 || self.updates[k] == 1;
+                let still = c.index.view().layout().strides()[k] == 0 || self.updates[k] == 1;
                 still && c.axis != axis
             });
             let same = self.updates[k] == self.shape[axis] && self.start[axis] == 0;

@@ -1,0 +1,184 @@
+//! PyTorch: operators of `torch.Tensor` and `torch`, as functions.
+//!
+//! Source of the semantics: PyTorch 2.15, the documents of the operators,
+//! `aten/src/ATen/native/{ScatterGatherChecks.h,TensorAdvancedIndexing.cpp}` and runs on CPU; see also
+//! `COMPARE.md`.
+//!
+//! A function whose name ends in `_` works in place, one with `_dyn` takes element types known at run
+//! time. In place, an error leaves `input` as it was; in PyTorch, elements before the one that is wrong
+//! have changed.
+
+#[macro_use]
+mod faces;
+
+mod gather;
+mod index;
+mod put;
+mod reduce;
+mod scatter;
+mod slice;
+
+pub use gather::{gather, gather_dyn, take_along_dim, take_along_dim_dyn};
+pub use index::{
+    index_add, index_add_, index_add_dyn, index_add_dyn_, index_copy, index_copy_, index_copy_dyn,
+    index_copy_dyn_, index_fill, index_fill_, index_fill_dyn, index_fill_dyn_, index_reduce,
+    index_reduce_, index_reduce_dyn, index_reduce_dyn_,
+};
+pub use put::{
+    index_put, index_put_, index_put_dyn, index_put_dyn_, masked_scatter, masked_scatter_,
+    masked_scatter_dyn, masked_scatter_dyn_, put, put_, put_dyn, put_dyn_,
+};
+pub use reduce::{
+    Reduce, scatter_reduce, scatter_reduce_, scatter_reduce_dyn, scatter_reduce_dyn_,
+};
+pub use scatter::{
+    Join, scatter, scatter_, scatter_add, scatter_add_, scatter_add_dyn, scatter_add_dyn_,
+    scatter_dyn, scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn,
+    scatter_value_dyn_,
+};
+pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
+
+use super::operator::{Call, Context, Operator, Work};
+use crate::error::{Class, Error, Problem, Result};
+use crate::scatter::{Start, Target};
+use crate::tensor::{DType, Dims, DynView, DynViewMut};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    scatter::SCATTER,
+    scatter::SCATTER_,
+    scatter::SCATTER_ADD,
+    scatter::SCATTER_ADD_,
+    reduce::SCATTER_REDUCE,
+    reduce::SCATTER_REDUCE_,
+    gather::GATHER,
+    gather::TAKE_ALONG_DIM,
+    index::INDEX_ADD,
+    index::INDEX_ADD_,
+    index::INDEX_REDUCE,
+    index::INDEX_REDUCE_,
+    index::INDEX_COPY,
+    index::INDEX_COPY_,
+    index::INDEX_FILL,
+    index::INDEX_FILL_,
+    put::PUT,
+    put::PUT_,
+    put::INDEX_PUT,
+    put::INDEX_PUT_,
+    put::MASKED_SCATTER,
+    put::MASKED_SCATTER_,
+    slice::SLICE_SCATTER,
+    slice::SELECT_SCATTER,
+];
+
+/// What to write into.
+enum Input<'a> {
+    New(DynView<'a>),
+    InPlace(DynViewMut<'a>),
+}
+
+impl<'a> From<DynView<'a>> for Input<'a> {
+    fn from(view: DynView<'a>) -> Self {
+        Self::New(view)
+    }
+}
+
+impl<'a> From<DynViewMut<'a>> for Input<'a> {
+    fn from(view: DynViewMut<'a>) -> Self {
+        Self::InPlace(view)
+    }
+}
+
+impl<'a> Input<'a> {
+    fn shape(&self) -> &[usize] {
+        match self {
+            Self::New(view) => view.shape(),
+            Self::InPlace(view) => view.shape(),
+        }
+    }
+
+    fn dims(&self) -> Dims {
+        Dims::from_slice(self.shape())
+    }
+
+    fn dtype(&self) -> DType {
+        match self {
+            Self::New(view) => view.dtype(),
+            Self::InPlace(view) => view.dtype(),
+        }
+    }
+
+    /// The target of a scatter; 0-d counts as 1-d.
+    fn target(self) -> Target<'a> {
+        match self {
+            Self::New(view) => Target::New {
+                dtype: view.dtype(),
+                start: Start::CopyOf(view.at_least_1d()),
+            },
+            Self::InPlace(view) => Target::InPlace {
+                argument: "input",
+                view: view.at_least_1d(),
+            },
+        }
+    }
+}
+
+/// A problem, with the class of error that PyTorch raises for it, where that is not the usual one.
+struct Refusal {
+    class: Option<Class>,
+    problem: Problem,
+}
+
+impl From<Problem> for Refusal {
+    fn from(problem: Problem) -> Self {
+        Self {
+            class: None,
+            problem,
+        }
+    }
+}
+
+/// PyTorch raises an `IndexError` for this problem.
+fn index_error(problem: Problem) -> Refusal {
+    Refusal {
+        class: Some(Class::Index),
+        problem,
+    }
+}
+
+/// The class of a problem in the operators that write one element per element of their index.
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        Problem::Kind { .. } | Problem::Missing { .. } => Class::Type,
+        _ => Class::Runtime,
+    }
+}
+
+/// Likewise where an index that is out of bounds is an `IndexError`.
+fn index_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::IndexOutOfBounds { .. } => Class::Index,
+        other => class(other),
+    }
+}
+
+fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
+    Context {
+        operator: operator.into(),
+        class,
+    }
+}
+
+/// The call of an operator, once it has been described.
+fn call<'a>(context: Context, described: Result<impl Into<Work<'a>>, Refusal>) -> Result<Call<'a>> {
+    match described {
+        Ok(work) => Ok(Call::new(context, work)),
+        Err(Refusal {
+            class: Some(class),
+            problem,
+        }) => Err(Error::new(context.operator, class, problem)),
+        Err(Refusal { problem, .. }) => Err(context.error(problem)),
+    }
+}

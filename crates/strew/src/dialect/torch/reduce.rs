@@ -1,0 +1,185 @@
+//! `scatter_reduce`: elements that are reduced into the cells that an index names along one axis.
+
+use super::faces::{DIM, INPUT};
+use super::scatter::{INDEX, SRC, Updates, describe};
+use super::{Input, call, class, context};
+use crate::dialect::operator::{Argument, Arguments, Call, Kind};
+use crate::error::{Error, Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::scatter::{Finish, Init, Reduction};
+use crate::tensor::DynView;
+use std::str::FromStr;
+
+const ARGUMENTS: [Argument; 6] = [
+    INPUT,
+    DIM,
+    INDEX,
+    SRC,
+    Argument::needed("reduce", Kind::Text, "sum, prod, mean, amax or amin")
+        .of(&["sum", "prod", "mean", "amax", "amin"]),
+    Argument::needed(
+        "include_self",
+        Kind::Bool,
+        "whether what input holds takes part where elements of src go",
+    )
+    .or("True"),
+];
+
+entries! {
+    SCATTER_REDUCE, SCATTER_REDUCE_: "torch.scatter_reduce", ARGUMENTS, from_table,
+    "A copy of input with elements of src reduced into the cells that index names along dim",
+    "Reduces elements of src, in place, into the cells that index names along dim",
+}
+
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    input: Input<'a>,
+) -> Result<Call<'a>> {
+    let dim = args.int("dim")?;
+    let index = args.tensor("index")?;
+    let src = args.tensor("src")?;
+    let reduce = args.text("reduce")?;
+    let include_self = args.bool_or("include_self", true);
+    lower(operator, input, dim, index, src, &reduce, include_self)
+}
+
+/// How elements that go to the same cell are reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduce {
+    /// Their sum; for bool, whether any is true.
+    Sum,
+    /// Their product; for bool, whether all are true.
+    Prod,
+    /// Their mean; integers are rounded down. Not for bool.
+    Mean,
+    /// The largest; NaN if any is NaN. Not for complex numbers.
+    Amax,
+    /// The smallest; NaN if any is NaN. Not for complex numbers.
+    Amin,
+}
+
+impl Reduce {
+    /// The name in PyTorch.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Prod => "prod",
+            Self::Mean => "mean",
+            Self::Amax => "amax",
+            Self::Amin => "amin",
+        }
+    }
+
+    pub(super) fn parse(name: &str) -> Result<Self, Problem> {
+        match name {
+            "sum" => Ok(Self::Sum),
+            "prod" => Ok(Self::Prod),
+            "mean" => Ok(Self::Mean),
+            // The short names are taken by current releases too.
+            "amax" | "max" => Ok(Self::Amax),
+            "amin" | "min" => Ok(Self::Amin),
+            other => Err(Problem::Value {
+                argument: "reduce".into(),
+                value: format!("{other:?}"),
+                expected: "reduce argument must be either sum, prod, mean, amax or amin".into(),
+            }),
+        }
+    }
+
+    pub(super) fn reduction(self, include_self: bool) -> Reduction {
+        let (combine, finish) = match self {
+            Self::Sum => (Combine::Sum, Finish::None),
+            Self::Prod => (Combine::Prod, Finish::None),
+            Self::Mean => (
+                Combine::Sum,
+                Finish::Mean {
+                    count_self: include_self,
+                },
+            ),
+            Self::Amax => (Combine::Max(Nan::Propagate), Finish::None),
+            Self::Amin => (Combine::Min(Nan::Propagate), Finish::None),
+        };
+        let init = if include_self {
+            Init::Current
+        } else {
+            Init::Identity
+        };
+        Reduction {
+            combine,
+            init,
+            finish,
+        }
+    }
+}
+
+impl FromStr for Reduce {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::parse(name).map_err(|p| context("torch.scatter_reduce", class).error(p))
+    }
+}
+
+faces! {
+    /// `input` with elements of `src` reduced into the cells that `index` names along `dim`.
+    ///
+    /// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`, for
+    /// every element of `index`, in row-major order.
+    ///
+    /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+    ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
+    /// * `include_self`: whether what `input` holds takes part. If not, cells that are not addressed
+    ///   still keep it.
+    ///
+    /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integer means are
+    /// rounded down. NaN propagates through `amax` and `amin`; of equal values the first stays.
+    ///
+    /// ```
+    /// use strew::torch::{Reduce, scatter_reduce};
+    ///
+    /// let out = scatter_reduce(
+    ///     &[1.0f32, 2.0, 3.0, 4.0],
+    ///     0,
+    ///     &[0i64, 1, 0, 1, 2, 1],
+    ///     &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    ///     Reduce::Sum,
+    ///     false,
+    /// )?;
+    /// assert_eq!(out.as_slice(), [4.0, 12.0, 5.0, 4.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// In place:
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use strew::torch::{Reduce, scatter_reduce_};
+    ///
+    /// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
+    /// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
+    /// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the
+    /// type has not, [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    "torch.scatter_reduce" scatter_reduce, scatter_reduce_dyn, scatter_reduce_, scatter_reduce_dyn_ <T, I>
+    (dim: plain i64, index: tensor I, src: tensor T, reduce: word Reduce, include_self: plain bool) = lower
+}
+
+fn lower<'a>(
+    operator: &'static str,
+    input: Input<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<Call<'a>> {
+    let reduction = || Ok(Reduce::parse(reduce)?.reduction(include_self));
+    let described = describe(input, dim, index, Updates::Src(src), reduction);
+    call(context(operator, class), described.map_err(Into::into))
+}

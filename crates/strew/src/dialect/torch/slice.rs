@@ -1,0 +1,223 @@
+//! `slice_scatter`, `select_scatter`: slices that numbers name, without an index.
+
+use super::faces::INPUT;
+use super::{Refusal, call, class, context, index_error};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{Dims, DynView, Strides};
+
+const SRC: Argument = Argument::needed(
+    "src",
+    Kind::Tensor,
+    "the new values, exactly of the slice's shape; of input's dtype, or of one that becomes it without loss",
+);
+
+pub(super) const SLICE_SCATTER: Operator = Operator {
+    name: "torch.slice_scatter",
+    summary: "A copy of input with the slice start:end:step along dim replaced by src",
+    arguments: &[
+        INPUT,
+        SRC,
+        Argument::needed(
+            "dim",
+            Kind::Int,
+            "the sliced axis; negative counts from the end",
+        )
+        .or("0"),
+        Argument::needed(
+            "start",
+            Kind::Int,
+            "where the slice begins; negative counts from the end",
+        )
+        .or("None"),
+        Argument::needed(
+            "end",
+            Kind::Int,
+            "where the slice ends, not included; negative counts from the end",
+        )
+        .or("None"),
+        Argument::needed("step", Kind::Int, "the step of the slice: positive").or("1"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        let src = args.tensor("src")?;
+        let dim = args.optional_int("dim").unwrap_or(0);
+        let (start, end) = (args.optional_int("start"), args.optional_int("end"));
+        let step = args.optional_int("step").unwrap_or(1);
+        lower_slice("torch.slice_scatter", input, src, dim, start, end, step)
+    },
+};
+
+pub(super) const SELECT_SCATTER: Operator = Operator {
+    name: "torch.select_scatter",
+    summary: "A copy of input with the slice at index along dim replaced by src",
+    arguments: &[
+        INPUT,
+        SRC,
+        Argument::needed(
+            "dim",
+            Kind::Int,
+            "the axis that index is of; negative counts from the end",
+        ),
+        Argument::needed(
+            "index",
+            Kind::Int,
+            "which slice is replaced; negative counts from the end",
+        ),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        let src = args.tensor("src")?;
+        let dim = args.int("dim")?;
+        lower_select("torch.select_scatter", input, src, dim, args.int("index")?)
+    },
+};
+
+new_faces! {
+    /// `input` with the slice `start..end` along `dim`, every `step`-th, replaced by `src`.
+    ///
+    /// Bounds follow Python's slice rule: negative ones count from the end, then everything is clamped;
+    /// `None` is the axis's own end. `src` has exactly the slice's shape.
+    ///
+    /// ```
+    /// let out = strew::torch::slice_scatter(&[0, 0, 0, 0, 0], &[1, 2], 0, Some(-4), None, 2)?;
+    /// assert_eq!(out.as_slice(), [0, 1, 0, 2, 0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, and for a 0-d `input`;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    "torch.slice_scatter" slice_scatter, slice_scatter_dyn <T>
+    (src: tensor T, dim: plain i64, start: option i64, end: option i64, step: plain i64) = lower_slice
+}
+
+new_faces! {
+    /// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape without
+    /// `dim`.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::torch::select_scatter(&array![[1, 2], [3, 4]], &[5, 6], 1, -1)?;
+    /// assert_eq!(out.as_slice(), [1, 5, 3, 6]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](crate::Class::Index) for a `dim` or `index` that is none, and for a 0-d `input`;
+    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    "torch.select_scatter" select_scatter, select_scatter_dyn <T>
+    (src: tensor T, dim: plain i64, index: plain i64) = lower_select
+}
+
+#[allow(clippy::too_many_arguments)] // They are PyTorch's.
+fn lower_slice<'a>(
+    operator: &'static str,
+    input: DynView<'a>,
+    src: DynView<'a>,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Call<'a>> {
+    let describe = || {
+        expect_shape("input", input.shape(), input.rank() > 0, || {
+            "slice() cannot be applied to a 0-dim tensor.".into()
+        })
+        .map_err(index_error)?;
+        let dim = axis("dim", dim, input.rank())?;
+        let by = usize::try_from(step).ok().filter(|&by| by > 0);
+        let by = by.ok_or_else(|| Problem::Value {
+            argument: "step".into(),
+            value: step.to_string(),
+            expected: "slice step must be positive".into(),
+        })?;
+        let size = input.shape()[dim];
+        let clamp = |bound: i64| {
+            let from_end = if bound < 0 { size as i128 } else { 0 };
+            (i128::from(bound) + from_end).clamp(0, size as i128) as usize
+        };
+        let first = clamp(start.unwrap_or(0));
+        let behind = clamp(end.unwrap_or(i64::MAX)).max(first);
+        let count = (behind - first).div_ceil(by);
+        let mut shape = input.dims();
+        shape[dim] = count;
+        expect_same(&src, &shape)?;
+        replace(input, src, dim, first, by, count)
+    };
+    call(context(operator, class), describe())
+}
+
+fn lower_select<'a>(
+    operator: &'static str,
+    input: DynView<'a>,
+    src: DynView<'a>,
+    dim: i64,
+    index: i64,
+) -> Result<Call<'a>> {
+    let describe = || {
+        expect_shape("input", input.shape(), input.rank() > 0, || {
+            "select() cannot be applied to a 0-dim tensor.".into()
+        })
+        .map_err(index_error)?;
+        let dim = axis("dim", dim, input.rank())?;
+        let size = input.shape()[dim];
+        let at = if index < 0 {
+            index.saturating_add_unsigned(size as u64)
+        } else {
+            index
+        };
+        let at = usize::try_from(at).ok().filter(|&at| at < size);
+        let at = at.ok_or_else(|| {
+            index_error(Problem::Value {
+                argument: "index".into(),
+                value: index.to_string(),
+                expected: format!(
+                    "select(): index {index} out of range for tensor of size {:?} at dimension {dim}",
+                    input.shape()
+                ),
+            })
+        })?;
+        let mut shape = input.dims();
+        shape.remove(dim);
+        expect_same(&src, &shape)?;
+        replace(input, src.insert_axis(dim), dim, at, 1, 1)
+    };
+    call(context(operator, class), describe())
+}
+
+fn expect_same(src: &DynView<'_>, shape: &[usize]) -> Result<(), Problem> {
+    expect_shape("src", src.shape(), src.shape() == shape, || {
+        format!("expected src to have a size equal to the slice of self, {shape:?}")
+    })
+}
+
+/// Every `step`-th of the slices along an axis, from `first` on, `count` of them.
+fn replace<'a>(
+    input: DynView<'a>,
+    src: DynView<'a>,
+    dim: usize,
+    first: usize,
+    step: usize,
+    count: usize,
+) -> Result<Scatter<'a>, Refusal> {
+    let shape = input.dims();
+    let mut start = Dims::from_elem(0, shape.len());
+    let mut by = Strides::from_elem(1, shape.len());
+    let mut counts = shape.clone();
+    (start[dim], counts[dim]) = (first, count);
+    // A single slice needs no step; more of them keep it below the size.
+    by[dim] = if count > 1 { step.cast_signed() } else { 1 };
+    let destinations = Destinations::affine(&shape, &start, &by, &counts)?;
+    let target = Target::New {
+        dtype: input.dtype(),
+        start: Start::CopyOf(input),
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    Ok(Scatter::new(destinations, reduction, "src", src, target)?)
+}

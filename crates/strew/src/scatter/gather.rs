@@ -1,0 +1,114 @@
+//! The way back of a scatter: cells that an index names, one for each element of a new tensor.
+
+use super::{Destinations, Output};
+use crate::error::Problem;
+use crate::plan::{Execution, Fault, Space, Split, Strategy};
+use crate::tensor::{Dims, DynTensor, Held, Layout};
+
+/// A gather: which cell of an input each element of a new tensor is a copy of.
+///
+/// The cells are described as those that a scatter writes to; here they are read. The new tensor has
+/// the shape of that scatter's updates.
+#[derive(Debug)]
+pub struct Gather<'a> {
+    places: Destinations<'a>,
+    input: Held<'a>,
+    shape: Option<Dims>,
+    strategy: Option<Strategy>,
+    split: Option<(Split, usize)>,
+}
+
+impl<'a> Gather<'a> {
+    /// `input` is what the places were made for.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if it has another shape.
+    pub fn new(places: Destinations<'a>, input: impl Into<Held<'a>>) -> Result<Self, Problem> {
+        let input = input.into();
+        let (found, wanted) = (input.view().shape(), places.shape());
+        if found != wanted {
+            return Err(Problem::Shape {
+                argument: "input",
+                found: found.to_vec(),
+                expected: format!("it must be {wanted:?}"),
+            });
+        }
+        Ok(Self {
+            places,
+            input,
+            shape: None,
+            strategy: None,
+            split: None,
+        })
+    }
+
+    /// Give the output another shape with as many elements.
+    #[must_use]
+    pub fn shaped(mut self, shape: &[usize]) -> Self {
+        self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Use a strategy whatever the cost model says; an error if it cannot run this. Only
+    /// [`Strategy::InOrder`] can.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Share the run out in this way, among so many threads, whatever the cost model says; an
+    /// error if that cannot be.
+    #[must_use]
+    pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.split = split;
+        self
+    }
+
+    /// Elements of the new tensor, which need not exist yet: there may be more than can.
+    pub(crate) fn cells(&self) -> usize {
+        let shape = self.places.updates_shape().iter();
+        shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
+    /// How this would run.
+    ///
+    /// # Errors
+    /// [`Problem::Strategy`] if what was forced cannot run it.
+    pub fn execution(&self) -> Result<Execution, Problem> {
+        let input = self.input.view();
+        let output = Layout::contiguous(input.dtype(), self.places.updates_shape())?;
+        self.plan(&self.places.space(input.layout(), &output, false))
+    }
+
+    fn plan(&self, space: &Space<'_>) -> Result<Execution, Problem> {
+        Execution::of_gather(space, self.input.view().dtype(), self.strategy, self.split)
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Any [`Problem`] with the indices or memory.
+    pub fn run(self) -> Result<Output, Problem> {
+        self.perform()
+    }
+
+    /// [`run`](Self::run) of a gather that stays where it is.
+    pub(crate) fn perform(&self) -> Result<Output, Problem> {
+        let input = self.input.view();
+        let mut tensor = DynTensor::scratch(input.dtype(), self.places.updates_shape())?;
+        let space = self.places.space(input.layout(), tensor.layout(), false);
+        let run = self.plan(&space)?.gather(&space, input, tensor.view_mut());
+        run.map_err(|fault| match fault {
+            Fault::Problem(problem) => problem,
+            Fault::OutOfBounds => self.places.find_out_of_bounds(),
+        })?;
+        if let Some(shape) = &self.shape {
+            tensor = tensor.reshape(shape).unwrap_or_else(|tensor| tensor);
+        }
+        Ok(Output {
+            tensor: Some(tensor),
+            arg: None,
+        })
+    }
+}
