@@ -96,7 +96,9 @@ impl Team {
                     let other = &other;
                     scope.spawn(move |_| alone(|| other(piece)));
                 }
-                mine.map(|piece| alone(|| first(piece)));
+                if let Some(piece) = mine {
+                    alone(|| first(piece));
+                }
             }),
             Self::Own(pool) => {
                 let seats = Seats::new();
@@ -108,7 +110,9 @@ impl Team {
                             alone(|| other(piece));
                         });
                     }
-                    mine.map(|piece| alone(|| first(piece)));
+                    if let Some(piece) = mine {
+                        alone(|| first(piece));
+                    }
                 });
             }
         }
