@@ -1,5 +1,8 @@
 """``torch.ops.strew.scatter_reduce``: PyTorch's ``scatter_reduce``, with the derivatives it ought to have."""
 
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
 import torch
 
 from .._strew import Operator

@@ -1,5 +1,8 @@
 """``torch.ops.strew.scatter`` and its kin: torch_scatter's functions, with their derivatives."""
 
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
 import torch
 
 from .._strew import Operator
