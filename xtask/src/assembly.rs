@@ -60,9 +60,10 @@ const KERNELS: [Kernel; 5] = [
     },
     Kernel {
         name: "sums of single float32 elements",
-        symbol: &["6kernel4line4line", "3Sumf"],
-        // Two widths of index, eight elements and a rest each; their streams are fetched ahead.
-        wanted: &[(2 * (8 + 1), &["addss"]), (4, &["prefetch"])],
+        symbol: &["6kernel4line5lines", "3Sumf"],
+        // Two widths of index, in rows and in columns, eight elements and a rest each; their streams are
+        // fetched ahead.
+        wanted: &[(2 * 2 * (8 + 1), &["addss"]), (8, &["prefetch"])],
         // Nothing is checked but the index, and that in registers.
         banned: &["panic", "_fail"],
     },
