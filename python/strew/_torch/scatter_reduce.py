@@ -274,9 +274,10 @@ class ScatterProdBackward(Derivatives):
         src_t = torch.zeros_like(src) if src_t is None else src_t
         grad_t = torch.zeros_like(grad) if grad_t is None else grad_t
         moved_input, moved_part = product.moved(input_t, cells.part(src_t))
+        of_part, moved_part = of_part.conj(), moved_part.conj()
         out_src = cells.whole(cells.of(grad_t) * of_part + cells.of(grad) * moved_part)
         if self.include_self:
-            return grad_t * of_input + grad * moved_input, out_src
+            return grad_t * of_input.conj() + grad * moved_input.conj(), out_src
         return cells.others(grad_t), out_src
 
 
@@ -291,11 +292,11 @@ def _prod_backward_backward(input_g, src_g, grad, input, dim, index, src, includ
     of_grad = cells.reduced(part_g * of_part)
     if include_self:
         of_grad = of_grad + input_g * of_input
-        moved_input = grad * moved_input
+        moved_input = grad * moved_input.conj()
     else:
         of_grad = of_grad + cells.others(input_g)
         moved_input = torch.zeros_like(input)
-    moved_src = cells.whole(cells.of(grad) * moved_part)
+    moved_src = cells.whole(cells.of(grad) * moved_part.conj())
     return of_grad.contiguous(), moved_input.contiguous(), moved_src.contiguous()
 
 

@@ -254,7 +254,7 @@ class ExtremeInto(Extreme):
 
     def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
         (arg,) = saved
-        found = torch.zeros(arg.shape) if src_t is None else super().forward(saved, src_t)[0]
+        found = 0 if src_t is None else super().forward(saved, src_t)[0]
         stays = 0 if out_t is None else torch.where(arg == self.shape[self.dim], out_t, 0)
         return found + stays, None
 

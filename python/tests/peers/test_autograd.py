@@ -54,6 +54,20 @@ def test_products_with_zeros(zeros, include_self):
     assert gradgradcheck(f, (input, src), check_fwd_over_rev=True)
 
 
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean"])
+def test_complex_numbers(reduce, include_self):
+    made = torch.Generator().manual_seed(3)
+    input, src = (torch.randn(n, generator=made, dtype=torch.complex128).requires_grad_() for n in (3, 6))
+    index = torch.tensor([0, 1, 1, 1, 0, 0])
+
+    def f(input, src):
+        return strew.torch.scatter_reduce(input, 0, index, src, reduce, include_self=include_self)
+
+    assert gradcheck(f, (input, src), check_forward_ad=True)
+    assert gradgradcheck(f, (input, src), check_fwd_over_rev=True)
+
+
 @pytest.mark.parametrize("reduce", REDUCES)
 @pytest.mark.parametrize("include_self", [True, False])
 def test_gradients_are_torch_s(reduce, include_self):
