@@ -226,13 +226,15 @@ pub(crate) fn example(operator: &Operator, runs: bool) -> String {
     let verb = if runs { "run" } else { "explain" };
     let mut line = format!("strew {verb} {}", operator.name);
     for argument in operator.arguments {
-        if argument.default.is_some() && !matches!(argument.kind, Kind::Text) {
+        // Where a source may be left out, something else must be there: the source is the common case.
+        let source = argument.name == "src";
+        if argument.default.is_some() && !source && !matches!(argument.kind, Kind::Text) {
             continue;
         }
         let value = match (argument.kind, argument.default) {
-            (_, Some("None")) => continue,
-            (_, Some(default)) => default.to_owned(),
+            (_, Some("None")) if !source => continue,
             (Kind::Tensor | Kind::Target, _) => format!("{}.npy", argument.name),
+            (_, Some(default)) => default.to_owned(),
             (Kind::Integers, _) => "1,2".to_owned(),
             (Kind::Int, _) => "0".to_owned(),
             (Kind::Bool, _) => "true".to_owned(),
