@@ -43,9 +43,12 @@ out : array, optional
 They raise NotImplementedError, TypeError, ValueError and MemoryError like the others, and RuntimeError
 for everything else: also for an index that does not ascend or is out of range, and for pointers
 outside (torch_scatter checks neither and reads or writes outside its memory).
-They have no derivatives: a torch tensor that requires grad is a RuntimeError.
+Torch tensors have derivatives as above, and right ones where pointers overlap, leave gaps or descend. Under
+``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
 """
 
+from ._install import install as install
+from ._install import uninstall as uninstall
 from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
 
@@ -229,6 +232,8 @@ def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):
     >>> strew.torch_scatter.segment_coo([-3, -4, 8], [0, 0, 1], reduce="mean")
     array([-3,  8])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, reduce)
     return _segment_coo(src, index, out, dim_size, reduce)
 
 
@@ -241,6 +246,8 @@ def segment_sum_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_sum_coo([1, 2, 4], [0, 2, 2])
     array([1, 0, 6])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, "sum")
     return _segment_sum_coo(src, index, out, dim_size)
 
 
@@ -253,6 +260,8 @@ def segment_add_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_add_coo([1, 2], [1, 1], out=totals)
     array([10, 23])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, "add")
     return _segment_add_coo(src, index, out, dim_size)
 
 
@@ -263,6 +272,8 @@ def segment_mean_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_mean_coo([1.0, 2.0, 5.0], [0, 0, 1], dim_size=3)
     array([1.5, 5. , 0. ])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, "mean")
     return _segment_mean_coo(src, index, out, dim_size)
 
 
@@ -276,6 +287,8 @@ def segment_min_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_min_coo([3, 1, 1], [0, 2, 2])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, "min", True)
     return _segment_min_coo(src, index, out, dim_size)
 
 
@@ -286,6 +299,8 @@ def segment_max_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_max_coo([3, 1, 2], [0, 2, 2])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_coo(src, index, out, dim_size, "max", True)
     return _segment_max_coo(src, index, out, dim_size)
 
 
@@ -310,6 +325,8 @@ def segment_csr(src, indptr, out=None, reduce="sum"):
     >>> strew.torch_scatter.segment_csr([1, 2, 3, 4], [0, 3, 1, 4], reduce="max")
     array([3, 0, 4])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, reduce)
     return _segment_csr(src, indptr, out, reduce)
 
 
@@ -322,6 +339,8 @@ def segment_sum_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_sum_csr([1, 2, 4], [0, 1, 1, 3])
     array([1, 0, 6])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, "sum")
     return _segment_sum_csr(src, indptr, out)
 
 
@@ -336,6 +355,8 @@ def segment_add_csr(src, indptr, out=None):
     >>> out
     array([1, 6])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, "add")
     return _segment_add_csr(src, indptr, out)
 
 
@@ -346,6 +367,8 @@ def segment_mean_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_mean_csr([1.0, 2.0, 5.0], [0, 2, 3])
     array([1.5, 5. ])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, "mean")
     return _segment_mean_csr(src, indptr, out)
 
 
@@ -360,6 +383,8 @@ def segment_min_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_min_csr([3, 1, 1], [0, 1, 1, 3])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, "min", True)
     return _segment_min_csr(src, indptr, out)
 
 
@@ -370,6 +395,8 @@ def segment_max_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_max_csr([3, 1, 2], [0, 1, 1, 3])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_csr(src, indptr, out, "max", True)
     return _segment_max_csr(src, indptr, out)
 
 
@@ -383,6 +410,8 @@ def gather_coo(src, index, out=None):
     >>> strew.torch_scatter.gather_coo([10, 20, 30], [0, 0, 2])
     array([10, 10, 30])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_gather_coo(src, index, out)
     return _gather_coo(src, index, out)
 
 
@@ -397,4 +426,34 @@ def gather_csr(src, indptr, out=None):
     >>> strew.torch_scatter.gather_csr([10, 20], [0, 2, 3])
     array([10, 10, 20])
     """
+    if operators := _dispatcher(src, out):
+        return operators.segments.call_gather_csr(src, indptr, out)
     return _gather_csr(src, indptr, out)
+
+
+def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
+    """Find the standard deviation of each group; see the module."""
+    return _composites("scatter_std", src).std(src, index, dim, out, dim_size, unbiased)
+
+
+def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
+    """Find the logarithm of the sum of each group's exponentials; see the module."""
+    return _composites("scatter_logsumexp", src).logsumexp(src, index, dim, out, dim_size, eps)
+
+
+def scatter_softmax(src, index, dim=-1, dim_size=None):
+    """Divide the exponentials of each group's elements by their sum; see the module."""
+    return _composites("scatter_softmax", src).softmax(src, index, dim, dim_size)
+
+
+def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
+    """Find the logarithms of `scatter_softmax`; see the module."""
+    return _composites("scatter_log_softmax", src).log_softmax(src, index, dim, eps, dim_size)
+
+
+def _composites(function, src):
+    if not hasattr(src, "requires_grad"):
+        raise TypeError(f"torch_scatter.{function}: src is {type(src).__name__}: it must be a torch tensor")
+    from ._torch import composites
+
+    return composites

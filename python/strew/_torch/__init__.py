@@ -1,4 +1,6 @@
 """strew's operators in torch's dispatcher. Needs torch, and is imported only where that is in use."""
 
+from . import composites as composites
 from . import scatter_reduce as scatter_reduce
+from . import segments as segments
 from . import torch_scatter as torch_scatter

@@ -1,0 +1,385 @@
+"""``torch.ops.strew.scatter_softmax`` and its kin: what torch_scatter composes, with the derivatives.
+
+A derivative is a formula of what came out, the elements, and sums of groups: operators that have
+derivatives themselves. 16-bit floats are computed with in float32 and rounded once.
+"""
+
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
+import torch
+
+from .._strew import Operator
+from .registry import Derivatives, batched, define
+from .scatter_reduce import plain, same
+from .segments import script
+from .torch_scatter import _batched, gathered, scatter, scatter_extreme
+
+_sum = Operator("torch_scatter.scatter_sum")
+_mean = Operator("torch_scatter.scatter_mean")
+_max = Operator("torch_scatter.scatter_max")
+
+
+def wide(tensor):
+    """The tensor as it is computed with."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def _floats(function, src):
+    if not src.is_floating_point():
+        raise ValueError(f"torch_scatter.{function}: src has dtype {src.dtype}: it must be of floating point")
+    return wide(plain(src))
+
+
+def _shape(src, index, dim, out, dim_size):
+    """The shape of what has a value per group."""
+    shape = list(src.shape)
+    if out is not None:
+        dim_size = out.shape[dim]
+    elif dim_size is None:
+        dim_size = int(index.max()) + 1 if index.numel() else 0
+    shape[dim] = dim_size
+    return shape
+
+
+def _fake_shape(src, index, dim, out, dim_size):
+    if out is None and dim_size is None:
+        dim_size = torch.library.get_ctx().new_dynamic_size()
+    return _shape(src, index, dim, out, dim_size)
+
+
+class Grouped(Derivatives):
+    """A composite's derivative: elements know their groups."""
+
+    def __init__(self, src, index, dim):
+        self.shape, self.dim, self.size = src.shape, dim % src.dim(), None
+        self.count = 0 if 0 in src.shape else src.shape[self.dim]
+
+    def of(self, values, index):
+        """The value of each element's group."""
+        return gathered(values, self.dim, index, self.shape)
+
+    def sum(self, values, index):
+        return scatter(values, index, self.dim, self.size, "sum")
+
+    def with_share_of_eps(self, weights, eps, src, index):
+        """The weights of elements in a sum to which `eps` times the largest one was added, too."""
+        if src is None:
+            return weights
+        _, arg = scatter_extreme(src.detach(), index, self.dim, self.size, "max")
+        places = torch.arange(self.count, device=src.device)
+        places = places.reshape([-1] + [1] * (src.dim() - 1 - self.dim))
+        return weights * (1 + eps * (places == self.of(arg, index)))
+
+
+def _shows(eps, dtype):
+    """Whether a sum that is at least 1 changes by so little."""
+    return eps > torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
+
+
+def _softmax(src, index, dim, dim_size):
+    values = _floats("scatter_softmax", src)
+    top = _max(values, index, dim, None, dim_size)[0]
+    if values.numel() == 0:
+        return src.new_empty(src.shape)
+    powers = (values - gathered(top, dim, index, src.shape)).exp_()
+    sums = _sum(powers, index, dim, None, dim_size)
+    return powers.div_(gathered(sums, dim, index, src.shape)).to(src.dtype)
+
+
+def _softmax_fake(src, index, dim, dim_size):
+    return src.new_empty(src.shape)
+
+
+class Softmax(Grouped):
+    def __init__(self, src, index, dim, dim_size):
+        super().__init__(src, index, dim)
+        self.size = dim_size
+
+    def tensors(self, arguments, results):
+        return (arguments[1], results[0])
+
+    def backward(self, saved, grad):
+        return self.forward(saved, grad), None, None, None
+
+    def forward(self, saved, src_t, *_):
+        """The Jacobian is symmetric."""
+        if self.count == 0:
+            return src_t
+        index, found = saved[0], wide(saved[1])
+        weighted = found * wide(src_t)
+        return (weighted - found * self.of(self.sum(weighted, index), index)).to(src_t.dtype)
+
+
+def _softmax_vmap(info, in_dims, src, index, dim, dim_size):
+    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+    return scatter_softmax(src, index, dim, dim_size), 0
+
+
+scatter_softmax = define(
+    "scatter_softmax(Tensor src, Tensor index, int dim, SymInt? dim_size) -> Tensor",
+    _softmax,
+    _softmax_fake,
+    Softmax,
+    _softmax_vmap,
+)
+
+
+def _log_softmax(src, index, dim, eps, dim_size):
+    values = _floats("scatter_log_softmax", src)
+    top = _max(values, index, dim, None, dim_size)[0]
+    if values.numel() == 0:
+        return src.new_empty(src.shape)
+    values = values - gathered(top, dim, index, src.shape)
+    logs = _sum(values.exp(), index, dim, None, dim_size).add_(eps).log_()
+    return values.sub_(gathered(logs, dim, index, src.shape)).to(src.dtype)
+
+
+def _log_softmax_fake(src, index, dim, eps, dim_size):
+    return src.new_empty(src.shape)
+
+
+class LogSoftmax(Grouped):
+    def __init__(self, src, index, dim, eps, dim_size):
+        super().__init__(src, index, dim)
+        self.size, self.eps = dim_size, eps
+
+    def tensors(self, arguments, results):
+        src, index = arguments[:2]
+        return (index, results[0], src if _shows(self.eps, src.dtype) else None)
+
+    def _weights(self, saved):
+        index, found, src = saved
+        return self.with_share_of_eps(wide(found).exp(), self.eps, src, index)
+
+    def backward(self, saved, grad):
+        found = grad
+        if self.count > 0:
+            index, values = saved[0], wide(grad)
+            sums = self.of(self.sum(values, index), index)
+            found = (values - self._weights(saved) * sums).to(grad.dtype)
+        return found, None, None, None, None
+
+    def forward(self, saved, src_t, *_):
+        if self.count == 0:
+            return src_t
+        index, values = saved[0], wide(src_t)
+        sums = self.sum(self._weights(saved) * values, index)
+        return (values - self.of(sums, index)).to(src_t.dtype)
+
+
+def _log_softmax_vmap(info, in_dims, src, index, dim, eps, dim_size):
+    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+    return scatter_log_softmax(src, index, dim, eps, dim_size), 0
+
+
+scatter_log_softmax = define(
+    "scatter_log_softmax(Tensor src, Tensor index, int dim, float eps, SymInt? dim_size) -> Tensor",
+    _log_softmax,
+    _log_softmax_fake,
+    LogSoftmax,
+    _log_softmax_vmap,
+)
+
+
+def _logsumexp(src, index, dim, out, dim_size, eps):
+    values = _floats("scatter_logsumexp", src)
+    shape = _shape(src, index, dim, out, dim_size)
+    top = _max(values, index, dim, values.new_full(shape, -torch.inf), None)[0]
+    powers = values
+    if values.numel() > 0:
+        powers = values - gathered(top, dim, index, src.shape)
+        # Of NaN, and of infinity without infinity.
+        powers = powers.masked_fill_(powers.isnan(), -torch.inf).exp_()
+    start = top.new_zeros(shape) if out is None else (wide(plain(out)) - top).exp_()
+    found = _sum(powers, index, dim, start, None).add_(eps).log_().add_(top)
+    if out is None:
+        return found.to(src.dtype).nan_to_num_(neginf=0.0)
+    return torch.where(found.isfinite(), found, wide(plain(out))).to(src.dtype)
+
+
+def _logsumexp_fake(src, index, dim, out, dim_size, eps):
+    return src.new_empty(_fake_shape(src, index, dim, out, dim_size))
+
+
+class Logsumexp(Grouped):
+    def __init__(self, src, index, dim, out, dim_size, eps):
+        super().__init__(src, index, dim)
+        self.eps = eps
+
+    def tensors(self, arguments, results):
+        src, index, _, out = arguments[:4]
+        self.size = results[0].shape[self.dim]
+        return (index, src, results[0], out)
+
+    def _weights(self, saved):
+        """What each element, and what `out` held, has of the sum: none where the sum is no number."""
+        index, src, found, _ = saved
+        found = self.of(wide(found), index)
+        usable = src.isfinite() & found.isfinite()
+        weights = torch.where(usable, wide(src) - found, -torch.inf).exp()
+        shown = src if _shows(self.eps, src.dtype) else None
+        return self.with_share_of_eps(weights, self.eps, shown, index)
+
+    def _weight_of_out(self, saved):
+        _, _, found, out = saved
+        found, out = wide(found), wide(out)
+        return torch.where(same(out, found), 0, out - found).exp()
+
+    def backward(self, saved, grad):
+        of_src, of_out = grad.new_zeros(self.shape), None
+        values = wide(grad)
+        if self.count > 0:
+            of_src = (self._weights(saved) * self.of(values, saved[0])).to(grad.dtype)
+        if saved[3] is not None:
+            of_out = (self._weight_of_out(saved) * values).to(grad.dtype)
+        return of_src, None, None, of_out, None, None
+
+    def forward(self, saved, src_t, _index, _dim, out_t, *_):
+        index, _, found, _ = saved
+        moved = wide(found).new_zeros(found.shape)
+        if src_t is not None and self.count > 0:
+            moved = self.sum(self._weights(saved) * wide(src_t), index)
+        if out_t is not None:
+            moved = moved + self._weight_of_out(saved) * wide(out_t)
+        return moved.to(found.dtype)
+
+
+def _logsumexp_vmap(info, in_dims, src, index, dim, out, dim_size, eps):
+    known = dim_size if out is None else 0
+    src, index, dim = _batched(info, in_dims, src, index, dim, known)
+    out = None if out is None else batched(out, in_dims[3], info.batch_size)
+    return scatter_logsumexp(src, index, dim, out, dim_size, eps), 0
+
+
+scatter_logsumexp = define(
+    "scatter_logsumexp(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size, float eps) -> Tensor",
+    _logsumexp,
+    _logsumexp_fake,
+    Logsumexp,
+    _logsumexp_vmap,
+)
+
+
+def _counts(index, dim, shape, size):
+    """How many elements each group has, with as many axes as the shape."""
+    if index.dim() == 1 and index.numel() == shape[dim]:
+        counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
+        return counts.reshape([-1] + [1] * (len(shape) - 1 - dim))
+    ones = torch.ones((), dtype=torch.int64, device=index.device).expand(shape)
+    return scatter(ones, index, dim, size, "sum")
+
+
+def _divisor(counts, unbiased):
+    return (counts - int(unbiased)).clamp(min=1)
+
+
+def _std(src, index, dim, out, dim_size, unbiased):
+    values = wide(plain(src))
+    if not src.is_floating_point():
+        values = values.to(torch.get_default_dtype())
+    dim = dim % max(src.dim(), 1)
+    mean = _mean(values, index, dim, None, _shape(src, index, dim, out, dim_size)[dim])
+    squares = values
+    if values.numel() > 0:
+        squares = (values - gathered(mean, dim, index, src.shape)).square_()
+    start = torch.zeros_like(mean) if out is None else plain(out).to(values.dtype, copy=True)
+    found = _sum(squares, index, dim, start, None)
+    divisor = _divisor(_counts(index, dim, src.shape, mean.shape[dim]), unbiased)
+    found = found.div_(divisor.to(values.dtype) + 1e-6).sqrt_()
+    return found.to(src.dtype) if src.is_floating_point() else found
+
+
+def _std_fake(src, index, dim, out, dim_size, unbiased):
+    dtype = src.dtype if src.is_floating_point() else torch.get_default_dtype()
+    return src.new_empty(_fake_shape(src, index, dim, out, dim_size), dtype=dtype)
+
+
+class Std(Grouped):
+    """Where a deviation is 0 it has a corner; its derivative there is 0."""
+
+    def __init__(self, src, index, dim, out, dim_size, unbiased):
+        super().__init__(src, index, dim)
+        self.unbiased, self.into = unbiased, out is not None
+
+    def tensors(self, arguments, results):
+        self.size = results[0].shape[self.dim]
+        return (arguments[1], arguments[0], results[0])
+
+    def _slopes(self, saved):
+        """Of a group's value by half of its sum of squares."""
+        index, _, found = saved
+        found = wide(found)
+        divisor = _divisor(_counts(index, self.dim, self.shape, self.size), self.unbiased)
+        divisor = divisor.to(found.dtype) + 1e-6
+        return torch.where(found == 0, 0, 1 / (torch.where(found == 0, 1, found) * divisor))
+
+    def _deviations(self, saved):
+        index, src, _ = saved
+        src = wide(src)
+        return src - self.of(scatter(src, index, self.dim, self.size, "mean"), index)
+
+    def backward(self, saved, grad):
+        slopes = self._slopes(saved) * wide(grad)
+        of_src = grad.new_zeros(self.shape)
+        if self.count > 0:
+            of_src = (self._deviations(saved) * self.of(slopes, saved[0])).to(grad.dtype)
+        of_out = (slopes / 2).to(grad.dtype) if self.into else None
+        return of_src, None, None, of_out, None, None
+
+    def forward(self, saved, src_t, _index, _dim, out_t, *_):
+        index, _, found = saved
+        moved = wide(found).new_zeros(found.shape)
+        if src_t is not None and self.count > 0:
+            moved = self.sum(self._deviations(saved) * wide(src_t), index)
+        if out_t is not None:
+            moved = moved + wide(out_t) / 2
+        return (self._slopes(saved) * moved).to(found.dtype)
+
+
+def _std_vmap(info, in_dims, src, index, dim, out, dim_size, unbiased):
+    known = dim_size if out is None else 0
+    src, index, dim = _batched(info, in_dims, src, index, dim, known)
+    out = None if out is None else batched(out, in_dims[3], info.batch_size)
+    return scatter_std(src, index, dim, out, dim_size, unbiased), 0
+
+
+scatter_std = define(
+    "scatter_std(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size, bool unbiased) -> Tensor",
+    _std,
+    _std_fake,
+    Std,
+    _std_vmap,
+)
+
+
+def std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
+    """``scatter_std`` for tensors that the dispatcher has to know of."""
+    found = scatter_std(src, torch.as_tensor(index), dim, out, dim_size, unbiased)
+    return found if out is None else out.copy_(found)
+
+
+def logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
+    """``scatter_logsumexp`` for such."""
+    # What the derivative keeps of it must stay as it is.
+    before = None if out is None else out.clone()
+    found = scatter_logsumexp(src, torch.as_tensor(index), dim, before, dim_size, eps)
+    return found if out is None else out.copy_(found)
+
+
+def softmax(src, index, dim=-1, dim_size=None):
+    """``scatter_softmax`` for such."""
+    return scatter_softmax(src, torch.as_tensor(index), dim, dim_size)
+
+
+def log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
+    """``scatter_log_softmax`` for such."""
+    return scatter_log_softmax(src, torch.as_tensor(index), dim, eps, dim_size)
+
+
+_ELEMENTS = "Tensor src, Tensor index, int dim=-1"
+_INTO = f"{_ELEMENTS}, Tensor(a!)? out=None, int? dim_size=None"
+script("scatter_std", f"{_INTO}, bool unbiased=True", std)
+script("scatter_logsumexp", f"{_INTO}, float eps=1e-12", logsumexp)
+script("scatter_softmax", f"{_ELEMENTS}, int? dim_size=None", softmax)
+script("scatter_log_softmax", f"{_ELEMENTS}, float eps=1e-12, int? dim_size=None", log_softmax)
