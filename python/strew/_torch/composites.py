@@ -11,9 +11,9 @@ import torch
 
 from .._strew import Operator
 from .registry import Derivatives, batched, define
-from .scatter_reduce import plain, same
-from .segments import script
-from .torch_scatter import _batched, gathered, scatter, scatter_extreme
+from .scatter_reduce import plain
+from .script import script
+from .torch_scatter import _batched, scatter, scatter_extreme
 
 _sum = Operator("torch_scatter.scatter_sum")
 _mean = Operator("torch_scatter.scatter_mean")
@@ -23,6 +23,17 @@ _max = Operator("torch_scatter.scatter_max")
 def wide(tensor):
     """The tensor as it is computed with."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def gathered(values, dim, index, shape):
+    """The value of each element's group."""
+    if index.dim() == 1 and index.numel() == shape[dim]:
+        return values.index_select(dim, index)
+    if index.dim() == 1:
+        index = index.reshape([-1] + [1] * (len(shape) - 1 - dim % len(shape)))
+    else:
+        index = index.reshape(index.shape + (1,) * (len(shape) - index.dim()))
+    return values.gather(dim, index.expand(shape).long())
 
 
 def _floats(function, src):
@@ -224,7 +235,9 @@ class Logsumexp(Grouped):
     def _weight_of_out(self, saved):
         _, _, found, out = saved
         found, out = wide(found), wide(out)
-        return torch.where(same(out, found), 0, out - found).exp()
+        # Where the sum is no number it is what `out` held.
+        stays = (out == found) | (out.isnan() & found.isnan())
+        return torch.where(stays, 0, out - found).exp()
 
     def backward(self, saved, grad):
         of_src, of_out = grad.new_zeros(self.shape), None

@@ -11,9 +11,10 @@ a copy to them, of which the last one stays.
 import torch
 
 from .._strew import Operator
-from .registry import Derivatives, batched, define, library
-from .scatter_reduce import divided, plain
-from .torch_scatter import scatter
+from .registry import Derivatives, batched, define
+from .scatter_reduce import plain
+from .script import script
+from .torch_scatter import divided, scatter
 
 _run_scatter = Operator("torch_scatter.scatter")
 _run_segment_coo = Operator("torch_scatter.segment_coo")
@@ -464,22 +465,6 @@ def call_gather_coo(src, index, out):
 def call_gather_csr(src, indptr, out):
     """``gather_csr`` for such."""
     return _into(out, gather_csr(src, torch.as_tensor(indptr), out, None))
-
-
-def script(function, arguments, run, results="Tensor"):
-    """Makes a function of `strew.torch_scatter` known to TorchScript, which compiles no other Python."""
-    from .. import torch_scatter as public
-
-    builtin(f"torch_scatter_{function}", getattr(public, function), arguments, run, results)
-
-
-def builtin(name, function, arguments, run, results="Tensor"):
-    """Makes a call of the function in TorchScript one of an operator that runs the other."""
-    from torch.jit._builtins import _register_builtin
-
-    library.define(f"{name}({arguments}) -> {results}")
-    library.impl(name, run, "CompositeImplicitAutograd")
-    _register_builtin(function, f"strew::{name}")
 
 
 def _script_segments(reduce):

@@ -301,7 +301,10 @@ def _script(function):
         f" -> {result}"
     )
 
-    def run(src, index, dim=-1, out=None, dim_size=None, reduce=function.removeprefix("scatter_")):
+    # The dispatcher leaves out what is the schema's default.
+    default = "sum" if function == "scatter" else function.removeprefix("scatter_")
+
+    def run(src, index, dim=-1, out=None, dim_size=None, reduce=default):
         return call(src, index, dim, out, dim_size, reduce, with_arg=extreme)
 
     library.impl(name, run, "CompositeImplicitAutograd")

@@ -1,0 +1,195 @@
+"""strew in torch_scatter's place, for code that one cannot change."""
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+__all__ = ["install", "uninstall"]
+
+#: The release whose surface this is.
+_VERSION = "2.1.2"
+
+_REDUCES = ("sum", "add", "mean", "min", "max")
+_SCATTERS = ("scatter", "scatter_mul", *(f"scatter_{reduce}" for reduce in _REDUCES))
+_COMPOSITES = {
+    "std": ("scatter_std",),
+    "logsumexp": ("scatter_logsumexp",),
+    "softmax": ("scatter_softmax", "scatter_log_softmax"),
+}
+
+_MISSING = object()
+
+#: What was changed: a namespace, the name in it, what was there, and what is now.
+_changes: list[tuple[dict[str, object], str, object, object]] = []
+
+#: Modules and functions that are nobody's but this installation's, and what they stand for.
+_stand_ins: list[tuple[object, object]] = []
+
+
+def install(pyg=False):
+    """Make ``import torch_scatter`` give strew's functions, wherever it is imported from now on.
+
+    That is the whole public surface of torch_scatter 2.1.2, submodules and ``__version__`` included.
+    Modules that have imported torch_scatter already, or names from it, get strew's in their place, and
+    torch_geometric is told that torch_scatter is there.
+
+    Parameters
+    ----------
+    pyg : bool, default False
+        Also put strew behind ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
+        torch_geometric takes torch's own scatters on CPU. It is imported if it has not been.
+
+    Raises
+    ------
+    ImportError
+        If torch cannot be imported, or with `pyg` torch_geometric.
+
+    What is not reached: functions that somebody keeps elsewhere than in a module's names, such as in a
+    class or a closure. It may be called any number of times, before and after other imports;
+    `uninstall` undoes it.
+    """
+    _needed("torch", "install()")
+    if pyg:
+        # Before anything is changed, since it may be missing.
+        _needed("torch_geometric.utils", "install(pyg=True)")
+    modules = _modules()
+    _rebind(_replaced(modules))
+    for name, module in modules.items():
+        _set(sys.modules, name, module)
+    _tell_torch_geometric(modules["torch_scatter"])
+    if pyg:
+        _rebind(_torch_geometric_functions())
+
+
+def uninstall():
+    """Undo `install`: whatever was there before is there again.
+
+    What was imported from torch_scatter by name since then stays strew's.
+    """
+    _undo()
+    # Modules that were loaded since then have names for what has been put back.
+    _rebind(_stand_ins)
+    _stand_ins.clear()
+    _changes.clear()
+
+
+def _undo():
+    while _changes:
+        namespace, name, before, after = _changes.pop()
+        if namespace.get(name, _MISSING) is not after:
+            continue
+        if before is _MISSING:
+            del namespace[name]
+        else:
+            namespace[name] = before
+
+
+def _needed(module, caller):
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(
+            f"strew.torch_scatter.{caller} needs {package}, which cannot be imported: {error} (pip install {package})"
+        ) from error
+
+
+def _set(namespace, name, value):
+    before = namespace.get(name, _MISSING)
+    if before is not value:
+        _changes.append((namespace, name, before, value))
+        namespace[name] = value
+
+
+def _rebind(pairs):
+    """Gives all names of loaded modules that stand for the first of a pair the second."""
+    after = {id(before): (before, after) for before, after in pairs if before is not after}
+    if not after:
+        return
+    for module in list(sys.modules.values()):
+        if not isinstance(module, ModuleType) or module.__name__.startswith("strew."):
+            continue
+        names = vars(module)
+        for name, value in list(names.items()):
+            if id(value) in after:
+                _set(names, name, after[id(value)][1])
+
+
+_made: dict[str, ModuleType] = {}
+
+
+def _modules():
+    """strew's torch_scatter and its submodules by name; made once, so that who has them keeps them."""
+    if not _made:
+        from . import torch_scatter as ours
+
+        rest = import_module("strew._torch.drop_in")
+        composites = {part: {name: getattr(ours, name) for name in names} for part, names in _COMPOSITES.items()}
+        segments = {name: getattr(ours, name) for name in ours.__all__ if name.startswith(("segment", "gather"))}
+        parts = {
+            "scatter": {name: getattr(ours, name) for name in _SCATTERS},
+            "segment_coo": {name: function for name, function in segments.items() if name.endswith("_coo")},
+            "segment_csr": {name: function for name, function in segments.items() if name.endswith("_csr")},
+            "utils": {"broadcast": rest.broadcast},
+            "placeholder": rest.PLACEHOLDERS,
+            "testing": rest.TESTING,
+        }
+        submodules = {part: _module(part, names) for part, names in parts.items()}
+        within = {part: _module(f"composite.{part}", names) for part, names in composites.items()}
+        composed = {name: function for names in composites.values() for name, function in names.items()}
+        submodules["composite"] = _module("composite", {**within, **composed}, package=True)
+        functions = parts["scatter"] | segments | composed
+        constants = {"__version__": _VERSION, "__all__": [*functions, "__version__"], "cuda_version": -1}
+        # Functions hide the submodules of their names, as in torch_scatter.
+        _module("", submodules | functions | constants, package=True)
+    return _made
+
+
+def _module(part, names, package=False):
+    name = f"torch_scatter.{part}".rstrip(".")
+    module = ModuleType(name, "strew's functions under torch_scatter's names.")
+    module.__spec__ = ModuleSpec(name, None, origin=__file__, is_package=package)
+    module.__file__ = __file__
+    module.__package__ = name if package else name.rpartition(".")[0]
+    if package:
+        module.__path__ = []
+    vars(module).update(names)
+    _made[name] = module
+    return module
+
+
+def _replaced(modules):
+    """What a torch_scatter that is loaded has in the places of ours."""
+    pairs = []
+    for name, ours in modules.items():
+        theirs = sys.modules.get(name)
+        if theirs is None or theirs is ours:
+            continue
+        pairs.append((theirs, ours))
+        _stand_ins.append((ours, theirs))
+        for part, value in vars(theirs).items():
+            if callable(value) and part in vars(ours):
+                pairs.append((value, vars(ours)[part]))
+    return pairs
+
+
+def _tell_torch_geometric(module):
+    """Its modules look for torch_scatter once, when they are loaded."""
+    for name, loaded in list(sys.modules.items()):
+        if name.partition(".")[0] != "torch_geometric" or not isinstance(loaded, ModuleType):
+            continue
+        for known, value in (("torch_scatter", module), ("WITH_TORCH_SCATTER", True)):
+            if known in vars(loaded):
+                _set(vars(loaded), known, value)
+
+
+def _torch_geometric_functions():
+    utils = sys.modules["torch_geometric.utils"]
+    ours = import_module("strew._torch.torch_geometric")
+    for name in ours.FUNCTIONS:
+        theirs = getattr(utils, name)
+        if theirs is not getattr(ours, name):
+            ours.theirs[name] = theirs
+            _stand_ins.append((getattr(ours, name), theirs))
+            yield theirs, getattr(ours, name)

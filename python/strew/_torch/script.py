@@ -1,0 +1,48 @@
+"""strew's functions in TorchScript, which compiles no Python like theirs: calls of operators instead."""
+
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
+import torch
+from torch.jit._builtins import _register_builtin
+from torch.jit._state import _python_cu, _set_jit_function_cache
+
+from .. import torch_scatter as public
+from .registry import library
+
+# Registers operators for the scatter functions.
+from .torch_scatter import scatter as _
+
+
+def script(function, arguments, run, results="Tensor"):
+    """Makes a function of `strew.torch_scatter` known to TorchScript."""
+    builtin(f"torch_scatter_{function}", getattr(public, function), arguments, run, results)
+
+
+def builtin(name, function, arguments, run, results="Tensor"):
+    """Makes a call of the function in TorchScript one of an operator that runs the other."""
+    library.define(f"{name}({arguments}) -> {results}")
+    library.impl(name, run, "CompositeImplicitAutograd")
+    _register_builtin(function, f"strew::{name}")
+    _scriptable(function, name)
+
+
+def _scriptable(function, name):
+    """Lets `torch.jit.script` find the function compiled, instead of reading its source."""
+    schema = getattr(torch.ops.strew, name).default._schema
+
+    def parameter(argument):
+        declared = f"{argument.name}: {argument.type.annotation_str}"
+        return f"{declared} = {argument.default_value!r}" if argument.has_default_value() else declared
+
+    parameters = ", ".join(map(parameter, schema.arguments))
+    passed = ", ".join(argument.name for argument in schema.arguments)
+    results = ", ".join(result.type.annotation_str for result in schema.returns)
+    results = f"Tuple[{results}]" if len(schema.returns) > 1 else results
+    defined = f"strew_{name}"
+    _python_cu.define(f"def {defined}({parameters}) -> {results}:\n    return torch.ops.strew.{name}({passed})\n")
+    _set_jit_function_cache(function, _python_cu.find_function(defined))
+
+
+for _function in ("", "_sum", "_add", "_mul", "_mean", "_min", "_max"):
+    _scriptable(getattr(public, f"scatter{_function}"), f"torch_scatter_scatter{_function}")

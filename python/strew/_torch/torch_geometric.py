@@ -1,0 +1,85 @@
+"""torch_geometric's ``scatter``, ``segment`` and ``softmax``, for `strew.torch_scatter.install`.
+
+On CPU torch_geometric makes them of torch's own scatters, whose values and gradients these have: a NaN
+wins every minimum and maximum, and equally extreme elements share the gradient. What is no plain tensor
+on CPU goes to torch_geometric's functions.
+"""
+
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
+import torch
+
+from .. import torch as torch_s
+from .. import torch_scatter
+from .script import builtin
+
+FUNCTIONS = ("scatter", "segment", "softmax")
+
+#: torch_geometric's own functions by name.
+theirs = {}
+
+_TORCH_S = {"min": "amin", "max": "amax", "amin": "amin", "amax": "amax", "mul": "prod"}
+
+
+def _is_plain(tensor):
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+
+
+def _fits(src, index, dim):
+    if not (_is_plain(src) and _is_plain(index)):
+        return False
+    return index.dim() == 1 and -src.dim() <= dim < src.dim()
+
+
+def scatter(src, index, dim=0, dim_size=None, reduce="sum"):
+    """``torch_geometric.utils.scatter`` by strew."""
+    if _fits(src, index, dim):
+        # It divides integers without rounding.
+        if reduce in ("sum", "add") or (reduce == "mean" and src.is_floating_point()):
+            return torch_scatter.scatter(src, index, dim, None, dim_size, reduce)
+        if reduce in _TORCH_S:
+            return _extreme_or_product(src, index, dim % src.dim(), dim_size, reduce)
+    return theirs["scatter"](src, index, dim, dim_size, reduce)
+
+
+def _extreme_or_product(src, index, dim, dim_size, reduce):
+    if dim_size is None:
+        dim_size = int(index.max()) + 1 if index.numel() > 0 else 0
+    shape = (*src.shape[:dim], dim_size, *src.shape[dim + 1 :])
+    index = index.reshape([-1] + [1] * (src.dim() - 1 - dim)).expand(src.shape)
+    start = src.new_ones(shape) if reduce == "mul" else src.new_zeros(shape)
+    reduce = _TORCH_S[reduce]
+    return torch_s.scatter_reduce(start, dim, index, src, reduce, include_self=reduce == "prod")
+
+
+def segment(src, ptr, reduce="sum"):
+    """``torch_geometric.utils.segment`` by strew."""
+    if _is_plain(src) and _is_plain(ptr) and reduce in ("sum", "add", "mean", "min", "max"):
+        return torch_scatter.segment_csr(src, ptr, None, reduce)
+    return theirs["segment"](src, ptr, reduce)
+
+
+def softmax(src, index=None, ptr=None, num_nodes=None, dim=0):
+    """``torch_geometric.utils.softmax`` by strew.
+
+    torch_geometric adds 1e-16 to a sum that is at least 1, which in no dtype makes a difference.
+    """
+    if ptr is None and index is not None and _fits(src, index, dim) and src.is_floating_point():
+        return torch_scatter.scatter_softmax(src, index, dim, num_nodes)
+    return theirs["softmax"](src, index, ptr, num_nodes, dim)
+
+
+builtin(
+    "torch_geometric_scatter",
+    scatter,
+    'Tensor src, Tensor index, int dim=0, int? dim_size=None, str reduce="sum"',
+    scatter,
+)
+builtin("torch_geometric_segment", segment, 'Tensor src, Tensor ptr, str reduce="sum"', segment)
+builtin(
+    "torch_geometric_softmax",
+    softmax,
+    "Tensor src, Tensor? index=None, Tensor? ptr=None, int? num_nodes=None, int dim=0",
+    softmax,
+)
