@@ -1,5 +1,7 @@
 """torch_scatter (``pytorch_scatter``), the scatter library of graph networks.
 
+`install` makes ``import torch_scatter`` give these functions, for code that one cannot change.
+
 The ``scatter`` functions share these arguments:
 
 src : array

@@ -100,7 +100,7 @@ assert client.scatter is theirs and client.whole is torch_scatter and torch_scat
 
 
 BEFORE = "import strew\nstrew.torch_scatter.install(pyg=True)\n"
-AFTER = "import torch_geometric.nn, torch_geometric.utils, client\nimport strew\nstrew.torch_scatter.install(pyg=True)\n"
+AFTER = "import torch_geometric.nn, torch_geometric.utils, client\n" + BEFORE
 
 
 @pytest.mark.parametrize("order", [BEFORE, AFTER], ids=["before", "after"])
