@@ -224,11 +224,11 @@ class Logsumexp(Grouped):
         return (index, src, results[0], out)
 
     def _weights(self, saved):
-        """What each element, and what `out` held, has of the sum: none where the sum is no number."""
+        """What each element has of its group's sum: nothing where that is no number, nor if it is none itself."""
         index, src, found, _ = saved
-        found = self.of(wide(found), index)
-        usable = src.isfinite() & found.isfinite()
-        weights = torch.where(usable, wide(src) - found, -torch.inf).exp()
+        found = wide(found)
+        logs = wide(src) - self.of(torch.where(found.isfinite(), found, torch.inf), index)
+        weights = torch.where(src < torch.inf, logs, -torch.inf).exp()
         shown = src if _shows(self.eps, src.dtype) else None
         return self.with_share_of_eps(weights, self.eps, shown, index)
 

@@ -317,9 +317,14 @@ class GatherCsr(Derivatives):
 def _gather_csr(src, indptr, out, size):
     """Cells that no row goes to are what `out` holds, or 0."""
     found = _copied(out)
-    if found is None and size is not None:
+    if found is None and size is not None and not (src.numel() > 0 and _ends_at(indptr, size)):
         found = src.new_zeros(_resized(src.shape, indptr.dim() - 1, size))
     return _run_gather_csr(plain(src), indptr, found)
+
+
+def _ends_at(indptr, size):
+    """Whether the operator would find the same size: then it need not write the result twice."""
+    return indptr.numel() > 0 and int(indptr[(-1,) * indptr.dim()]) == size
 
 
 def _gather_csr_fake(src, indptr, out, size):
@@ -406,7 +411,7 @@ def _spread_csr(src, indptr, size):
     src, dim = plain(src), indptr.dim() - 1
     shape = _resized(src.shape, dim, size)
     if _ascends(indptr):
-        return _run_gather_csr(src, indptr, src.new_zeros(shape))
+        return _gather_csr(src, indptr, None, size)
     rows, cells = _places(indptr.expand(*src.shape[:dim], -1).long(), size)
     updates = src.reshape(src.shape[: dim + 1].numel(), src.shape[dim + 1 :].numel()).index_select(0, rows)
     return _run_scatter(updates, cells, 0, None, src.shape[:dim].numel() * size, "sum").reshape(shape)
