@@ -5,7 +5,7 @@
 
 import torch
 from torch.jit._builtins import _register_builtin
-from torch.jit._state import _python_cu, _set_jit_function_cache
+from torch.jit._state import _python_cu, _set_jit_function_cache, _try_get_jit_cached_function
 
 from .. import torch_scatter as public
 from .registry import library
@@ -28,8 +28,22 @@ def builtin(name, function, arguments, run, results="Tensor"):
 
 
 def _scriptable(function, name):
-    """Lets `torch.jit.script` find the function compiled, instead of reading its source."""
-    schema = getattr(torch.ops.strew, name).default._schema
+    """Lets `torch.jit.script` of the function itself find it compiled, instead of reading its source."""
+
+    def prepare():
+        if _try_get_jit_cached_function(function) is None:
+            compiled = f"strew_{name}"
+            _python_cu.define(_source(compiled, name))
+            _set_jit_function_cache(function, _python_cu.find_function(compiled))
+        return function
+
+    # torch asks for this before it compiles anything.
+    function.__prepare_scriptable__ = prepare
+
+
+def _source(function, operator):
+    """A function that calls the operator, as TorchScript writes it."""
+    schema = getattr(torch.ops.strew, operator).default._schema
 
     def parameter(argument):
         declared = f"{argument.name}: {argument.type.annotation_str}"
@@ -39,9 +53,7 @@ def _scriptable(function, name):
     passed = ", ".join(argument.name for argument in schema.arguments)
     results = ", ".join(result.type.annotation_str for result in schema.returns)
     results = f"Tuple[{results}]" if len(schema.returns) > 1 else results
-    defined = f"strew_{name}"
-    _python_cu.define(f"def {defined}({parameters}) -> {results}:\n    return torch.ops.strew.{name}({passed})\n")
-    _set_jit_function_cache(function, _python_cu.find_function(defined))
+    return f"def {function}({parameters}) -> {results}:\n    return torch.ops.strew.{operator}({passed})\n"
 
 
 for _function in ("", "_sum", "_add", "_mul", "_mean", "_min", "_max"):

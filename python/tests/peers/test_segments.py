@@ -500,3 +500,16 @@ def test_torch_script():
         arguments = (src, index, torch.tensor([0, 2, 2, 4]))
         for a, b in zip(f(*arguments), torch.jit.script(f)(*arguments), strict=True):
             assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("name", sorted({*seg.__all__, *(name for name in OPERATORS if name in dir(seg))}))
+def test_torch_script_of_a_function_itself(name):
+    src = torch.tensor([1.0, 3.0, 4.0, 9.0])
+    index = torch.tensor([0, 1, 1, 4] if name.endswith("csr") else [0, 0, 3, 3])
+    src = src[:3] if name == "gather_csr" else src
+    function = getattr(seg, name)
+    compiled = torch.jit.script(function)
+    found, expected = compiled(src, index), function(src, index)
+    for a, b in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+        assert torch.equal(a, b)
+    torch.jit.script(function)
