@@ -59,6 +59,13 @@ def _fake_shape(src, index, dim, out, dim_size):
     return _shape(src, index, dim, out, dim_size)
 
 
+def _known(dim_size, index):
+    """The number of groups, where somebody could know it."""
+    if dim_size is not None or torch._C._len_torch_dispatch_stack() > 0:
+        return dim_size
+    return int(index.max()) + 1 if index.numel() > 0 else 0
+
+
 class Grouped(Derivatives):
     """A composite's derivative: elements know their groups."""
 
@@ -105,7 +112,7 @@ def _softmax_fake(src, index, dim, dim_size):
 class Softmax(Grouped):
     def __init__(self, src, index, dim, dim_size):
         super().__init__(src, index, dim)
-        self.size = dim_size
+        self.size = _known(dim_size, index)
 
     def tensors(self, arguments, results):
         return (arguments[1], results[0])
@@ -153,7 +160,7 @@ def _log_softmax_fake(src, index, dim, eps, dim_size):
 class LogSoftmax(Grouped):
     def __init__(self, src, index, dim, eps, dim_size):
         super().__init__(src, index, dim)
-        self.size, self.eps = dim_size, eps
+        self.size, self.eps = _known(dim_size, index), eps
 
     def tensors(self, arguments, results):
         src, index = arguments[:2]
