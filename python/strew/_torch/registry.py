@@ -136,7 +136,11 @@ def _autograd(overload, derivatives):
 
     def below(*arguments):
         with torch._C._AutoDispatchBelowAutograd():
-            return overload(*arguments)
+            if not torch._C._are_functorch_transforms_active():
+                return overload(*arguments)
+            # The function below has switched off what the transforms outside this one are made of.
+            with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+                return overload(*arguments)
 
     # Not `torch.autograd.Function`, which would begin anew under `torch.func`'s transforms: the
     # dispatcher has brought the call to the level of one of them already.

@@ -201,8 +201,12 @@ def test_func(reduce):
     found = torch.func.vmap(lambda input: strew.torch.scatter_reduce(input, 0, index, src, reduce))(several)
     one_by_one = [strew.torch.scatter_reduce(input, 0, index, src, reduce) for input in several]
     assert torch.equal(found, torch.stack(one_by_one))
-    hessian = torch.func.hessian(f)(input, src)
-    assert hessian.shape == (3, 5, 3, 5)
+    # Transforms within transforms: what is below one must still be seen by those around it.
+    expected = torch.autograd.functional.hessian(lambda input: f(input, src), input)
+    assert expected.any()
+    for outer in (torch.func.jacfwd, torch.func.jacrev):
+        for inner in (torch.func.jacfwd, torch.func.jacrev):
+            assert torch.allclose(outer(inner(f))(input, src), expected)
 
 
 def test_tangents_are_values():
@@ -239,7 +243,8 @@ def test_torch_script():
     def f(src: torch.Tensor, index: torch.Tensor):
         out = strew.torch_scatter.scatter(src, index, dim=0, reduce="mean")
         low, where = strew.torch_scatter.scatter_min(src, index, 0)
-        return strew.torch_scatter.scatter_sum(src, index, out=torch.zeros(4)) + out, low, where
+        total = strew.torch_scatter.scatter(src, index, 0, dim_size=4)
+        return strew.torch_scatter.scatter_sum(src, index, out=torch.zeros(4)) + out, low, where, total
 
     src, index = torch.tensor([1.0, 3.0, 4.0, 9.0]), torch.tensor([0, 0, 3, 3])
     for a, b in zip(f(src, index), torch.jit.script(f)(src, index), strict=True):
