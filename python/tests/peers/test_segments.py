@@ -513,3 +513,26 @@ def test_torch_script_of_a_function_itself(name):
     for a, b in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
         assert torch.equal(a, b)
     torch.jit.script(function)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_second_derivatives_of_torch_func(name):
+    src = distinct(7, 3).detach()
+
+    def f(src):
+        return PUBLIC[name](src).pow(3).sum()
+
+    expected = torch.autograd.functional.hessian(f, src)
+    assert expected.abs().sum() > 0
+    for found in (
+        torch.func.hessian(f)(src),
+        torch.func.jacrev(torch.func.jacrev(f))(src),
+        torch.func.jacrev(torch.func.jacfwd(f))(src),
+    ):
+        assert torch.allclose(found, expected)
+
+
+def test_softmax_needs_no_size_for_a_jacobian():
+    src = distinct(7).detach()
+    jacobian = torch.func.jacrev(lambda src: seg.scatter_softmax(src, _groups))(src)
+    assert torch.allclose(jacobian, torch.func.jacfwd(lambda src: seg.scatter_softmax(src, _groups))(src))
