@@ -7,25 +7,25 @@ dispatcher, which takes some microseconds; other tensors are taken as arrays, li
 import sys
 
 
-def dispatcher(first, second=None):
+def dispatcher(first, second=None, third=None):
     """strew's operators for torch if these arrays need them, else None."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "Tensor"):
         return None
     tensor = torch.Tensor
-    if not (isinstance(first, tensor) or isinstance(second, tensor)):
+    if not (isinstance(first, tensor) or isinstance(second, tensor) or isinstance(third, tensor)):
         return None
-    if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second):
+    if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second, third):
         return None
     from . import _torch
 
     return _torch
 
 
-def is_plain(torch, first, second):
+def is_plain(torch, *arrays):
     """Whether nobody has to know of what is done with these tensors."""
     tensor = torch.Tensor
-    for array in (first, second):
+    for array in arrays:
         if isinstance(array, tensor) and (type(array) is not tensor or array.requires_grad):
             return False
     return (

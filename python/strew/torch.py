@@ -9,8 +9,24 @@ returns it. Parameters, exceptions and notes are those of the function without `
 
 On an error, `input` is as it was; in PyTorch, elements before the one that is wrong have changed.
 
-A TypeError is raised for an argument of the wrong kind. Only `scatter_reduce` and `scatter_reduce_` have
-derivatives for torch tensors: the others raise a RuntimeError for one that requires grad.
+A TypeError is raised for an argument of the wrong kind.
+
+Torch tensors have derivatives, backward and forward, of any order (products: two). Every function is one
+operator of ``torch.ops.strew`` then, under ``torch.compile`` and ``torch.func`` too. Where several
+updates are assigned to one cell, only the last of them, which stays, has a gradient. What an operator
+does not read, such as a `src` beyond its index, has the gradient zero.
+
+`scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have two parameters that PyTorch
+has not:
+
+mode : {"error", "wrap", "drop", "clip"}
+    What an index means that names no cell. "error": an error. "wrap": negative ones count from the end, all
+    others are errors. "drop": the update is left out; this takes a copy of `input`, in place too. "clip":
+    the nearest cell.
+plan : strew.Plan
+    Instead of `index`, which is None: update ``k`` is slice ``k`` of `src` along `dim`, and goes to the row
+    that the plan says. It must have as many rows as `input`; errors are those of the plan, which has its
+    own mode. Torch tensors that need derivatives take the plan's index, and do not gain by it.
 """
 
 from numbers import Number as _Number
@@ -40,6 +56,7 @@ __all__ = [
     "scatter_add_",
     "scatter_reduce",
     "scatter_reduce_",
+    "scatter_reduce_with_arg",
     "select_scatter",
     "slice_scatter",
     "take_along_dim",
@@ -70,6 +87,21 @@ _index_put_in_place = _Operator("torch.index_put_")
 _slice_scatter = _Operator("torch.slice_scatter")
 _select_scatter = _Operator("torch.select_scatter")
 
+# What a plan calls the ways in which updates join in `scatter`.
+_JOINS = {None: "assign", "add": "sum", "multiply": "prod"}
+
+
+def _beyond(function, into, input, dim, index, src, mode, plan, join, **options):
+    """A scatter with a mode or a plan; `into` is the function that works in place, if that is wanted."""
+    # It needs NumPy, which nothing else imports.
+    from ._beyond import with_mode, with_plan
+
+    if plan is None:
+        return with_mode(function, into, input, dim, index, src, mode, **options)
+    if index is not None or src is None or mode != "error":
+        raise TypeError("where plan is given, index must be None, src an array, and mode is the plan's own")
+    return with_plan(function, into, input, dim, src, plan, join, **options)
+
 
 def _src_or_value(src, value):
     """PyTorch takes a number in the place of `src` as `value`."""
@@ -78,7 +110,7 @@ def _src_or_value(src, value):
     return src, value
 
 
-def scatter(input, dim, index, src=None, *, value=None, reduce=None):
+def scatter(input, dim, index, src=None, *, value=None, reduce=None, mode="error", plan=None):
     """Copy `input` and write elements of `src` into the cells that `index` names along `dim`.
 
     For three dimensions and ``dim=0``, for each ``i, j, k`` of `index` in row-major order:
@@ -102,6 +134,8 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
         fractions are cut off for integers, everything but zero is true.
     reduce : str, optional
         "add" or "multiply": how elements join what is there. None: they replace it.
+    mode, plan
+        Beyond PyTorch: see above.
 
     Returns
     -------
@@ -134,10 +168,15 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
            [2. , 2. , 2. , 2.5]])
     """
     src, value = _src_or_value(src, value)
+    if plan is not None or mode != "error":
+        join, options = _JOINS.get(reduce, reduce), {"value": value, "reduce": reduce}
+        return _beyond(scatter, None, input, dim, index, src, mode, plan, join, **options)
+    if operators := _dispatcher(input, src, value):
+        return operators.scatter.call(input, dim, index, src, value, reduce)
     return _scatter(input, dim, index, src, value, reduce)
 
 
-def scatter_(input, dim, index, src=None, *, value=None, reduce=None):
+def scatter_(input, dim, index, src=None, *, value=None, reduce=None, mode="error", plan=None):
     """`scatter` in place.
 
     Examples
@@ -151,10 +190,15 @@ def scatter_(input, dim, index, src=None, *, value=None, reduce=None):
     array([20,  2, 30])
     """
     src, value = _src_or_value(src, value)
+    if plan is not None or mode != "error":
+        join, options = _JOINS.get(reduce, reduce), {"value": value, "reduce": reduce}
+        return _beyond(scatter, scatter_, input, dim, index, src, mode, plan, join, **options)
+    if operators := _dispatcher(input, src, value):
+        return operators.scatter.call(input, dim, index, src, value, reduce, in_place=True)
     return _scatter_in_place(input, dim, index, src, value, reduce)
 
 
-def scatter_add(input, dim, index, src):
+def scatter_add(input, dim, index, src, *, mode="error", plan=None):
     """Copy `input` and add elements of `src` to the cells that `index` names along `dim`.
 
     For three dimensions and ``dim=0``, for each ``i, j, k`` of `index` in row-major order:
@@ -172,10 +216,14 @@ def scatter_add(input, dim, index, src):
            [0, 2, 0, 0, 0],
            [0, 0, 2, 1, 1]])
     """
+    if plan is not None or mode != "error":
+        return _beyond(scatter_add, None, input, dim, index, src, mode, plan, "sum")
+    if operators := _dispatcher(input, src):
+        return operators.scatter.scatter_add.call(input, dim, index, src)
     return _scatter_add(input, dim, index, src)
 
 
-def scatter_add_(input, dim, index, src):
+def scatter_add_(input, dim, index, src, *, mode="error", plan=None):
     """`scatter_add` in place.
 
     Examples
@@ -188,10 +236,14 @@ def scatter_add_(input, dim, index, src):
     >>> x
     array([2., 0., 4.])
     """
+    if plan is not None or mode != "error":
+        return _beyond(scatter_add, scatter_add_, input, dim, index, src, mode, plan, "sum")
+    if operators := _dispatcher(input, src):
+        return operators.scatter.scatter_add.call_(input, dim, index, src)
     return _scatter_add_in_place(input, dim, index, src)
 
 
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, mode="error", plan=None):
     """Copy `input` and reduce elements of `src` into the cells that `index` names along `dim`.
 
     For three dimensions, ``dim=0`` and the sum, for each ``i, j, k`` of `index` in row-major
@@ -213,6 +265,8 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
         "sum", "prod", "mean", "amax" or "amin".
     include_self : bool, default True
         Whether what `input` holds takes part. If not, cells that are not addressed keep it.
+    mode, plan
+        Beyond PyTorch: see above.
 
     Returns
     -------
@@ -251,12 +305,16 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     >>> strew.torch.scatter_reduce(input, 0, index, src, reduce="sum", include_self=False)
     array([ 4., 12.,  5.,  4.])
     """
+    if plan is not None or mode != "error":
+        into = None
+        options = {"reduce": reduce, "include_self": include_self}
+        return _beyond(scatter_reduce, into, input, dim, index, src, mode, plan, reduce, **options)
     if operators := _dispatcher(input, src):
         return operators.scatter_reduce.call(input, dim, index, src, reduce, include_self)
     return _scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
-def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
+def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True, mode="error", plan=None):
     """`scatter_reduce` in place.
 
     Examples
@@ -271,9 +329,41 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True):
     array([[7, 5],
            [9, 6]])
     """
+    if plan is not None or mode != "error":
+        into = scatter_reduce_
+        options = {"reduce": reduce, "include_self": include_self}
+        return _beyond(scatter_reduce, into, input, dim, index, src, mode, plan, reduce, **options)
     if operators := _dispatcher(input, src):
         return operators.scatter_reduce.call_(input, dim, index, src, reduce, include_self)
     return _scatter_reduce_in_place(input, dim, index, src, reduce, include_self)
+
+
+def scatter_reduce_with_arg(input, dim, index, src, reduce, *, include_self=True):
+    """`scatter_reduce` by "amax" or "amin", and where each extreme was found. PyTorch has no such operator.
+
+    The other parameters and exceptions are those of `scatter_reduce`; also, ValueError is raised for
+    another reduction.
+
+    Returns
+    -------
+    array
+        What `scatter_reduce` returns, with its derivatives.
+    array
+        int64, of `input`'s shape: the position along `dim` in `src` of the first update that equals what
+        the cell holds now (all NaN are equal here). Where that is what `input` held, which comes before all
+        updates if it takes part, and where no update goes: the size of `src` along `dim`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> input, index, src = np.array([3.0, 9.0, 0.0]), np.array([0, 1, 0, 0]), np.array([1.0, 2.0, 7.0, 7.0])
+    >>> strew.torch.scatter_reduce_with_arg(input, 0, index, src, "amax")
+    (array([7., 9., 0.]), array([2, 4, 4]))
+    """
+    from ._beyond import with_arg
+
+    return with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_self)
 
 
 def gather(input, dim, index, *, sparse_grad=False):
@@ -314,6 +404,8 @@ def gather(input, dim, index, *, sparse_grad=False):
     array([[1, 1],
            [4, 3]])
     """
+    if operators := _dispatcher(input):
+        return operators.scatter.gather.call(input, dim, index)
     return _gather(input, dim, index, sparse_grad)
 
 
@@ -348,6 +440,8 @@ def take_along_dim(input, indices, dim=None):
     >>> strew.torch.take_along_dim(x, np.array([5, 0]))
     array([50, 10])
     """
+    if operators := _dispatcher(input):
+        return operators.scatter.take_along_dim.call(input, indices, dim)
     return _take_along_dim(input, indices, dim)
 
 
@@ -392,6 +486,8 @@ def index_add(input, dim, index, source, *, alpha=1):
            [ 1,  1],
            [-2, -3]])
     """
+    if operators := _dispatcher(input, source, alpha):
+        return operators.index.call_add(input, dim, index, source, alpha)
     return _index_add(input, dim, index, source, alpha)
 
 
@@ -408,6 +504,8 @@ def index_add_(input, dim, index, source, *, alpha=1):
     >>> x
     array([5., 1., 3.])
     """
+    if operators := _dispatcher(input, source, alpha):
+        return operators.index.call_add(input, dim, index, source, alpha, in_place=True)
     return _index_add_in_place(input, dim, index, source, alpha)
 
 
@@ -428,6 +526,8 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     >>> strew.torch.index_reduce(x, 0, index, source, "mean", include_self=False)
     array([4, 2, 4])
     """
+    if operators := _dispatcher(input, source):
+        return operators.index.index_reduce.call(input, dim, index, source, reduce, include_self)
     return _index_reduce(input, dim, index, source, reduce, include_self)
 
 
@@ -444,6 +544,8 @@ def index_reduce_(input, dim, index, source, reduce, *, include_self=True):
     >>> x
     array([5, 2, 4])
     """
+    if operators := _dispatcher(input, source):
+        return operators.index.index_reduce.call_(input, dim, index, source, reduce, include_self)
     return _index_reduce_in_place(input, dim, index, source, reduce, include_self)
 
 
@@ -478,6 +580,8 @@ def index_copy(input, dim, index, source):
     >>> strew.torch.index_copy(np.array([1, 2, 3]), 0, np.array([2, 0, 2]), np.array([10, 20, 30]))
     array([20,  2, 30])
     """
+    if operators := _dispatcher(input, source):
+        return operators.index.index_copy.call(input, dim, index, source)
     return _index_copy(input, dim, index, source)
 
 
@@ -494,6 +598,8 @@ def index_copy_(input, dim, index, source):
     >>> x
     array([9, 2, 3])
     """
+    if operators := _dispatcher(input, source):
+        return operators.index.index_copy.call_(input, dim, index, source)
     return _index_copy_in_place(input, dim, index, source)
 
 
@@ -526,6 +632,8 @@ def index_fill(input, dim, index, value):
     array([[-1,  2, -1],
            [-1,  5, -1]])
     """
+    if operators := _dispatcher(input, value):
+        return operators.index.call_fill(input, dim, index, value)
     return _index_fill(input, dim, index, value)
 
 
@@ -542,6 +650,8 @@ def index_fill_(input, dim, index, value):
     >>> x
     array([1, 0, 3])
     """
+    if operators := _dispatcher(input, value):
+        return operators.index.call_fill(input, dim, index, value, in_place=True)
     return _index_fill_in_place(input, dim, index, value)
 
 
@@ -574,6 +684,8 @@ def put(input, index, source, accumulate=False):
     array([[ 4,  9,  5],
            [10,  7,  8]])
     """
+    if operators := _dispatcher(input, source):
+        return operators.put.put.call(input, index, source, accumulate)
     return _put(input, index, source, accumulate)
 
 
@@ -591,6 +703,8 @@ def put_(input, index, source, accumulate=False):
     array([[ 1,  2],
            [ 3, 15]])
     """
+    if operators := _dispatcher(input, source):
+        return operators.put.put.call_(input, index, source, accumulate)
     return _put_in_place(input, index, source, accumulate)
 
 
@@ -621,6 +735,8 @@ def masked_scatter(input, mask, source):
     array([[1, 0, 2],
            [3, 0, 4]])
     """
+    if operators := _dispatcher(input, source):
+        return operators.put.masked_scatter.call(input, mask, source)
     return _masked_scatter(input, mask, source)
 
 
@@ -637,6 +753,8 @@ def masked_scatter_(input, mask, source):
     >>> x
     array([1, 8, 9])
     """
+    if operators := _dispatcher(input, source):
+        return operators.put.masked_scatter.call_(input, mask, source)
     return _masked_scatter_in_place(input, mask, source)
 
 
@@ -675,6 +793,8 @@ def index_put(input, indices, values, accumulate=False):
     array([[ 1,  2,  3],
            [14, 15, 16]])
     """
+    if operators := _dispatcher(input, values):
+        return operators.put.index_put.call(input, indices, values, accumulate)
     return _index_put(input, indices, values, accumulate)
 
 
@@ -691,6 +811,8 @@ def index_put_(input, indices, values, accumulate=False):
     >>> x
     array([12,  2,  3])
     """
+    if operators := _dispatcher(input, values):
+        return operators.put.index_put.call_(input, indices, values, accumulate)
     return _index_put_in_place(input, indices, values, accumulate)
 
 
@@ -724,6 +846,8 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     >>> strew.torch.slice_scatter(np.zeros(5, int), np.array([1, 2]), start=-4, step=2)
     array([0, 1, 0, 2, 0])
     """
+    if operators := _dispatcher(input, src):
+        return operators.slices.slice_scatter.call(input, src, dim, start, end, step)
     return _slice_scatter(input, src, dim, start, end, step)
 
 
@@ -754,4 +878,6 @@ def select_scatter(input, src, dim, index):
     array([[1, 5],
            [3, 6]])
     """
+    if operators := _dispatcher(input, src):
+        return operators.slices.select_scatter.call(input, src, dim, index)
     return _select_scatter(input, src, dim, index)

@@ -3,6 +3,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
+from ._strew import Plan
 from ._types import Array, ArrayLike, Numbers, SupportsDLPack
 
 __all__ = [
@@ -27,12 +28,14 @@ __all__ = [
     "scatter_add_",
     "scatter_reduce",
     "scatter_reduce_",
+    "scatter_reduce_with_arg",
     "select_scatter",
     "slice_scatter",
     "take_along_dim",
 ]
 
 _Reduce: TypeAlias = Literal["sum", "prod", "mean", "amax", "amin"]
+_Mode: TypeAlias = Literal["error", "wrap", "drop", "clip"]
 _Scalar: TypeAlias = complex | np.generic | np.ndarray[Any, Any] | SupportsDLPack
 
 def scatter(
@@ -43,6 +46,8 @@ def scatter(
     *,
     value: _Scalar | None = None,
     reduce: Literal["add", "multiply"] | None = None,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
 def scatter_(
     input: Array,
@@ -52,18 +57,26 @@ def scatter_(
     *,
     value: _Scalar | None = None,
     reduce: Literal["add", "multiply"] | None = None,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
 def scatter_add(
     input: Array | Numbers,
     dim: SupportsIndex,
     index: ArrayLike,
     src: ArrayLike,
+    *,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
 def scatter_add_(
     input: Array,
     dim: SupportsIndex,
     index: ArrayLike,
     src: ArrayLike,
+    *,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
 def scatter_reduce(
     input: Array | Numbers,
@@ -73,6 +86,8 @@ def scatter_reduce(
     reduce: _Reduce,
     *,
     include_self: bool = True,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
 def scatter_reduce_(
     input: Array,
@@ -82,7 +97,18 @@ def scatter_reduce_(
     reduce: _Reduce,
     *,
     include_self: bool = True,
+    mode: _Mode = "error",
+    plan: Plan | None = None,
 ) -> Array: ...
+def scatter_reduce_with_arg(
+    input: Array | Numbers,
+    dim: SupportsIndex,
+    index: ArrayLike,
+    src: ArrayLike,
+    reduce: Literal["amax", "amin"],
+    *,
+    include_self: bool = True,
+) -> tuple[Array, Array]: ...
 def gather(
     input: Array | Numbers,
     dim: SupportsIndex,

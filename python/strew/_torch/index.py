@@ -1,0 +1,188 @@
+"""``index_add``, ``index_reduce``, ``index_copy`` and ``index_fill`` in torch's dispatcher."""
+
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
+import torch
+
+from .function import Function
+from .registry import Derivatives, batched
+from .scatter import Updating, gather, scatter_add, scatter_src, scatter_value
+from .scatter_reduce import ScatterReduce, at_least_1d, at_least_1d_shape, scatter_reduce
+
+
+def along(vector, dim, shape):
+    """A vector repeated to a shape, apart from `dim`, along which it lies."""
+    return thin(vector, dim, len(shape)).expand(shape)
+
+
+def thin(vector, dim, rank):
+    """A vector along an axis of several."""
+    shape = [1] * rank
+    shape[dim] = vector.numel()
+    return vector.reshape(shape)
+
+
+class Slices(Updating):
+    """Of an operator of slices that an index of one axis names."""
+
+    def backward(self, saved, grad):
+        of_input, of_source = self.gradients(saved[0].reshape(-1), at_least_1d(grad))
+        of_input, of_source = of_input.reshape(self.input[0]), of_source.reshape(self.src[0])
+        return of_input, None, None, of_source, *(None for _ in self.options)
+
+    def slices(self, index, grad):
+        """What each slice gets of its place's gradient."""
+        return gather(grad, self.dim, along(index, self.dim, at_least_1d_shape(self.src[0])))
+
+
+class IndexAdd(Slices):
+    def gradients(self, index, grad):
+        (alpha,) = self.options
+        found = self.slices(index, grad)
+        return grad, found if alpha == 1 else found * alpha.conjugate()
+
+    def again(self, input, index, source):
+        return index_add(input, self.dim, index, source, *self.options)
+
+
+class IndexCopy(Slices):
+    def gradients(self, index, grad):
+        order = torch.arange(index.numel())
+        last = scatter_src(order.new_full((grad.shape[self.dim],), -1), 0, index, order, None)
+        stays = gather(last, 0, index) == order
+        of_input = torch.where(thin(last, self.dim, grad.dim()) < 0, grad, 0)
+        return of_input, torch.where(thin(stays, self.dim, grad.dim()), self.slices(index, grad), 0)
+
+    def again(self, input, index, source):
+        return index_copy(input, self.dim, index, source)
+
+
+class IndexReduce(ScatterReduce):
+    """That of ``scatter_reduce`` with the index repeated."""
+
+    def _repeated(self, saved):
+        index, *rest = saved
+        return (along(index, self.dim, at_least_1d_shape(self.src_shape)), *rest)
+
+    def backward(self, saved, grad):
+        return super().backward(self._repeated(saved), grad)
+
+    def forward(self, saved, *tangents):
+        return super().forward(self._repeated(saved), *tangents)
+
+
+class IndexFill(Derivatives):
+    def __init__(self, input, dim, index, value):
+        self.dim = dim
+
+    def tensors(self, arguments, results):
+        return (arguments[2],)
+
+    def backward(self, saved, grad):
+        return index_fill(grad, self.dim, saved[0], 0), None, None, None
+
+    def forward(self, saved, input_t, *_):
+        return index_fill(input_t, self.dim, saved[0], 0)
+
+
+def _vmap(slices, elements):
+    """A batch of indices names elements; one index for all names slices of an axis more."""
+
+    def rule(info, in_dims, input, dim, index, source, *options):
+        rank = input.dim() - (in_dims[0] is not None)
+        dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
+        rows, source = (
+            _at_least_2d(batched(tensor, at, info.batch_size))
+            for tensor, at in ((input, in_dims[0]), (source, in_dims[3]))
+        )
+        if in_dims[2] is None:
+            found = slices(rows, dim, index, source, *options)
+        else:
+            index = _at_least_2d(batched(index, in_dims[2], info.batch_size))
+            shape = [1] * rows.dim()
+            shape[0], shape[dim] = index.shape
+            found = elements(rows, dim, index.reshape(shape).expand(source.shape), source, *options)
+        return found if rank > 0 else found.squeeze(1), 0
+
+    return rule
+
+
+def _at_least_2d(rows):
+    return rows if rows.dim() > 1 else rows.unsqueeze(1)
+
+
+def _fill_vmap(info, in_dims, input, dim, index, value):
+    rank = input.dim() - (in_dims[0] is not None)
+    dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
+    rows = _at_least_2d(batched(input, in_dims[0], info.batch_size))
+    if in_dims[2] is None:
+        found = index_fill(rows, dim, index, value)
+    else:
+        index = wrapped(_at_least_2d(batched(index, in_dims[2], info.batch_size)), rows.shape[dim])
+        shape = [1] * rows.dim()
+        shape[0], shape[dim] = index.shape
+        wide = list(rows.shape)
+        wide[dim] = index.shape[1]
+        found = scatter_value(rows, dim, index.reshape(shape).expand(wide), value, None)
+    return found if rank > 0 else found.squeeze(1), 0
+
+
+def wrapped(index, size):
+    """An index of which negative numbers count from the end."""
+    return torch.where(index < 0, index + size, index)
+
+
+def _add_elements(input, dim, index, source, alpha):
+    return scatter_add(input, dim, index, source if alpha == 1 else source * alpha)
+
+
+def _copy_elements(input, dim, index, source):
+    return scatter_src(input, dim, index, source, None)
+
+
+index_add = Function(
+    "index_add",
+    "int dim, Tensor index, Tensor source, Scalar alpha=1",
+    IndexAdd,
+    _vmap(lambda *arguments: index_add(*arguments), _add_elements),
+)
+
+index_reduce = Function(
+    "index_reduce",
+    "int dim, Tensor index, Tensor source, str reduce, bool include_self=True",
+    IndexReduce,
+    _vmap(lambda *arguments: index_reduce(*arguments), scatter_reduce),
+    keeps_input=True,
+)
+
+index_copy = Function(
+    "index_copy",
+    "int dim, Tensor index, Tensor source",
+    IndexCopy,
+    _vmap(lambda *arguments: index_copy(*arguments), _copy_elements),
+)
+
+index_fill = Function("index_fill", "int dim, Tensor index, Scalar value", IndexFill, _fill_vmap)
+
+
+def call_add(input, dim, index, source, alpha, in_place=False):
+    """``index_add`` for arrays that the dispatcher has to know of."""
+    if isinstance(alpha, torch.Tensor):
+        # A number, which may have a derivative.
+        source = torch.as_tensor(source)
+        source, alpha = source * alpha.to(source.dtype), 1
+    return (index_add.call_ if in_place else index_add.call)(input, dim, index, source, alpha)
+
+
+def call_fill(input, dim, index, value, in_place=False):
+    """``index_fill`` for such."""
+    if not isinstance(value, torch.Tensor):
+        return (index_fill.call_ if in_place else index_fill.call)(input, dim, index, value)
+    input = input if in_place else torch.as_tensor(input)
+    shape = list(at_least_1d_shape(input.shape))
+    index = wrapped(torch.as_tensor(index), shape[dim])
+    shape[dim] = index.numel()
+    # A number, which may have a derivative: that of a slice which is filled with it.
+    source = value.to(input.dtype).expand(shape)
+    return (index_copy.call_ if in_place else index_copy.call)(input, dim, index, source)
