@@ -26,7 +26,10 @@ def is_plain(torch, *arrays):
     """Whether nobody has to know of what is done with these tensors."""
     tensor = torch.Tensor
     for array in arrays:
-        if isinstance(array, tensor) and (type(array) is not tensor or array.requires_grad):
+        if type(array) is tensor:
+            if array.requires_grad:
+                return False
+        elif array is not None and isinstance(array, tensor):
             return False
     return (
         torch.autograd.forward_ad._current_level < 0

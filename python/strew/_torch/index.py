@@ -7,20 +7,8 @@ import torch
 
 from .function import Function
 from .registry import Derivatives, batched
-from .scatter import Updating, gather, scatter_add, scatter_src, scatter_value
+from .scatter import Updating, along, gather, of_assigned_slices, scatter_add, scatter_src, scatter_value
 from .scatter_reduce import ScatterReduce, at_least_1d, at_least_1d_shape, scatter_reduce
-
-
-def along(vector, dim, shape):
-    """A vector repeated to a shape, apart from `dim`, along which it lies."""
-    return thin(vector, dim, len(shape)).expand(shape)
-
-
-def thin(vector, dim, rank):
-    """A vector along an axis of several."""
-    shape = [1] * rank
-    shape[dim] = vector.numel()
-    return vector.reshape(shape)
 
 
 class Slices(Updating):
@@ -48,11 +36,7 @@ class IndexAdd(Slices):
 
 class IndexCopy(Slices):
     def gradients(self, index, grad):
-        order = torch.arange(index.numel())
-        last = scatter_src(order.new_full((grad.shape[self.dim],), -1), 0, index, order, None)
-        stays = gather(last, 0, index) == order
-        of_input = torch.where(thin(last, self.dim, grad.dim()) < 0, grad, 0)
-        return of_input, torch.where(thin(stays, self.dim, grad.dim()), self.slices(index, grad), 0)
+        return of_assigned_slices(index, self.dim, grad)
 
     def again(self, input, index, source):
         return index_copy(input, self.dim, index, source)

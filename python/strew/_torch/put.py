@@ -4,21 +4,30 @@
 # mypy: ignore-errors
 
 import math
+from functools import partial
 
 import torch
 
 from .function import Function
 from .index import wrapped
 from .registry import Derivatives, batched, define
-from .scatter import collected, flat_rows, gather, numbers, scatter_add, scatter_src, tangents
-from .scatter_reduce import plain
+from .scatter import (
+    along,
+    collected,
+    flat_rows,
+    gather,
+    numbers,
+    of_assigned_slices,
+    of_assignment,
+    scatter_add,
+    scatter_src,
+    tangents,
+)
+from .scatter_reduce import grown, plain
 
 
 class Placed(Derivatives):
-    """Of an operator that puts elements of `source` somewhere, where of several the last one stays.
-
-    A run of it on the elements' numbers says where they are.
-    """
+    """Of an operator that puts elements of `source` somewhere."""
 
     def __init__(self, input, source, *options):
         self.input, self.source = (input.shape, input.dtype), (source.shape, source.dtype)
@@ -27,22 +36,6 @@ class Placed(Derivatives):
     def again(self, saved, input, source):
         """The operator with other tensors."""
         raise NotImplementedError
-
-    def gradients(self, saved, grad):
-        """Of `input` and of `source`."""
-        nowhere = grad.new_full(self.input[0], -1, dtype=torch.int64)
-        last = self.again(saved, nowhere, numbers(self.source[0]))
-        of_input = torch.where(last < 0, grad, 0)
-        if of_input.shape != self.input[0]:
-            to = numbers(self.input[0]).expand(grad.shape)
-            of_input = collected(to, of_input, self.input[0])
-        return of_input, self._of_source(last, grad)
-
-    def _of_source(self, last, grad):
-        # What no element of source went to goes to one behind them.
-        count = math.prod(self.source[0])
-        found = collected(torch.where(last < 0, count, last), grad, (count + 1,))
-        return found.narrow(0, 0, count).reshape(self.source[0])
 
     def tangent(self, saved, input_t, source_t):
         input_t, source_t = tangents(input_t, self.input, source_t, self.source)
@@ -64,7 +57,7 @@ class Put(Placed):
             index = wrapped(saved[0].reshape(-1), grad.numel())
             of_input, of_source = grad, gather(grad.reshape(-1), 0, index).reshape(self.source[0])
         else:
-            of_input, of_source = self.gradients(saved, grad)
+            of_input, of_source = of_assignment(partial(self.again, saved), grad, self.source[0])
         return of_input, None, of_source, None
 
     def forward(self, saved, input_t, _index, source_t, _accumulate):
@@ -82,8 +75,12 @@ class MaskedScatter(Placed):
         return masked_scatter(input, saved[0], source)
 
     def backward(self, saved, grad):
-        of_input, of_source = self.gradients(saved, grad)
-        return of_input, None, of_source
+        # More elements than these are not taken.
+        count = min(math.prod(self.source[0]), grad.numel())
+        of_input, of_source = of_assignment(partial(self.again, saved), grad, (count,))
+        if of_input.shape != self.input[0]:
+            of_input = collected(numbers(self.input[0]).expand(grad.shape), of_input, self.input[0])
+        return of_input, None, grown(of_source, (math.prod(self.source[0]),)).reshape(self.source[0])
 
     def forward(self, saved, input_t, _mask, source_t):
         return self.tangent(saved, input_t, source_t)
@@ -109,11 +106,9 @@ class IndexPut(Indexed, Placed):
         return index_put(input, self.indices(saved), source, *self.options)
 
     def backward(self, saved, grad):
-        if self.options[0]:
-            of_input, of_values = grad, index_put_values(grad, self.indices(saved), self.source[0])
-        else:
-            of_input, of_values = self.gradients(saved, grad)
-        return of_input, None, of_values, None
+        indices, (accumulate,) = self.indices(saved), self.options
+        of_input = grad if accumulate else index_put(grad, indices, grad.new_zeros(()), False)
+        return of_input, None, index_put_values(grad, indices, self.source[0], accumulate), None
 
     def forward(self, saved, input_t, _indices, values_t, _accumulate):
         return self.tangent(saved, input_t, values_t)
@@ -121,36 +116,56 @@ class IndexPut(Indexed, Placed):
 
 def positions(shape, indices):
     """The positions, counted row by row, of what indices name in a tensor of that shape."""
-
-    def found(*named):
-        named = iter(named)
-        return every[tuple(slice(None) if one is None else next(named) for one in indices)]
-
-    every = numbers(shape)
-    return found(*(_as_mask(index) for index in indices if index is not None))
+    return numbers(shape)[tuple(slice(None) if index is None else _as_mask(index) for index in indices)]
 
 
 def _as_mask(index):
     return index.bool() if index.dtype == torch.uint8 else index
 
 
-def _values_kernel(grad, indices, shape):
+def _values_kernel(grad, indices, shape, accumulate):
     grad = plain(grad)
-    at = positions(grad.shape, indices)
-    found = gather(grad.reshape(-1), 0, at.reshape(-1))
-    return collected(numbers(shape).expand(at.shape), found, shape)
+    axes, rest = _named_axes(grad, indices)
+    # What the indices name comes first, so that each update is a row.
+    sizes, window = [grad.shape[axis] for axis in axes], [grad.shape[axis] for axis in rest]
+    rows = grad.permute((*axes, *rest)).reshape(math.prod(sizes), math.prod(window))
+    at = positions(sizes, [index for index in indices if index is not None])
+    flat = at.reshape(-1)
+    if accumulate:
+        found = gather(rows, 0, along(flat, 0, (flat.numel(), rows.shape[1])))
+    else:
+        _, found = of_assigned_slices(flat, 0, rows)
+    found = found.reshape((*at.shape, *window))
+    # Axes that are neighbours leave what they name in their place.
+    if axes and axes == list(range(axes[0], axes[0] + len(axes))):
+        batch = list(range(at.dim()))
+        found = found.movedim(batch, [axes[0] + axis for axis in batch])
+    if found.shape == torch.Size(shape):
+        return found.contiguous()
+    return collected(numbers(shape).expand(found.shape), found, shape)
+
+
+def _named_axes(tensor, indices):
+    """The axes that indices name, and the others."""
+    axes, axis = [], 0
+    for index in indices:
+        count = index.dim() if index is not None and index.dtype in (torch.bool, torch.uint8) else 1
+        if index is not None:
+            axes += range(axis, axis + count)
+        axis += count
+    return axes, [axis for axis in range(tensor.dim()) if axis not in axes]
 
 
 class IndexPutValues(Indexed, Derivatives):
-    def __init__(self, grad, indices, shape):
-        self.grad_shape, self.shape = grad.shape, shape
+    def __init__(self, grad, indices, shape, accumulate):
+        self.grad_shape, self.options = grad.shape, (shape, accumulate)
 
     def backward(self, saved, values):
         zeros = values.new_zeros(self.grad_shape)
-        return index_put(zeros, self.indices(saved), values, True), None, None
+        return index_put(zeros, self.indices(saved), values, self.options[1]), None, None, None
 
     def forward(self, saved, grad_t, *_):
-        return index_put_values(grad_t, self.indices(saved), self.shape)
+        return index_put_values(grad_t, self.indices(saved), *self.options)
 
 
 def _rows_of(info, in_dims, *tensors):
@@ -190,35 +205,28 @@ def _padded(rows, rank):
     return rows.reshape(rows.shape[0], *[1] * (rank - rows.dim()), *rows.shape[1:])
 
 
-def _positions_of_rows(info, at, shape, indices):
-    """The positions that each sample's indices name, in a tensor of that shape."""
-    if all(one is None for one in at):
-        one = positions(shape, indices)
-        return one.expand(info.batch_size, *one.shape)
-
-    def of(sample):
-        return [
-            index if axis is None else index.select(axis, sample)
-            for axis, index in zip(at, indices, strict=True)
-        ]
-
-    return torch.stack([positions(shape, of(sample)) for sample in range(info.batch_size)])
+def _samples(info, at, indices):
+    """The indices of each sample."""
+    for sample in range(info.batch_size):
+        pairs = zip(at, indices, strict=True)
+        yield [index if axis is None else index.select(axis, sample) for axis, index in pairs]
 
 
 def _index_put_vmap(info, in_dims, input, indices, values, accumulate):
     input, values = _rows_of(info, (in_dims[0], in_dims[2]), input, values)
-    at = _positions_of_rows(info, in_dims[1], input.shape[1:], indices)
+    if any(one is not None for one in in_dims[1]):
+        at = torch.stack([positions(input.shape[1:], own) for own in _samples(info, in_dims[1], indices)])
+    else:
+        at = positions(input.shape[1:], indices)
+        at = at.expand(info.batch_size, *at.shape)
     values = _padded(values, at.dim()).expand(at.shape)
     return _into(input, flat_rows(at), flat_rows(values), accumulate)
 
 
-def _values_vmap(info, in_dims, grad, indices, shape):
+def _values_vmap(info, in_dims, grad, indices, shape, accumulate):
     (grad,) = _rows_of(info, in_dims[:1], grad)
-    at = _positions_of_rows(info, in_dims[1], grad.shape[1:], indices)
-    found = gather(flat_rows(grad), 1, flat_rows(at))
-    to = numbers(shape).expand(at.shape[1:]).reshape(-1).expand(found.shape)
-    into = found.new_zeros(info.batch_size, math.prod(shape))
-    return scatter_add(into, 1, to, found).reshape(info.batch_size, *shape), 0
+    samples = zip(grad, _samples(info, in_dims[1], indices), strict=True)
+    return torch.stack([index_put_values(one, own, shape, accumulate) for one, own in samples]), 0
 
 
 put = Function("put", "Tensor index, Tensor source, bool accumulate=False", Put, _put_vmap)
@@ -236,11 +244,11 @@ index_put = Function(
     "index_put", "Tensor?[] indices, Tensor values, bool accumulate=False", IndexPut, _index_put_vmap
 )
 
-# The sum of what each value of an ``index_put`` gets; its other way round is ``index_put``.
+# What each value of an ``index_put`` gets of its cells' gradients; its own derivative is ``index_put``.
 index_put_values = define(
-    "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape) -> Tensor",
+    "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape, bool accumulate) -> Tensor",
     _values_kernel,
-    lambda grad, indices, shape: grad.new_empty(shape),
+    lambda grad, indices, shape, accumulate: grad.new_empty(shape),
     IndexPutValues,
     _values_vmap,
 )

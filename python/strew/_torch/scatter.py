@@ -11,11 +11,12 @@ from .._strew import Operator
 from .function import Function, script, taken
 from .registry import Derivatives
 from .scatter_reduce import Cells, ScatterReduce, at_least_1d, scatter_reduce, vmapped
+from .torch_scatter import scatter as sums
 
 
-def numbers(shape):
+def numbers(shape, dtype=torch.int64):
     """The elements of a tensor of that shape, counted row by row."""
-    return torch.arange(math.prod(shape)).reshape(shape)
+    return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
 
 class Named(Cells):
@@ -75,18 +76,67 @@ class Assigned(Updating):
     """Of several updates of a cell only the last one, which stays, has a gradient."""
 
     def gradients(self, index, grad):
-        cells = self.cells(index)
-        if cells.empty:
-            return grad, cells.gradient_of_src(grad)
-        order = numbers(cells.index.shape)
-        last = scatter_src(
-            grad.new_full(grad.shape, -1, dtype=torch.int64), self.dim, cells.index, order, None
-        )
-        of_part = torch.where(cells.of(last) == order, cells.of(grad), 0)
-        return torch.where(last < 0, grad, 0), cells.whole(of_part)
+        vector = repeated(index, self.dim, self.input[0])
+        if vector is None:
+            return of_assignment(
+                lambda *tensors: self.again(tensors[0], index, tensors[1]), grad, self.src[0]
+            )
+        of_input, of_slices = of_assigned_slices(vector, self.dim, at_least_1d(grad))
+        return of_input.reshape(self.input[0]), self.cells(index).whole(of_slices)
 
     def again(self, input, index, src):
         return scatter_src(input, self.dim, index, src, None)
+
+
+def of_assignment(run, grad, src_shape):
+    """The gradients of what was there, and of the updates; `run` is the operator with other tensors."""
+    # On the updates' numbers it says which of them each cell holds.
+    dtype = torch.int32 if math.prod(src_shape) < 2**31 else torch.int64
+    last = run(grad.new_full(grad.shape, -1, dtype=dtype), numbers(src_shape, dtype))
+    return torch.where(last < 0, grad, 0), given_back(last, grad, src_shape)
+
+
+def given_back(last, grad, shape):
+    """What each update gets of the cells that hold it; -1 are those that hold none."""
+    count = math.prod(shape)
+    # Theirs goes to one more, which is left out.
+    found = collected(torch.where(last < 0, count, last), grad, (count + 1,))
+    return found.narrow(0, 0, count).reshape(shape)
+
+
+def of_assigned_slices(vector, dim, grad):
+    """Likewise of slices that a vector names."""
+    count = vector.numel()
+    order = torch.arange(count)
+    last = scatter_src(order.new_full((grad.shape[dim],), -1), 0, vector, order, None)
+    found = sums(grad, torch.where(last < 0, count, last), dim, count + 1, "sum")
+    return torch.where(thin(last, dim, grad.dim()) < 0, grad, 0), found.narrow(dim, 0, count)
+
+
+def along(vector, dim, shape):
+    """A vector repeated to a shape, apart from `dim`, along which it lies."""
+    return thin(vector, dim, len(shape)).expand(shape)
+
+
+def thin(vector, dim, rank):
+    """A vector along an axis of several."""
+    shape = [1] * rank
+    shape[dim] = vector.numel()
+    return vector.reshape(shape)
+
+
+def repeated(index, dim, shape):
+    """The vector that an index repeats over all of the other axes, or None."""
+    if index.numel() == 0:
+        return None
+    index, dim = at_least_1d(index), dim % max(len(shape), 1)
+    for axis in reversed(range(index.dim())):
+        if axis == dim:
+            continue
+        if index.shape[axis] != shape[axis] or (shape[axis] > 1 and index.stride(axis) != 0):
+            return None
+        index = index.select(axis, 0)
+    return index
 
 
 class Joined(Derivatives):
@@ -180,7 +230,13 @@ class Gathered(Derivatives):
         return (arguments[2],)
 
     def backward(self, saved, grad):
-        return scatter_add(grad.new_zeros(self.shape), self.dim, saved[0], grad), None, None
+        (index,) = saved
+        dim = self.dim % max(len(self.shape), 1)
+        if 0 < len(self.shape) == index.dim() and all(
+            size == self.shape[axis] for axis, size in enumerate(index.shape) if axis != dim
+        ):
+            return sums(grad, index, dim, self.shape[dim], "sum"), None, None
+        return scatter_add(grad.new_zeros(self.shape), dim, index, grad), None, None
 
     def forward(self, saved, input_t, *_):
         return gather(input_t, self.dim, saved[0])
@@ -214,8 +270,7 @@ class Taken(Derivatives):
 
 def collected(to, values, shape):
     """The sum of the values that go to each element of a tensor of that shape, counted row by row."""
-    into = values.new_zeros(math.prod(shape))
-    return scatter_add(into, 0, to.reshape(-1), values.reshape(-1)).reshape(shape)
+    return sums(values.reshape(-1), to.reshape(-1), 0, math.prod(shape), "sum").reshape(shape)
 
 
 def _taken_shape(input, indices, dim):
