@@ -77,6 +77,10 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 def has_derivative(arguments):
     """Whether somebody wants a derivative with respect to one of these."""
+    if torch.compiler.is_dynamo_compiling():
+        # It knows tensors, but not the function below.
+        tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
+        return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     if forward_ad._current_level >= 0:
         return True
     return torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments)

@@ -309,6 +309,22 @@ def test_a_batch_of_indices(name):
     assert torch.equal(found, torch.stack([function(index) for index in BATCHES]))
 
 
+def test_transforms_within_transforms():
+    samples, index = cases.values(2, 3, 4), torch.tensor([[0, 3, 3], [2, 1, 2]])
+
+    def several(function):
+        found = torch.func.vmap(torch.func.vmap(function, (0, None)))(samples, index)
+        rows = [torch.stack([function(x, i) for x in row]) for row, i in zip(samples, index, strict=True)]
+        assert torch.equal(found, torch.stack(rows))
+
+    several(lambda x, i: st.index_add(x, 0, i, VALUES[:3]))
+    several(lambda x, i: st.index_put(x, (i,), VALUES[:3]))
+    several(lambda x, i: st.take_along_dim(x, i))
+    several(lambda x, i: st.put_(x.clone(), i, VALUES[:3]))
+    several(lambda x, i: torch.func.grad(lambda x: st.scatter_(x * 1, 0, i, VALUES).square().sum())(x))
+    several(lambda x, i: torch.func.hessian(lambda x: st.index_put(x, (i,), x[:3]).pow(3).sum())(x))
+
+
 def test_a_batch_does_not_reach_into_other_samples():
     rows = torch.zeros(2, 3)
     for index in [torch.tensor([3]), torch.tensor([-4])]:

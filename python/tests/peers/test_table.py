@@ -159,8 +159,9 @@ def scripted(case):
 def in_place(case):
     """The operator, and its gradient: that of the form that makes a new tensor."""
     input, *rest = case.arguments
+    target = input.clone()
     with Calls() as calls:
-        case.in_place(input.clone(), *rest)
+        assert case.in_place(target, *rest) is target
     ((operator, arguments),) = calls.seen
     torch.library.opcheck(operator, tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments))
 
@@ -168,10 +169,15 @@ def in_place(case):
         given = iter(inputs)
         target, *others = [next(given) if cases.is_differentiable(a) else a for a in case.arguments]
         target = target * 1
-        assert case.in_place(target, *others) is target
+        case.in_place(target, *others)
         return target
 
     same_with_gradients(case.call, run, case)
+    torch._dynamo.reset()
+    compiled = torch.compile(run, fullgraph=True, backend="aot_eager")
+    same_with_gradients(case.call, compiled, case)
+    plain = [x.detach() for x in case.inputs]
+    torch.testing.assert_close(compiled(*plain), case.call(*plain), rtol=0, atol=0)
 
 
 CHECKS = {
