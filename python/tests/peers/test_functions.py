@@ -420,6 +420,21 @@ def test_second_derivatives_under_compile():
         torch.testing.assert_close(a, b)
 
 
+def test_in_place_under_compile():
+    x, s = leaf(cases.INPUT), leaf(cases.SLICES)
+
+    def f(x, s):
+        target = x * 1
+        st.index_copy_(target, 0, cases.ROWS, s)
+        st.scatter_reduce_(target, 0, cases.INDEX, s, "prod")
+        return st.put_(target, torch.tensor([3, 3]), s[0, :2], accumulate=True)
+
+    compiled = torch.compile(f, fullgraph=True, backend="aot_eager")
+    assert torch.equal(f(x, s), compiled(x, s))
+    for a, b in zip(*(torch.autograd.grad(g(x, s).sum(), (x, s)) for g in (f, compiled)), strict=True):
+        torch.testing.assert_close(a, b)
+
+
 @pytest.mark.parametrize("mode", ["wrap", "drop", "clip"])
 def test_modes(mode):
     index = cases.INDEX * 2 - 3 if mode != "wrap" else cases.INDEX - 2
