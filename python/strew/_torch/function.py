@@ -10,7 +10,7 @@ from torch.jit._builtins import _register_builtin
 
 from .. import torch as public
 from .._strew import Operator
-from .registry import define, has_derivative, library
+from .registry import define, has_derivative, is_transformed, library
 from .scatter_reduce import plain
 
 
@@ -79,7 +79,7 @@ class Function:
             # What goes there cannot be differentiated: the operator says so.
             return self.run_in_place(*self.arrange(input, *arguments))
         arguments = self._tensors(arguments)
-        if not has_derivative((input, *arguments)) and not _is_transformed():
+        if not has_derivative((input, *arguments)) and not is_transformed():
             self.operator_in_place(input, *arguments)
             return input
         # What the derivative keeps of the input must stay as it is.
@@ -88,11 +88,6 @@ class Function:
 
     def _tensors(self, arguments):
         return [_tensor(kind, argument) for kind, argument in zip(self.kinds, arguments, strict=True)]
-
-
-def _is_transformed():
-    """Whether this goes through `torch.func`, which has no rule for operators that return nothing."""
-    return not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active()
 
 
 def script(function, parameters, run):

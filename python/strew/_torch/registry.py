@@ -86,6 +86,11 @@ def has_derivative(arguments):
     return torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments)
 
 
+def is_transformed():
+    """Whether this goes through `torch.func`, which has no rule for operators that return nothing."""
+    return not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active()
+
+
 def define(schema, kernel, fake, derivatives=None, vmap=None):
     """Registers an operator; returns it."""
     name = schema.partition("(")[0]

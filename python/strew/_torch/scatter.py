@@ -162,7 +162,8 @@ def _of_src(input, dim, index, src, reduce):
     return (Assigned if reduce is None else Joined)(input, dim, index, src, reduce)
 
 
-_of_src.constants = ()
+# As every class of derivatives has.
+_of_src.constants = Derivatives.constants
 
 scatter_src = Function(
     "scatter_src",
@@ -231,12 +232,15 @@ class Gathered(Derivatives):
 
     def backward(self, saved, grad):
         (index,) = saved
-        dim = self.dim % max(len(self.shape), 1)
-        if 0 < len(self.shape) == index.dim() and all(
-            size == self.shape[axis] for axis, size in enumerate(index.shape) if axis != dim
-        ):
-            return sums(grad, index, dim, self.shape[dim], "sum"), None, None
-        return scatter_add(grad.new_zeros(self.shape), dim, index, grad), None, None
+        rank = len(self.shape)
+        if rank == 0 or index.dim() != rank or index.numel() == 0 or not self._is_whole(index):
+            return scatter_add(grad.new_zeros(self.shape), self.dim, index, grad), None, None
+        return sums(grad, index, self.dim, self.shape[self.dim], "sum"), None, None
+
+    def _is_whole(self, index):
+        """Whether it goes over all of the other axes."""
+        sizes = zip(index.shape, self.shape, strict=True)
+        return all(a == b or axis == self.dim % index.dim() for axis, (a, b) in enumerate(sizes))
 
     def forward(self, saved, input_t, *_):
         return gather(input_t, self.dim, saved[0])

@@ -6,7 +6,7 @@
 import torch
 
 from .._strew import Operator
-from .registry import Derivatives, batched, define, has_derivative
+from .registry import Derivatives, batched, define, has_derivative, is_transformed
 
 _run = Operator("torch.scatter_reduce")
 _run_in_place = Operator("torch.scatter_reduce_")
@@ -399,7 +399,7 @@ def call(input, dim, index, src, reduce, include_self):
 def call_(input, dim, index, src, reduce, include_self):
     """``scatter_reduce_`` for such: the operator has no derivative, a copy of the result has."""
     index, src = torch.as_tensor(index), torch.as_tensor(src)
-    if has_derivative((input, src)):
+    if has_derivative((input, src)) or is_transformed():
         # What the derivative keeps of the input must stay as it is.
         before = input if reduce in ("sum", "mean") else input.clone()
         return input.copy_(scatter_reduce(before, dim, index, src, reduce, include_self))

@@ -193,6 +193,8 @@ SHAPES = {
     "no update": (lambda x, s: st.scatter(x, 0, NONE, s), ((2, 3), (2, 3))),
     "no update, added": (lambda x, s: st.scatter_add(x, 0, NONE, s), ((2, 3), (1,))),
     "nothing gathered": (lambda x: st.gather(x, 1, NONE.reshape(2, 0)), ((2, 3),)),
+    "nothing gathered by floats": (lambda x: st.gather(x, 1, NONE.reshape(2, 0).float()), ((2, 3),)),
+    "gathered from a part": (lambda x: st.gather(x, -1, torch.tensor([[2, 2, 0, 2]])), ((2, 3),)),
     "no slice added": (lambda x, s: st.index_add(x, 1, NONE, s), ((2, 3), (2, 0))),
     "no slice copied": (lambda x, s: st.index_copy(x, 1, NONE, s), ((2, 3), (2, 0))),
     "no slice reduced": (lambda x, s: st.index_reduce(x, 1, NONE, s, "prod"), ((2, 3), (2, 0))),
@@ -321,6 +323,7 @@ def test_transforms_within_transforms():
     several(lambda x, i: st.index_put(x, (i,), VALUES[:3]))
     several(lambda x, i: st.take_along_dim(x, i))
     several(lambda x, i: st.put_(x.clone(), i, VALUES[:3]))
+    several(lambda x, i: st.scatter_reduce_(x.clone(), 0, i, VALUES[:3], "amax"))
     several(lambda x, i: torch.func.grad(lambda x: st.scatter_(x * 1, 0, i, VALUES).square().sum())(x))
     several(lambda x, i: torch.func.hessian(lambda x: st.index_put(x, (i,), x[:3]).pow(3).sum())(x))
 
