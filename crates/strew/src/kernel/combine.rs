@@ -2,7 +2,7 @@
 
 use super::Combine;
 use super::convert::Converter;
-use super::copy::{copy_rows_past_caches, whole};
+use super::copy::{LARGE, copy_rows_past_caches, past_caches, whole};
 use super::counted::counted_loops;
 use super::lane::Lane;
 use super::line::LineLoop;
@@ -13,19 +13,17 @@ use super::walk::{Block, Cursor, OutOfBounds, ROWS, Read, Walk};
 use crate::error::Problem;
 use crate::tensor::DynViewMut;
 
-/// A destination, and updates, of so many bytes do not stay in a cache.
-const LARGE: usize = 32 << 20;
-
 /// Whether a walk copies whole cache lines all over a destination that no cache holds.
 fn goes_past_caches(walk: &Walk<'_>) -> bool {
     let size = walk.dst_layout().dtype().size();
     let (low, high) = walk.dst_layout().extent();
     let row = walk.width() * size;
-    let dense = size.cast_signed();
-    matches!(walk.window_dst_src()[..], [dim] if (dim.left, dim.right) == (dense, dense))
-        && row.is_multiple_of(64)
-        && high.wrapping_sub(low).cast_unsigned() >= LARGE
-        && walk.count().saturating_mul(row) >= LARGE
+    high.wrapping_sub(low).cast_unsigned() >= LARGE
+        && past_caches(
+            &walk.window_dst_src(),
+            size,
+            walk.count().saturating_mul(row),
+        )
 }
 
 /// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.

@@ -137,6 +137,18 @@ pub(super) unsafe fn write_past_caches(from: *const u8, to: *mut u8, bytes: usiz
     }
 }
 
+/// What is written, of so many bytes, does not stay in a cache.
+pub(super) const LARGE: usize = 32 << 20;
+
+/// Whether rows of elements of `size` bytes are [copied past the caches](copy_rows_past_caches): each is whole lines without
+/// gaps, and all of them are too many bytes for a cache.
+pub(super) fn past_caches(window: &[Dim], size: usize, bytes: usize) -> bool {
+    let dense = size.cast_signed();
+    bytes >= LARGE
+        && matches!(*window, [dim] if (dim.left, dim.right) == (dense, dense)
+            && (dim.len * size).is_multiple_of(64))
+}
+
 /// Copies rows, each one piece of whole cache lines, past the caches where they begin with a line.
 ///
 /// # Safety

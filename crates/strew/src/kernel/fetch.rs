@@ -1,5 +1,6 @@
 //! A walk gone the other way: cells are copied to where the updates are.
 
+use super::copy::{copy_rows_past_caches, past_caches};
 use super::lane::Lane;
 use super::loops::copy_loop;
 use super::rows::{At, Dims, Loop, Rows};
@@ -31,12 +32,19 @@ impl<'a> Fetch<'a> {
             && !overlaps_itself(layout)
             && !overlap_each_other(at.addr(), layout, input.as_ptr().addr(), input.layout());
         let walk = Walk::prove(geometry, input.layout(), (at, layout))?;
-        let window = walk.window_dst_src().into_iter().map(|dim| dim.swapped());
+        let swapped = walk.window_dst_src().into_iter().map(|dim| dim.swapped());
+        let window: Dims = swapped.collect();
+        let size = input.dtype().size();
+        let bytes = walk.count().saturating_mul(walk.width() * size);
+        let copy: Loop = match past_caches(&window, size, bytes) {
+            true => copy_rows_past_caches,
+            false => copy_loop(input.dtype()),
+        };
         fits.then(|| Self {
             input: input.as_ptr(),
             output: at,
-            window: window.collect(),
-            copy: copy_loop(input.dtype()),
+            window,
+            copy,
             walk,
         })
     }

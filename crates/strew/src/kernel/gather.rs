@@ -1,8 +1,9 @@
 //! Rows that are copied one by one: those that an index names, or the last update of each group.
 
+use super::copy::{copy_rows_past_caches, past_caches};
 use super::groups::{Groups, Numbers};
 use super::loops::copy_loop;
-use super::rows::{Ahead, At, Dim, Dims, Rows, prefetch};
+use super::rows::{Ahead, At, Dim, Dims, Loop, Rows, prefetch};
 use crate::error::Problem;
 use crate::tensor::{DynView, DynViewMut};
 use std::ops::Range;
@@ -110,7 +111,11 @@ fn copy_rows(
         _ => bytes,
     };
     let lines = run.div_ceil(64).min(MOST_LINES);
-    let copy = copy_loop(from.dtype());
+    let past = past_caches(&window, bytes, to.len() * bytes);
+    let copy: Loop = match past {
+        true => copy_rows_past_caches,
+        false => copy_loop(from.dtype()),
+    };
     let (left, right) = (output.as_mut_ptr(), input.as_ptr());
     let mut left_at = Vec::with_capacity(BLOCK);
     let mut right_at = Vec::with_capacity(BLOCK);
@@ -133,7 +138,7 @@ fn copy_rows(
             for &at in &right_at[..first] {
                 prefetch(right.wrapping_offset(at), lines);
             }
-            let one = usize::from(window.is_empty()) * BLOCK + 1;
+            let one = usize::from(window.is_empty() || past) * BLOCK + 1;
             for n in (0..left_at.len()).step_by(one) {
                 let rows = n..(n + one).min(left_at.len());
                 if let Some(&at) = right_at.get(n + AHEAD) {

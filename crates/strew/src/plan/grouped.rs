@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::kernel::{self, DefaultFloats, Fold, Grouped, Groups, Numbers, Take, gather};
 use crate::monitor::{Monitor, Progress, Watch};
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynTensor, DynView, DynViewMut};
 use crate::threads::Team;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -91,26 +91,36 @@ pub(crate) fn last(
     )
 }
 
-/// Copies the rows of `input` that the numbers name, one after the other, into `output`.
+/// A new tensor of the rows of `input` that the numbers name, one after the other along an axis that is there; zeros for
+/// numbers that name no row. `all`: there are none of those. `threads` says among how many threads a run of so many bytes is
+/// shared out.
 ///
 /// # Errors
-/// As [`gather`]; [`Problem::Interrupted`] if somebody asks to stop.
-pub(crate) fn pick(
+/// As [`gather`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+pub(crate) fn picked(
     numbers: &Numbers,
+    all: bool,
     axis: usize,
     input: &DynView<'_>,
-    output: DynViewMut<'_>,
-    threads: usize,
-) -> Result<(), Problem> {
+    threads: impl Fn(usize) -> usize,
+) -> Result<DynTensor, Problem> {
     let rows = numbers.len();
+    let mut shape = input.dims();
+    shape[axis] = rows;
+    let mut made = match all {
+        true => DynTensor::scratch(input.dtype(), &shape)?,
+        false => DynTensor::zeros(input.dtype(), &shape)?,
+    };
+    let threads = threads(made.as_bytes().len());
     let cuts: Vec<usize> = (1..threads).map(|n| rows / threads * n).collect();
-    let parts = split(vec![output], axis, rows, &cuts, |row| row);
+    let parts = split(vec![made.view_mut()], axis, rows, &cuts, |row| row);
     share(parts, threads, false, rows as u64, |part, step| {
         let [output] = part.outputs.as_mut_slice() else {
             return Ok(true);
         };
         gather(numbers, part.range.clone(), input, output, axis, step)
-    })
+    })?;
+    Ok(made)
 }
 
 /// The first number below `end` for which `before` is false.

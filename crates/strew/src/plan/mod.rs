@@ -24,7 +24,7 @@ pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
 pub(crate) use explanation::bytes;
-pub(crate) use grouped::{Reductions, last, pick, reduce};
+pub(crate) use grouped::{Reductions, last, picked, reduce};
 pub(crate) use run::{Before, Fault, Outputs};
 pub use runs::Pairing;
 pub(crate) use runs::{Paired, RunsOutputs};

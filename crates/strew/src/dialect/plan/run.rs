@@ -396,13 +396,14 @@ impl Plan {
 
     fn pick(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
         let axis = self.axis_of("input", input.shape(), dim, self.size())?;
-        let mut shape = input.dims();
-        shape[axis] = self.len();
-        let mut output = DynTensor::zeros(input.dtype(), &shape)?;
-        let bytes = output.as_bytes().len();
-        let threads = self.threads_for(bytes);
-        plan::pick(&self.index.numbers, axis, input, output.view_mut(), threads)?;
-        Ok(output)
+        let threads = |bytes| self.threads_for(bytes);
+        plan::picked(
+            &self.index.numbers,
+            self.dropped() == 0,
+            axis,
+            input,
+            threads,
+        )
     }
 
     /// The shape of a destination.
