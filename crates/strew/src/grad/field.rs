@@ -1,29 +1,36 @@
 //! The types that gradients are computed in, and the ways there and back.
 
 use crate::error::Problem;
-use crate::kernel::{Combine, duplicate, round};
+use crate::kernel::{Combine, bf16_to_f32, duplicate, f16_to_f32, f32_to_bf16, f32_to_f16, round};
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
 use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
-use std::ops::{Add, Div, Mul, Sub};
+use std::convert::identity;
+use std::ops::{Add, Deref, Div, Mul, Sub};
 
 /// An accumulator: what a gradient is computed in before it is rounded to its element type, once.
 pub(super) trait Field:
-    Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+    Graded<Wide = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
 {
     const ZERO: Self;
     const ONE: Self;
-    const TWO: Self;
     /// The complex conjugate; a real number is its own.
     fn conj(self) -> Self;
     /// Divided by a count.
     fn over(self, count: i64) -> Self;
     fn nan(self) -> bool;
     /// Equal as a minimum or maximum is: zeros of both signs are, and so are NaN and NaN.
+    #[inline(always)]
     fn ties(self, other: Self) -> bool {
-        self == other || (self.nan() && other.nan())
+        // No branch: it vectorises.
+        (self == other) | (self.nan() & other.nan())
     }
+    #[inline(always)]
     fn is_zero(self) -> bool {
         self == Self::ZERO
     }
@@ -34,10 +41,12 @@ macro_rules! reals {
         impl Field for $t {
             const ZERO: $t = 0.0;
             const ONE: $t = 1.0;
-            const TWO: $t = 2.0;
+            #[inline(always)]
             fn conj(self) -> $t { self }
             #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
             fn over(self, count: i64) -> $t { self / count as $t }
+            #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }
         }
     )*};
@@ -48,12 +57,14 @@ macro_rules! complexes {
         impl Field for $t {
             const ZERO: $t = <$t>::new(0.0, 0.0);
             const ONE: $t = <$t>::new(1.0, 0.0);
-            const TWO: $t = <$t>::new(2.0, 0.0);
+            #[inline(always)]
             fn conj(self) -> $t { <$t>::conj(&self) }
             #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
             fn over(self, count: i64) -> $t {
                 <$t>::new(self.re / count as $part, self.im / count as $part)
             }
+            #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }
         }
     )*};
@@ -61,6 +72,85 @@ macro_rules! complexes {
 
 reals!(f32, f64);
 complexes!(Complex32 as f32, Complex64 as f64);
+
+/// An element type that has gradients.
+pub(super) trait Graded: Element {
+    /// What they are computed in.
+    type Wide: Field;
+    fn widen(self) -> Self::Wide;
+    /// Rounds.
+    fn narrow(wide: Self::Wide) -> Self;
+    /// Zero.
+    #[inline(always)]
+    fn nothing() -> Self {
+        Self::narrow(Self::Wide::ZERO)
+    }
+}
+
+macro_rules! graded {
+    ($($t:ty as $wide:ty: $widen:expr, $narrow:expr;)*) => {$(
+        impl Graded for $t {
+            type Wide = $wide;
+            #[inline(always)]
+            fn widen(self) -> $wide { $widen(self) }
+            #[inline(always)]
+            fn narrow(wide: $wide) -> $t { $narrow(wide) }
+        }
+    )*};
+}
+
+graded! {
+    f16 as f32: f16_to_f32, f32_to_f16;
+    bf16 as f32: bf16_to_f32, f32_to_bf16;
+    f32 as f32: identity, identity;
+    f64 as f64: identity, identity;
+    Complex32 as Complex32: identity, identity;
+    Complex64 as Complex64: identity, identity;
+}
+
+/// Calls a generic function with an element type of real numbers that has gradients.
+macro_rules! for_real {
+    ($dtype:expr, $T:ident => $body:expr, $other:ident => $rest:expr) => {
+        match $dtype {
+            $crate::tensor::DType::F16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::tensor::DType::BF16 => {
+                type $T = half::bf16;
+                $body
+            }
+            $crate::tensor::DType::F32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::tensor::DType::F64 => {
+                type $T = f64;
+                $body
+            }
+            $other => $rest,
+        }
+    };
+}
+pub(super) use for_real;
+
+/// Calls a generic function with an element type that has gradients.
+macro_rules! for_graded {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::grad::field::for_real!($dtype, $T => $body, other => match other {
+            $crate::tensor::DType::C64 => {
+                type $T = num_complex::Complex32;
+                $body
+            }
+            $crate::tensor::DType::C128 => {
+                type $T = num_complex::Complex64;
+                $body
+            }
+            other => Err($crate::grad::field::no_gradient("grad", other)),
+        })
+    };
+}
+pub(super) use for_graded;
 
 /// Calls a generic function with the accumulator of an element type that has gradients.
 macro_rules! for_field {
@@ -106,6 +196,37 @@ pub(super) fn load<A: Field>(view: &DynView<'_>, shape: &[usize]) -> Result<Tens
     let made = shaped(made, shape)?;
     made.typed()
         .map_err(|made| no_gradient("tensor", made.dtype()))
+}
+
+/// Elements row by row: the caller's where they lie so, else a copy.
+pub(super) enum Elements<'a, T> {
+    There(&'a [T]),
+    Copy(Tensor<T>),
+}
+
+impl<T: Element> Deref for Elements<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::There(elements) => elements,
+            Self::Copy(copy) => copy.as_slice(),
+        }
+    }
+}
+
+/// The elements as a type that holds all of them.
+pub(super) fn elements<'a, T: Element>(view: &DynView<'a>) -> Result<Elements<'a, T>, Problem> {
+    if let Some(there) = view.typed::<T>().and_then(|view| view.as_contiguous()) {
+        return Ok(Elements::There(there));
+    }
+    let copy = match view.dtype() == T::DTYPE {
+        true => duplicate(&view.at_least_1d())?,
+        false => widen(&view.at_least_1d(), T::DTYPE)?,
+    };
+    let copy = copy.typed();
+    copy.map(Elements::Copy)
+        .map_err(|copy| no_gradient("tensor", copy.dtype()))
 }
 
 /// The elements converted to a type that holds all of them.

@@ -5,7 +5,7 @@ use super::products::{Factors, map, zip};
 use super::route::{Packed, Route, packed};
 use crate::dialect::Reduce;
 use crate::error::Problem;
-use crate::kernel::{Combine, DefaultFloats, duplicate};
+use crate::kernel::{Combine, DefaultFloats};
 use crate::plan::{Bounds, Negative, OutOfRange};
 use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
 use crate::tensor::{DynTensor, DynView, Tensor};
@@ -43,7 +43,8 @@ pub(super) struct Forward<'a> {
     pub(super) rule: Rule,
     pub(super) own: Own<'a>,
     pub(super) src: DynView<'a>,
-    /// What it made; read for [`Rule::Ties`] only.
+    /// What it made: [`Rule::Ties`] needs it, [`Rule::Prod`] is quicker with it.
+    /// The others do not read it.
     pub(super) result: Option<DynView<'a>>,
 }
 
@@ -55,124 +56,6 @@ pub(super) struct Gradients {
 }
 
 impl Forward<'_> {
-    /// The vector-Jacobian product: what a cotangent of the result makes of the arguments.
-    pub(super) fn vjp(&self, grad: &DynView<'_>) -> Result<Gradients, Problem> {
-        let _floats = DefaultFloats::enter();
-        let grad = packed(grad, self.route.cells())?;
-        let grad = grad.view();
-        match self.rule {
-            Rule::Sum => Ok(Gradients {
-                own: match self.own {
-                    Own::Counted(_) => Some(duplicate(&grad)?),
-                    _ => self.passed_by(&grad)?,
-                },
-                src: self.route.gather_dyn(&grad)?,
-            }),
-            Rule::Last => {
-                let mut src = self.route.gather_dyn(&grad)?;
-                self.route.clear_losers(&mut src)?;
-                let own = self.passed_by(&grad)?;
-                Ok(Gradients { own, src })
-            }
-            Rule::First { max } => self.first_vjp(&grad, max),
-            Rule::Mean => for_field!(grad.dtype(), A => self.mean_vjp::<A>(&grad)),
-            Rule::Ties => for_field!(grad.dtype(), A => self.ties_vjp::<A>(&grad)),
-            Rule::Prod => for_field!(grad.dtype(), A => self.prod_vjp::<A>(&grad)),
-        }
-    }
-
-    /// What passes by the updates to what the cells held before, where updates replace that.
-    fn passed_by(&self, grad: &DynView<'_>) -> Result<Option<DynTensor>, Problem> {
-        if matches!(self.own, Own::Nothing) {
-            return Ok(None);
-        }
-        let mut own = duplicate(grad)?;
-        self.route.clear_touched(&mut own)?;
-        Ok(Some(own))
-    }
-
-    fn mean_vjp<A: Field>(&self, grad: &DynView<'_>) -> Result<Gradients, Problem> {
-        let route = &self.route;
-        let more = i64::from(matches!(self.own, Own::Counted(_)));
-        let mut src: Tensor<A> = load(&route.gather_dyn(grad)?.view(), route.updates())?;
-        route.share_updates(&mut src, more)?;
-        let mut src = store(src, grad.dtype(), route.updates())?;
-        route.clear_dropped(&mut src)?;
-        let own = match self.own {
-            Own::Counted(_) => {
-                let mut own: Tensor<A> = load(grad, route.cells())?;
-                route.share_cells(&mut own, more)?;
-                Some(store(own, grad.dtype(), route.cells())?)
-            }
-            _ => self.passed_by(grad)?,
-        };
-        Ok(Gradients { own, src })
-    }
-
-    fn ties_vjp<A: Field>(&self, grad: &DynView<'_>) -> Result<Gradients, Problem> {
-        let route = &self.route;
-        let ties = self.ties::<A>()?;
-        let counts = route.gather(&ties.counts)?;
-        let mut src: Tensor<A> = load(&route.gather_dyn(grad)?.view(), route.updates())?;
-        share(&mut src, &ties.src, &counts);
-        let mut src = store(src, grad.dtype(), route.updates())?;
-        route.clear_dropped(&mut src)?;
-        let own = match &ties.own {
-            Some(marks) => {
-                let mut own: Tensor<A> = load(grad, route.cells())?;
-                share(&mut own, marks, &ties.counts);
-                Some(store(own, grad.dtype(), route.cells())?)
-            }
-            None => self.passed_by(grad)?,
-        };
-        Ok(Gradients { own, src })
-    }
-
-    fn prod_vjp<A: Field>(&self, grad: &DynView<'_>) -> Result<Gradients, Problem> {
-        let route = &self.route;
-        let factors = self.factors::<A>()?;
-        let mut src: Tensor<A> = load(&route.gather_dyn(grad)?.view(), route.updates())?;
-        times_conj(&mut src, &factors.weights()?);
-        let mut src = store(src, self.src.dtype(), route.updates())?;
-        route.clear_dropped(&mut src)?;
-        let own = match factors.own_weights()? {
-            Some(weights) => {
-                let mut own: Tensor<A> = load(grad, route.cells())?;
-                times_conj(&mut own, &weights);
-                let kept: Tensor<A> = load(grad, route.cells())?;
-                route.keep_untouched(&mut own, |at| kept.as_slice()[at])?;
-                Some(store(own, grad.dtype(), route.cells())?)
-            }
-            None => self.passed_by(grad)?,
-        };
-        Ok(Gradients { own, src })
-    }
-
-    fn first_vjp(&self, grad: &DynView<'_>, max: bool) -> Result<Gradients, Problem> {
-        let at = self.winners(max)?;
-        let src = to_positions(
-            grad,
-            &at.view().into_dyn(),
-            self.route.axis(),
-            self.route.updates(),
-        )?;
-        let own = match self.own {
-            Own::Counted(_) => {
-                let mut own = duplicate(grad)?;
-                let size = own.dtype().size();
-                let cells = own.as_bytes_mut().chunks_exact_mut(size);
-                for (cell, &at) in cells.zip(at.as_slice()) {
-                    if at < self.route.none() as i64 {
-                        cell.fill(0);
-                    }
-                }
-                Some(own)
-            }
-            _ => self.passed_by(grad)?,
-        };
-        Ok(Gradients { own, src })
-    }
-
     /// The double backward of a product: the cotangents of its gradients, taken back to the cotangent of the
     /// result, to what the cells held before, and to the updates.
     pub(super) fn double_vjp(
@@ -306,18 +189,6 @@ fn tied<A: Field>(values: &Tensor<A>, results: &Tensor<A>) -> Result<Tensor<i64>
         *made = i64::from(value.ties(result));
     }
     Ok(made)
-}
-
-/// Gives each that is marked its share, and the others nothing.
-fn share<A: Field>(values: &mut Tensor<A>, marks: &Tensor<i64>, counts: &Tensor<i64>) {
-    let pairs = marks.as_slice().iter().zip(counts.as_slice());
-    for (value, (&marked, &count)) in values.as_mut_slice().iter_mut().zip(pairs) {
-        *value = if marked == 1 {
-            value.over(count)
-        } else {
-            A::ZERO
-        };
-    }
 }
 
 fn times_conj<A: Field>(values: &mut Tensor<A>, weights: &Tensor<A>) {

@@ -53,8 +53,10 @@
 // As many as the operators have, and their gradients.
 #![allow(clippy::too_many_arguments)]
 
+mod cotangents;
 mod field;
 mod forward;
+mod passes;
 mod products;
 mod route;
 mod tangents;
@@ -69,7 +71,7 @@ pub mod torch_scatter;
 use crate::dialect::{Context, expect_dtype, expect_shape};
 use crate::error::{Class, Problem};
 use crate::kernel::Combine;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::scatter::{Destinations, Gather, Reduction, Scatter, Start, Target};
 use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
 
 /// Who a problem is reported for.
@@ -108,6 +110,15 @@ fn expect_like(
 fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
         .expect("the output's type is that of the arguments")
+}
+
+/// What the cells hold that updates go to: one value for each update, in the updates' shape.
+fn gathered<'a>(places: &Destinations<'a>, cells: &DynView<'a>) -> Result<DynTensor, Problem> {
+    if places.updates_shape().contains(&0) {
+        return DynTensor::zeros(cells.dtype(), places.updates_shape());
+    }
+    let made = Gather::new(places.clone(), cells.at_least_1d())?.run()?;
+    Ok(made.tensor.expect("a gather makes a tensor"))
 }
 
 /// A tensor of zeros with the elements of `part` in its leading corner.

@@ -60,13 +60,11 @@ pub fn scatter_vjp_dyn(
     dim: i64,
     reduce: Reduce,
 ) -> Result<DynTensor> {
-    let work = || {
+    named("grad.plan.scatter_vjp", || {
         let forward = forward(plan, src, Some(result), dim, reduce, Own::Nothing)?;
         expect_cells("grad", grad, &forward)?;
         Ok(forward.vjp(grad)?.src)
-    };
-    let refuse = |problem| context("grad.plan.scatter_vjp", class).error(problem);
-    work().map_err(refuse)
+    })
 }
 
 /// The tangent of [`Plan::scatter`]'s result, given that of `src`.
@@ -106,19 +104,11 @@ pub fn scatter_jvp_dyn(
     dim: i64,
     reduce: Reduce,
 ) -> Result<DynTensor> {
-    let work = || {
+    named("grad.plan.scatter_jvp", || {
         let forward = forward(plan, src, Some(result), dim, reduce, Own::Nothing)?;
-        expect_like(
-            "src_tangent",
-            src_tangent,
-            "src's",
-            src.dtype(),
-            src.shape(),
-        )?;
+        expect_updates("src_tangent", src_tangent, src)?;
         forward.jvp(None, src_tangent)
-    };
-    let refuse = |problem| context("grad.plan.scatter_jvp", class).error(problem);
-    work().map_err(refuse)
+    })
 }
 
 /// The gradients of [`Plan::scatter_into`] with respect to what `out` held before, here `input`, and to `src`, given that of
@@ -178,16 +168,14 @@ pub fn scatter_into_vjp_dyn(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<(DynTensor, DynTensor)> {
-    let work = || {
+    named("grad.plan.scatter_into_vjp", || {
         let own = counted(input, include_self);
         let forward = forward(plan, src, Some(result), dim, reduce, own)?;
         expect_cells("input", input, &forward)?;
         expect_cells("grad", grad, &forward)?;
         let Gradients { own, src } = forward.vjp(grad)?;
         Ok((own.expect("there is an input"), src))
-    };
-    let refuse = |problem| context("grad.plan.scatter_into_vjp", class).error(problem);
-    work().map_err(refuse)
+    })
 }
 
 /// The tangent of what [`Plan::scatter_into`] leaves, given those of what was there and of `src`.
@@ -234,22 +222,14 @@ pub fn scatter_into_jvp_dyn(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<DynTensor> {
-    let work = || {
+    named("grad.plan.scatter_into_jvp", || {
         let own = counted(input, include_self);
         let forward = forward(plan, src, Some(result), dim, reduce, own)?;
         expect_cells("input", input, &forward)?;
         expect_cells("input_tangent", input_tangent, &forward)?;
-        expect_like(
-            "src_tangent",
-            src_tangent,
-            "src's",
-            src.dtype(),
-            src.shape(),
-        )?;
+        expect_updates("src_tangent", src_tangent, src)?;
         forward.jvp(Some(input_tangent), src_tangent)
-    };
-    let refuse = |problem| context("grad.plan.scatter_into_jvp", class).error(problem);
-    work().map_err(refuse)
+    })
 }
 
 /// The double backward of [`Plan::scatter`] with [`Reduce::Prod`]: what the cotangent of the gradient that
@@ -287,15 +267,13 @@ pub fn scatter_prod_double_vjp_dyn(
     dim: i64,
     cotangent: &DynView<'_>,
 ) -> Result<(DynTensor, DynTensor)> {
-    let work = || {
+    named("grad.plan.scatter_prod_double_vjp", || {
         let forward = forward(plan, src, None, dim, Reduce::Prod, Own::Nothing)?;
         expect_cells("grad", grad, &forward)?;
-        expect_like("cotangent", cotangent, "src's", src.dtype(), src.shape())?;
+        expect_updates("cotangent", cotangent, src)?;
         let (to_grad, rest) = forward.double_vjp(grad, None, cotangent)?;
         Ok((to_grad, rest.src))
-    };
-    let refuse = |problem| context("grad.plan.scatter_prod_double_vjp", class).error(problem);
-    work().map_err(refuse)
+    })
 }
 
 /// The gradient of [`Plan::gather`] with respect to `input`, given that of its result: the sums of what each row was
@@ -324,14 +302,17 @@ pub fn gather_vjp<'a, T: Element>(
 /// # Errors
 /// As [`scatter_vjp`].
 pub fn gather_vjp_dyn(plan: &Plan, grad: &DynView<'_>, dim: i64) -> Result<DynTensor> {
-    let work = || {
+    named("grad.plan.gather_vjp", || {
         expect_field("grad", grad.dtype())?;
         let axis = along("grad", plan, grad, dim)?;
         plan.scatter_dyn(grad, axis as i64, Reduce::Sum)
             .map_err(own)
-    };
-    let refuse = |problem| context("grad.plan.gather_vjp", class).error(problem);
-    work().map_err(refuse)
+    })
+}
+
+/// Does some work, whose problem is reported for a function.
+fn named<R>(name: &'static str, work: impl FnOnce() -> Result<R, Problem>) -> Result<R> {
+    work().map_err(|problem| context(name, class).error(problem))
 }
 
 fn class(problem: &Problem) -> Class {
@@ -402,6 +383,15 @@ fn forward<'a>(
         expect_cells("result", result, &forward)?;
     }
     Ok(forward)
+}
+
+/// Refuses what is not of the updates' type and shape.
+fn expect_updates(
+    argument: &'static str,
+    found: &DynView<'_>,
+    src: &DynView<'_>,
+) -> Result<(), Problem> {
+    expect_like(argument, found, "src's", src.dtype(), src.shape())
 }
 
 /// Refuses what is not of the result's type and shape.

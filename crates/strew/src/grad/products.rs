@@ -16,11 +16,180 @@
 //! f_i zero:        P S                        if z = 1,      P (T - t_i)    if z = 2,     0   otherwise
 //! ```
 
-use super::field::Field;
+use super::field::{Elements, Field, Graded, elements};
+use super::passes::{each_cell, each_element, each_into, each_update};
 use super::route::Route;
 use crate::dialect::Reduce;
 use crate::error::Problem;
-use crate::tensor::Tensor;
+use crate::kernel::ask_for;
+use crate::tensor::{DynView, Tensor};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// P and z of all cells.
+pub(super) struct Products<'p, A> {
+    product: Elements<'p, A>,
+    /// No cell has a zero if there are none.
+    zeros: Option<Tensor<u8>>,
+}
+
+impl<'p, A: Field> Products<'p, A> {
+    /// Those that the forward computation has left, if it has: where it ends with a number that is neither zero nor NaN,
+    /// no factor is zero, and it is the product of all. `T` is the result's type.
+    pub(super) fn known<T: Graded<Wide = A>>(
+        result: Option<&DynView<'p>>,
+    ) -> Result<Option<Self>, Problem> {
+        let Some(result) = result.filter(|_| T::DTYPE == A::DTYPE) else {
+            return Ok(None);
+        };
+        let product: Elements<'p, A> = elements(result)?;
+        let certain = !product.iter().any(|p| p.is_zero() | p.nan());
+        let zeros = None;
+        Ok(certain.then_some(Self { product, zeros }))
+    }
+
+    /// Of these updates, and of what the cells held before, where that is a factor.
+    pub(super) fn new<T: Graded<Wide = A>, S: Graded<Wide = A>>(
+        route: &Route,
+        src: &[S],
+        own: Option<&[T]>,
+    ) -> Result<Self, Problem> {
+        let mut product: Tensor<A> = each_element(
+            route.cells(),
+            #[inline(always)]
+            |first, to: &mut [A]| match own {
+                Some(own) => {
+                    for (to, own) in to.iter_mut().zip(&own[first..]) {
+                        *to = filled(own.widen());
+                    }
+                }
+                None => to.fill(A::ONE),
+            },
+        )?;
+        let any = AtomicBool::new(own.is_some_and(any_zero));
+        let width = route.width();
+        each_into(
+            route,
+            &mut product,
+            #[inline(always)]
+            |at| ask_for(&src[at.update..at.update + width]),
+            #[inline(always)]
+            |product, at| {
+                let mut found = false;
+                for (product, factor) in product.iter_mut().zip(&src[at.update..]) {
+                    let factor = factor.widen();
+                    found |= factor.is_zero();
+                    *product = *product * filled(factor);
+                }
+                if found {
+                    any.store(true, Ordering::Relaxed);
+                }
+            },
+        )?;
+        let zeros = match any.into_inner() {
+            true => Some(zeros(route, src, own)?),
+            false => None,
+        };
+        let product = Elements::Copy(product);
+        Ok(Self { product, zeros })
+    }
+
+    /// Asks for a row of cells.
+    #[inline(always)]
+    pub(super) fn ask(&self, cell: usize, width: usize) {
+        ask_for(&self.product[cell..cell + width]);
+        if let Some(zeros) = &self.zeros {
+            ask_for(&zeros.as_slice()[cell..cell + width]);
+        }
+    }
+
+    /// The gradients of factors: those of their cells, which begin at `cell`, times their weights' conjugates.
+    #[inline(always)]
+    pub(super) fn times_weights<T: Graded<Wide = A>, S: Graded<Wide = A>>(
+        &self,
+        to: &mut [S],
+        grads: &[T],
+        factors: &[S],
+        cell: usize,
+    ) {
+        let product = &self.product[cell..];
+        let each = to.iter_mut().zip(grads).zip(factors.iter().zip(product));
+        match &self.zeros {
+            None => {
+                for ((to, grad), (factor, &product)) in each {
+                    let weight = product / factor.widen();
+                    *to = S::narrow(grad.widen() * weight.conj());
+                }
+            }
+            Some(zeros) => {
+                for (((to, grad), (factor, &product)), &zeros) in
+                    each.zip(&zeros.as_slice()[cell..])
+                {
+                    let weight = weight(product, zeros, factor.widen());
+                    *to = S::narrow(grad.widen() * weight.conj());
+                }
+            }
+        }
+    }
+
+    /// The weights of factors whose cells begin at `cell`.
+    #[inline(always)]
+    fn weights(&self, to: &mut [A], factors: &[A], cell: usize) {
+        for (k, (to, &factor)) in to.iter_mut().zip(factors).enumerate() {
+            *to = weight(self.product[cell + k], self.zeros(cell + k), factor);
+        }
+    }
+
+    #[inline(always)]
+    fn zeros(&self, cell: usize) -> u8 {
+        let zeros = self.zeros.as_ref();
+        zeros.map_or(0, |zeros| zeros.as_slice()[cell])
+    }
+}
+
+/// z of all cells. Only 0, 1, 2 and more are told apart.
+fn zeros<T: Graded, S: Graded>(
+    route: &Route,
+    src: &[S],
+    own: Option<&[T]>,
+) -> Result<Tensor<u8>, Problem> {
+    let mut zeros: Tensor<u8> = match own {
+        Some(own) => each_element(
+            route.cells(),
+            #[inline(always)]
+            |first, to: &mut [u8]| {
+                to.fill(0);
+                count_zeros(to, &own[first..]);
+            },
+        )?,
+        None => Tensor::zeros(route.cells())?,
+    };
+    each_into(
+        route,
+        &mut zeros,
+        #[inline(always)]
+        |at| ask_for(&src[at.update..at.update + route.width()]),
+        #[inline(always)]
+        |zeros, at| count_zeros(zeros, &src[at.update..]),
+    )?;
+    Ok(zeros)
+}
+
+#[inline(always)]
+fn count_zeros<T: Graded>(zeros: &mut [u8], factors: &[T]) {
+    for (zeros, factor) in zeros.iter_mut().zip(factors) {
+        *zeros = zeros.saturating_add(u8::from(factor.widen().is_zero()));
+    }
+}
+
+fn any_zero<T: Graded>(factors: &[T]) -> bool {
+    factors.iter().any(|factor| factor.widen().is_zero())
+}
+
+/// The factor, or 1 in place of a zero.
+#[inline(always)]
+fn filled<A: Field>(factor: A) -> A {
+    if factor.is_zero() { A::ONE } else { factor }
+}
 
 /// The factors of all cells.
 pub(super) struct Factors<'r, A> {
@@ -28,11 +197,7 @@ pub(super) struct Factors<'r, A> {
     src: Tensor<A>,
     /// What the cells held before, where that is a factor.
     own: Option<Tensor<A>>,
-    /// P of each cell.
-    product: Tensor<A>,
-    /// z of each cell. Only 0, 1, 2 and more are told apart, so that it does not matter where a sum of ones
-    /// stops growing.
-    zeros: Tensor<A>,
+    products: Products<'r, A>,
 }
 
 impl<'r, A: Field> Factors<'r, A> {
@@ -41,35 +206,28 @@ impl<'r, A: Field> Factors<'r, A> {
         src: Tensor<A>,
         own: Option<Tensor<A>>,
     ) -> Result<Self, Problem> {
-        let filled = |factor: A| if factor.is_zero() { A::ONE } else { factor };
-        let counted = |factor: A| if factor.is_zero() { A::ONE } else { A::ZERO };
-        let (mut product, mut zeros) = match &own {
-            Some(own) => (map(own, filled)?, map(own, counted)?),
-            None => {
-                let zeros = Tensor::<A>::zeros(route.cells())?;
-                (map(&zeros, |_| A::ONE)?, zeros)
-            }
-        };
-        route.join(&map(&src, filled)?, Reduce::Prod, &mut product)?;
-        route.join(&map(&src, counted)?, Reduce::Sum, &mut zeros)?;
+        let before = own.as_ref().map(Tensor::as_slice);
+        let products = Products::new::<A, A>(route, src.as_slice(), before)?;
         Ok(Self {
             route,
             src,
             own,
-            product,
-            zeros,
+            products,
         })
     }
 
     /// The weight of each update; zero for those that go nowhere.
     pub(super) fn weights(&self) -> Result<Tensor<A>, Problem> {
-        let mut weights = self.route.gather(&self.product)?;
-        let zeros = self.route.gather(&self.zeros)?;
-        let factors = self.src.as_slice().iter().zip(zeros.as_slice());
-        for (weight, (&factor, &zeros)) in weights.as_mut_slice().iter_mut().zip(factors) {
-            *weight = self::weight(*weight, zeros, factor);
-        }
-        Ok(weights)
+        each_update(
+            self.route,
+            #[inline(always)]
+            |cell| self.products.ask(cell, self.route.width()),
+            #[inline(always)]
+            |at, to: &mut [A]| {
+                let factors = &self.src.as_slice()[at.update..];
+                self.products.weights(to, factors, at.cell);
+            },
+        )
     }
 
     /// The weight of what each cell held before: 1 where no update goes, and nothing where it is no factor.
@@ -77,14 +235,20 @@ impl<'r, A: Field> Factors<'r, A> {
         let Some(own) = &self.own else {
             return Ok(None);
         };
-        let mut weights = map(own, |factor| factor)?;
-        let cells = self.product.as_slice().iter().zip(self.zeros.as_slice());
-        for (weight, (&product, &zeros)) in weights.as_mut_slice().iter_mut().zip(cells) {
-            *weight = self::weight(product, zeros, *weight);
-        }
-        // A NaN by itself is no 1 when it is divided by itself.
-        self.route.keep_untouched(&mut weights, |_| A::ONE)?;
-        Ok(Some(weights))
+        let touched = self.route.touched()?;
+        let weights = each_cell(
+            self.route,
+            #[inline(always)]
+            |at, to: &mut [A]| {
+                let own = &own.as_slice()[at.cell..];
+                // A NaN by itself is no 1 when it is divided by itself.
+                match touched[at.row] {
+                    true => self.products.weights(to, own, at.cell),
+                    false => to.fill(A::ONE),
+                }
+            },
+        );
+        weights.map(Some)
     }
 
     /// How the weights change in a direction: those of the updates, and those of what the cells held before.
@@ -114,57 +278,53 @@ impl<'r, A: Field> Factors<'r, A> {
         let each = zip(src, &self.src, at_zero)?;
         self.route.join(&each, Reduce::Sum, &mut tangents)?;
         drop(each);
-
+        let cell = |at: usize| Cell {
+            product: self.products.product[at],
+            zeros: self.products.zeros(at),
+            quotients: quotients.as_slice()[at],
+            tangents: tangents.as_slice()[at],
+        };
         let turned_own = match own {
             Some((factors, t)) => {
-                let mut turned = zip(t, factors, |t, _| t)?;
-                for (at, turned) in turned.as_mut_slice().iter_mut().enumerate() {
-                    let cell = Cell {
-                        product: self.product.as_slice()[at],
-                        zeros: self.zeros.as_slice()[at],
-                        quotients: quotients.as_slice()[at],
-                        tangents: tangents.as_slice()[at],
-                    };
-                    *turned = cell.turn(factors.as_slice()[at], *turned);
-                }
+                let mut turned = each_element(t.shape(), |first, to: &mut [A]| {
+                    for (at, to) in (first..).zip(to) {
+                        *to = cell(at).turn(factors.as_slice()[at], t.as_slice()[at]);
+                    }
+                })?;
                 self.route.keep_untouched(&mut turned, |_| A::ZERO)?;
                 Some(turned)
             }
             None => None,
         };
-        let product = self.route.gather(&self.product)?;
-        let zeros = self.route.gather(&self.zeros)?;
-        let quotients = self.route.gather(&quotients)?;
-        let tangents = self.route.gather(&tangents)?;
-        let mut turned = zip(src, &self.src, |t, _| t)?;
-        for (at, turned) in turned.as_mut_slice().iter_mut().enumerate() {
-            let cell = Cell {
-                product: product.as_slice()[at],
-                zeros: zeros.as_slice()[at],
-                quotients: quotients.as_slice()[at],
-                tangents: tangents.as_slice()[at],
-            };
-            *turned = cell.turn(self.src.as_slice()[at], *turned);
-        }
+        let turned = each_update(
+            self.route,
+            |at| self.products.ask(at, self.route.width()),
+            |at, to: &mut [A]| {
+                for (k, to) in to.iter_mut().enumerate() {
+                    let update = at.update + k;
+                    let (factor, t) = (self.src.as_slice()[update], src.as_slice()[update]);
+                    *to = cell(at.cell + k).turn(factor, t);
+                }
+            },
+        )?;
         Ok((turned, turned_own))
     }
 }
 
 /// The weight of a factor, given P and z of its cell.
-fn weight<A: Field>(product: A, zeros: A, factor: A) -> A {
-    if zeros.is_zero() {
-        product / factor
-    } else if zeros == A::ONE && factor.is_zero() {
-        product
-    } else {
-        A::ZERO
-    }
+#[inline(always)]
+fn weight<A: Field>(product: A, zeros: u8, factor: A) -> A {
+    // Both are computed, and one is chosen: that vectorises.
+    let alone = (zeros == 1) & factor.is_zero();
+    let with_zeros = if alone { product } else { A::ZERO };
+    let without = product / factor;
+    if zeros == 0 { without } else { with_zeros }
 }
 
 /// P, z, S and T of a cell.
 struct Cell<A> {
     product: A,
-    zeros: A,
+    zeros: u8,
     quotients: A,
     tangents: A,
 }
@@ -172,44 +332,40 @@ struct Cell<A> {
 impl<A: Field> Cell<A> {
     /// How the weight of a factor changes in a direction, in which the factor itself goes by `t`.
     fn turn(&self, factor: A, t: A) -> A {
-        let zeros = self.zeros;
-        if factor.is_zero() {
-            if zeros == A::ONE {
-                self.product * self.quotients
-            } else if zeros == A::TWO {
-                self.product * (self.tangents - t)
-            } else {
-                A::ZERO
-            }
-        } else if zeros.is_zero() {
-            (self.product / factor) * (self.quotients - t / factor)
-        } else if zeros == A::ONE {
-            (self.product / factor) * self.tangents
-        } else {
-            A::ZERO
+        match (self.zeros, factor.is_zero()) {
+            (1, true) => self.product * self.quotients,
+            (2, true) => self.product * (self.tangents - t),
+            (0, false) => (self.product / factor) * (self.quotients - t / factor),
+            (1, false) => (self.product / factor) * self.tangents,
+            _ => A::ZERO,
         }
     }
 }
 
 /// A tensor made element by element of another.
-pub(super) fn map<A: Field>(of: &Tensor<A>, each: impl Fn(A) -> A) -> Result<Tensor<A>, Problem> {
-    let mut made = Tensor::zeros(of.shape())?;
-    for (made, &of) in made.as_mut_slice().iter_mut().zip(of.as_slice()) {
-        *made = each(of);
-    }
-    Ok(made)
+pub(super) fn map<A: Field>(
+    of: &Tensor<A>,
+    each: impl Fn(A) -> A + Sync,
+) -> Result<Tensor<A>, Problem> {
+    each_element(of.shape(), |first, to: &mut [A]| {
+        for (to, &of) in to.iter_mut().zip(&of.as_slice()[first..]) {
+            *to = each(of);
+        }
+    })
 }
 
 /// A tensor made element by element of two.
 pub(super) fn zip<A: Field>(
     left: &Tensor<A>,
     right: &Tensor<A>,
-    each: impl Fn(A, A) -> A,
+    each: impl Fn(A, A) -> A + Sync,
 ) -> Result<Tensor<A>, Problem> {
-    let mut made = Tensor::zeros(left.shape())?;
-    let pairs = left.as_slice().iter().zip(right.as_slice());
-    for (made, (&left, &right)) in made.as_mut_slice().iter_mut().zip(pairs) {
-        *made = each(left, right);
-    }
-    Ok(made)
+    each_element(left.shape(), |first, to: &mut [A]| {
+        let pairs = left.as_slice()[first..]
+            .iter()
+            .zip(&right.as_slice()[first..]);
+        for (to, (&left, &right)) in to.iter_mut().zip(pairs) {
+            *to = each(left, right);
+        }
+    })
 }

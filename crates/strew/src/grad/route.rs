@@ -1,16 +1,22 @@
 //! The way between updates and cells, in both directions.
 
-use super::field::{Field, shaped};
+use super::field::shaped;
 use crate::dialect::{Plan, Reduce};
 use crate::error::{Error, Problem};
-use crate::kernel::duplicate;
-use crate::scatter::Destinations;
-use crate::tensor::{Dims, DynTensor, DynView, DynViewMut, Element, Tensor};
+use crate::kernel::{Numbers, duplicate};
+use crate::plan::{picked, threads};
+use crate::scatter::{Destinations, RowNumbers};
+use crate::tensor::{Dims, DynTensor, DynView, DynViewMut, Element, Tensor, try_vec};
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
-/// Which update goes to which cell, as a plan and the shapes in which it sees both.
+/// Which update goes to which cell, as row numbers and the shapes in which they see both.
 pub(super) struct Route {
-    plan: Plan,
+    numbers: Arc<Numbers>,
+    /// Rows of cells.
+    size: usize,
+    /// Made when it is first wanted, if nobody brought one.
+    plan: OnceLock<Plan>,
     axis: usize,
     cells: Dims,
     updates: Dims,
@@ -34,12 +40,18 @@ impl Packed<'_> {
 impl Route {
     /// To these destinations: updates and cells are seen as matrices of the rows that move as one.
     pub(super) fn to(destinations: &Destinations<'_>) -> Result<Self, Problem> {
-        let (plan, width) = Plan::of_destinations(destinations)?;
+        let RowNumbers {
+            numbers,
+            rows,
+            width,
+        } = destinations.row_numbers()?;
         Ok(Self {
             axis: 0,
-            cells: Dims::from_slice(&[plan.size(), width]),
-            updates: Dims::from_slice(&[plan.len(), width]),
-            plan,
+            cells: Dims::from_slice(&[rows, width]),
+            updates: Dims::from_slice(&[numbers.len(), width]),
+            numbers: Arc::new(numbers),
+            size: rows,
+            plan: OnceLock::new(),
         })
     }
 
@@ -48,11 +60,36 @@ impl Route {
         let mut cells = Dims::from_slice(updates);
         cells[axis] = plan.size();
         Self {
-            plan: plan.clone(),
+            numbers: Arc::clone(plan.numbers()),
+            size: plan.size(),
+            plan: OnceLock::from(plan.clone()),
             axis,
             cells,
             updates: Dims::from_slice(updates),
         }
+    }
+
+    /// For each row of updates the row of cells; of updates that go nowhere it is not below [`size`](Self::size).
+    pub(super) fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
+    /// Elements of a row, side by side.
+    pub(super) fn width(&self) -> usize {
+        self.cells[self.axis + 1..].iter().product()
+    }
+
+    /// Rows of cells along the axis.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    fn plan(&self) -> Result<&Plan, Problem> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
+        }
+        let made = Plan::of_numbers(Arc::clone(&self.numbers), self.size, None)?;
+        Ok(self.plan.get_or_init(|| made))
     }
 
     /// The shape of what is there for every cell.
@@ -67,7 +104,7 @@ impl Route {
 
     /// How many updates there are along the plan's axis: the position of none.
     pub(super) fn none(&self) -> usize {
-        self.plan.len()
+        self.numbers.len()
     }
 
     /// The rows of a tensor of cells, for what is done with whole rows.
@@ -80,13 +117,12 @@ impl Route {
     }
 
     /// What each update's cell holds; zero for updates that go nowhere.
-    pub(super) fn gather<T: Element>(&self, cells: &Tensor<T>) -> Result<Tensor<T>, Problem> {
-        let made = self.gather_dyn(&cells.view().into_dyn())?;
-        made.typed().map_err(|_| torn())
-    }
-
     pub(super) fn gather_dyn(&self, cells: &DynView<'_>) -> Result<DynTensor, Problem> {
-        self.plan.gather_dyn(cells, self.axis as i64).map_err(own)
+        if let Some(plan) = self.plan.get() {
+            return plan.gather_dyn(cells, self.axis as i64).map_err(own);
+        }
+        let all = self.numbers.iter().all(|number| number < self.size);
+        picked(&self.numbers, all, self.axis, cells, threads)
     }
 
     /// The updates reduced into new cells.
@@ -95,7 +131,7 @@ impl Route {
         updates: &DynView<'_>,
         reduce: Reduce,
     ) -> Result<DynTensor, Problem> {
-        let made = self.plan.scatter_dyn(updates, self.axis as i64, reduce);
+        let made = self.plan()?.scatter_dyn(updates, self.axis as i64, reduce);
         made.map_err(own)
     }
 
@@ -107,7 +143,7 @@ impl Route {
         cells: DynViewMut<'_>,
         include_self: bool,
     ) -> Result<(), Problem> {
-        let plan = &self.plan;
+        let plan = self.plan()?;
         plan.scatter_into_dyn(updates, self.axis as i64, reduce, cells, include_self)
             .map_err(own)
     }
@@ -129,49 +165,49 @@ impl Route {
         self.scatter_into_dyn(&updates.view().into_dyn(), reduce, cells, true)
     }
 
-    /// Divides what each update has by the number of its cell's updates, and `more`.
-    pub(super) fn share_updates<A: Field>(
-        &self,
-        updates: &mut Tensor<A>,
-        more: i64,
-    ) -> Result<(), Problem> {
-        let counts = self.plan.counts_of_updates()?;
-        let updates = updates.as_mut_slice();
-        self.rows_of_updates(|row, range| {
-            let count = counts[row] + more;
-            updates[range].iter_mut().for_each(|v| *v = v.over(count));
-        });
-        Ok(())
+    /// How many updates each row of cells takes.
+    pub(super) fn counts(&self) -> Result<Vec<i64>, Problem> {
+        let mut counts = try_vec("counts of rows", self.size)?;
+        counts.resize(self.size, 0);
+        for number in self.numbers.iter() {
+            if let Some(count) = counts.get_mut(number) {
+                *count += 1;
+            }
+        }
+        Ok(counts)
     }
 
-    /// Divides what each cell has by the number of its updates, and `more`.
-    pub(super) fn share_cells<A: Field>(
-        &self,
-        cells: &mut Tensor<A>,
-        more: i64,
-    ) -> Result<(), Problem> {
-        let counts = self.plan.counts().map_err(own)?;
-        let cells = cells.as_mut_slice();
-        self.rows_of_cells(|row, range| {
-            let count = counts.as_slice()[row] + more;
-            cells[range].iter_mut().for_each(|v| *v = v.over(count));
-        });
-        Ok(())
+    /// For each row of updates how many its row of cells takes; 0 for those that go nowhere. It costs nothing in
+    /// proportion to the cells.
+    pub(super) fn counts_of_updates(&self) -> Result<Vec<i64>, Problem> {
+        self.plan()?.counts_of_updates()
+    }
+
+    /// For each row of cells whether an update goes there.
+    pub(super) fn touched(&self) -> Result<Vec<bool>, Problem> {
+        let mut touched = try_vec("the marks of rows", self.size)?;
+        touched.resize(self.size, false);
+        for number in self.numbers.iter() {
+            if let Some(touched) = touched.get_mut(number) {
+                *touched = true;
+            }
+        }
+        Ok(touched)
     }
 
     /// Sets to zero what belongs to updates that go nowhere.
     pub(super) fn clear_dropped(&self, updates: &mut DynTensor) -> Result<(), Problem> {
-        if self.plan.dropped() == 0 {
+        if self.plan()?.dropped() == 0 {
             return Ok(());
         }
-        let kept = self.plan.kept_updates()?;
+        let kept = self.plan()?.kept_updates()?;
         self.clear_updates(updates, &kept);
         Ok(())
     }
 
     /// Sets to zero what belongs to updates that are not the last of their cell.
     pub(super) fn clear_losers(&self, updates: &mut DynTensor) -> Result<(), Problem> {
-        let last = self.plan.last_updates()?;
+        let last = self.plan()?.last_updates()?;
         self.clear_updates(updates, &last);
         Ok(())
     }
@@ -188,7 +224,7 @@ impl Route {
 
     /// Sets to zero the cells that updates go to.
     pub(super) fn clear_touched(&self, cells: &mut DynTensor) -> Result<(), Problem> {
-        let touched = self.plan.touched_rows()?;
+        let touched = self.touched()?;
         let size = cells.dtype().size();
         let bytes = cells.as_bytes_mut();
         self.rows_of_cells(|row, range| {
@@ -205,7 +241,7 @@ impl Route {
         cells: &mut Tensor<T>,
         from: impl Fn(usize) -> T,
     ) -> Result<(), Problem> {
-        let touched = self.plan.touched_rows()?;
+        let touched = self.touched()?;
         let cells = cells.as_mut_slice();
         self.rows_of_cells(|row, range| {
             if !touched[row] {
@@ -224,7 +260,7 @@ impl Route {
         start: Option<&DynView<'_>>,
     ) -> Result<Tensor<i64>, Problem> {
         let reduce = if max { Reduce::Max } else { Reduce::Min };
-        let made = self.plan.winners(updates, self.axis, reduce, start)?;
+        let made = self.plan()?.winners(updates, self.axis, reduce, start)?;
         made.typed().map_err(|_| torn())
     }
 
@@ -235,7 +271,7 @@ impl Route {
         max: bool,
     ) -> Result<DynTensor, Problem> {
         let reduce = if max { Reduce::Max } else { Reduce::Min };
-        self.plan.beaten_by_all(updates, self.axis, reduce)
+        self.plan()?.beaten_by_all(updates, self.axis, reduce)
     }
 
     /// The axis of the plan.

@@ -3,10 +3,11 @@
 //! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it; where that is wrong or
 //! refuses, the mathematics. See also `COMPARE.md`.
 
+use super::cotangents::Wanted;
 use super::field::shaped;
 use super::forward::{Forward, Gradients, Own, Rule};
 use super::route::Route;
-use super::{context, expect_field, expect_like, in_corner, typed};
+use super::{context, expect_field, expect_like, gathered, in_corner, typed};
 use crate::dialect::torch::Reduce;
 use crate::dialect::{Arguments, Value, find};
 use crate::error::{Class, Error, Problem, Result};
@@ -16,7 +17,7 @@ use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 /// its result.
 ///
 /// * `grad` and `result`: of `input`'s type and shape; `result` is what the operator made, which `amax` and `amin`
-///   compare with. The other arguments are the operator's own.
+///   compare with and `prod` divides. The other arguments are the operator's own.
 /// * The gradients have `input`'s and `src`'s shapes. What of `src` lies beyond `index` was not read: its gradient
 ///   is 0. (PyTorch's backward refuses a `src` that is larger than `index`.)
 /// * Ties of `amax` and `amin` share equally: all elements that equal the result, and `input`'s where it counts. Where
@@ -84,13 +85,65 @@ pub fn scatter_reduce_vjp_dyn(
 ) -> Result<(DynTensor, DynTensor)> {
     const NAME: &str = "grad.torch.scatter_reduce_vjp";
     let case = Case::new(NAME, input, dim, index, src, reduce, include_self)?;
-    let work = || {
-        case.expect_input("grad", grad)?;
-        case.expect_input("result", result)?;
-        let forward = case.forward(Some(result.clone()))?;
-        case.gradients(forward.vjp(grad)?)
+    let both = Wanted {
+        own: true,
+        src: true,
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    let work = || case.vjp(grad, Some(result), both);
+    let made = work().map_err(|problem| context(NAME, class).error(problem))?;
+    Ok((made.0.expect("it is wanted"), made.1.expect("it is wanted")))
+}
+
+/// What is kept of a call of [`scatter_reduce`](crate::torch::scatter_reduce) for its gradients.
+#[derive(Clone, Debug)]
+pub struct Kept<'a> {
+    /// Needed by `prod`, `amax` and `amin` with `include_self`.
+    pub input: Option<DynView<'a>>,
+    /// Needed by `prod`, `amax` and `amin`.
+    pub src: Option<DynView<'a>>,
+    /// The shape of `src`.
+    pub src_shape: &'a [usize],
+    /// What the operator made: needed by `amax` and `amin`, and `prod` is quicker with it.
+    pub result: Option<DynView<'a>>,
+}
+
+/// [`scatter_reduce_vjp_dyn`] for those who keep no more of a call than it needs, and want one of the gradients only.
+///
+/// * `to_input`, `to_src`: whether these are wanted; those that are not are `None`.
+///
+/// # Errors
+/// As [`scatter_reduce_vjp`]; [`Class::Runtime`] if something is needed and was not kept.
+pub fn scatter_reduce_vjp_kept_dyn(
+    grad: &DynView<'_>,
+    dim: i64,
+    index: &DynView<'_>,
+    kept: &Kept<'_>,
+    reduce: &str,
+    include_self: bool,
+    (to_input, to_src): (bool, bool),
+) -> Result<(Option<DynTensor>, Option<DynTensor>)> {
+    const NAME: &str = "grad.torch.scatter_reduce_vjp";
+    let refuse = |problem| context(NAME, class).error(problem);
+    // Of what is not needed only the shape is looked at.
+    let one = DynTensor::zeros(grad.dtype(), &[]).map_err(refuse)?;
+    let stand_in = one.view().broadcast_to(kept.src_shape);
+    let linear = matches!(reduce, "sum" | "mean");
+    let missing = |argument| refuse(Problem::Missing { argument });
+    let src = match &kept.src {
+        Some(src) => src.clone(),
+        None => stand_in.filter(|_| linear).ok_or_else(|| missing("src"))?,
+    };
+    let input = match &kept.input {
+        Some(input) => input,
+        None if linear || !include_self => grad,
+        None => return Err(missing("input")),
+    };
+    let case = Case::new(NAME, input, dim, index, &src, reduce, include_self)?;
+    let wanted = Wanted {
+        own: to_input,
+        src: to_src,
+    };
+    case.vjp(grad, kept.result.as_ref(), wanted).map_err(refuse)
 }
 
 /// The tangent of [`scatter_reduce`](crate::torch::scatter_reduce)'s result, given those of `input` and of `src`.
@@ -317,6 +370,33 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// The gradients that are wanted.
+    fn vjp(
+        &self,
+        grad: &DynView<'a>,
+        result: Option<&DynView<'a>>,
+        wanted: Wanted,
+    ) -> Result<(Option<DynTensor>, Option<DynTensor>), Problem> {
+        self.expect_input("grad", grad)?;
+        if let Some(result) = result {
+            self.expect_input("result", result)?;
+        }
+        let (own, src) = match self.reduce == Reduce::Sum && (self.include_self || !wanted.own) {
+            // There and back: nothing has to be known of the index but what it says.
+            true => (
+                wanted.own.then(|| grad.to_tensor()).transpose()?,
+                wanted
+                    .src
+                    .then(|| gathered(self.call.scatter()?.destinations(), grad))
+                    .transpose()?,
+            ),
+            false => self.forward(result.cloned())?.vjp_of(grad, wanted)?,
+        };
+        let own = own.map(|own| shaped(own, self.input.shape()));
+        let src = src.map(|src| self.whole(src));
+        Ok((own.transpose()?, src.transpose()?))
+    }
+
     fn expect_input(&self, argument: &'static str, found: &DynView<'_>) -> Result<(), Problem> {
         let input = self.input;
         expect_like(argument, found, "input's", input.dtype(), input.shape())
@@ -341,13 +421,15 @@ impl<'a> Case<'a> {
 
     fn gradients(&self, made: Gradients) -> Result<(DynTensor, DynTensor), Problem> {
         let own = made.own.expect("there is an input");
-        let to_src = match self.read.is_empty() {
-            true => DynTensor::zeros(self.src.dtype(), self.src.shape())?,
-            false => {
-                let read = Dims::from_slice(self.read.shape());
-                in_corner(shaped(made.src, &read)?, self.src.shape())?
-            }
-        };
-        Ok((shaped(own, self.input.shape())?, to_src))
+        Ok((shaped(own, self.input.shape())?, self.whole(made.src)?))
+    }
+
+    /// A gradient of `src` from that of what is read of it.
+    fn whole(&self, read: DynTensor) -> Result<DynTensor, Problem> {
+        if self.read.is_empty() {
+            return DynTensor::zeros(self.src.dtype(), self.src.shape());
+        }
+        let shape = Dims::from_slice(self.read.shape());
+        in_corner(shaped(read, &shape)?, self.src.shape())
     }
 }

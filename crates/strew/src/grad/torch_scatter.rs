@@ -7,7 +7,7 @@ use super::field::shaped;
 use super::forward::{Forward, Own, Rule, to_positions};
 use super::route::Route;
 use super::tangents::from_positions;
-use super::{context, expect_field, expect_like, typed};
+use super::{context, expect_field, expect_like, gathered, typed};
 use crate::dialect::torch_scatter::Reduce;
 use crate::dialect::{Arguments, Call, Value, expect_dtype, expect_shape, find};
 use crate::error::{Class, Error, Problem, Result};
@@ -67,8 +67,12 @@ pub fn scatter_vjp_dyn(
     const NAME: &str = "grad.torch_scatter.scatter_vjp";
     let case = Case::for_grad(NAME, grad, src, index, dim, reduce)?;
     let work = || {
-        let made = case.forward(reduce)?.vjp(grad)?;
-        shaped(made.src, src.shape())
+        let to_src = match rule(reduce) {
+            // There and back: nothing has to be known of the index but what it says.
+            Rule::Sum => gathered(case.call.scatter()?.destinations(), grad)?,
+            _ => case.forward(reduce)?.vjp(grad)?.src,
+        };
+        shaped(to_src, src.shape())
     };
     work().map_err(|problem| context(NAME, class).error(problem))
 }
@@ -346,6 +350,16 @@ fn word(reduce: Reduce) -> &'static str {
     }
 }
 
+fn rule(reduce: &str) -> Rule {
+    match reduce {
+        "mul" => Rule::Prod,
+        "mean" => Rule::Mean,
+        "min" => Rule::First { max: false },
+        "max" => Rule::First { max: true },
+        _ => Rule::Sum,
+    }
+}
+
 fn class(problem: &Problem) -> Class {
     match problem {
         Problem::Axis { .. } => Class::Index,
@@ -413,13 +427,7 @@ impl<'a> Case<'a> {
         let scatter = self.call.scatter()?;
         Ok(Forward {
             route: Route::to(scatter.destinations())?,
-            rule: match reduce {
-                "mul" => Rule::Prod,
-                "mean" => Rule::Mean,
-                "min" => Rule::First { max: false },
-                "max" => Rule::First { max: true },
-                _ => Rule::Sum,
-            },
+            rule: rule(reduce),
             own: Own::Nothing,
             src: scatter.source()?,
             result: None,

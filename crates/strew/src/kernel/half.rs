@@ -11,7 +11,7 @@ use std::mem::transmute;
 
 /// The values, exactly; what signals is quiet afterwards.
 #[inline(always)]
-pub(super) fn f16_to_f32(value: f16) -> f32 {
+pub(crate) fn f16_to_f32(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
     let exponent = bits & 0x7c00;
     // Mantissa and exponent to their places, the exponent's bias from 15 to 127.
@@ -32,13 +32,13 @@ pub(super) fn f16_to_f32(value: f16) -> f32 {
 
 /// The value, exactly.
 #[inline(always)]
-pub(super) fn bf16_to_f32(value: bf16) -> f32 {
+pub(crate) fn bf16_to_f32(value: bf16) -> f32 {
     f32::from_bits(u32::from(value.to_bits()) << 16)
 }
 
 /// The nearest value; of two, the even one.
 #[inline(always)]
-pub(super) fn f32_to_f16(value: f32) -> f16 {
+pub(crate) fn f32_to_f16(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     // Half of the last place that stays, or a little less if that place is even already.
@@ -65,7 +65,7 @@ pub(super) fn f32_to_f16(value: f32) -> f16 {
 
 /// The nearest value; of two, the even one.
 #[inline(always)]
-pub(super) fn f32_to_bf16(value: f32) -> bf16 {
+pub(crate) fn f32_to_bf16(value: f32) -> bf16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
     let nan = (bits & 0x7fff_ffff) > 0x7f80_0000;

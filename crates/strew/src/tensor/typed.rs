@@ -64,6 +64,17 @@ impl<'a, T: Element> TensorView<'a, T> {
         all
     }
 
+    /// The elements, if they lie one after the other.
+    pub(crate) fn as_contiguous(&self) -> Option<&'a [T]> {
+        if self.is_empty() {
+            return Some(&[]);
+        }
+        // SAFETY: so many elements without gaps, which are valid `T`s and borrowed for as long as the view;
+        // a view of memory is aligned for its elements.
+        let elements = || unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) };
+        self.layout().is_contiguous().then(elements)
+    }
+
     /// The erased view.
     #[must_use]
     pub fn into_dyn(self) -> DynView<'a> {

@@ -8,6 +8,7 @@ mod support;
 
 mod canonical;
 mod grad;
+mod grad_passes;
 mod grad_plan;
 mod mindspore;
 mod mxnet;

@@ -21,6 +21,7 @@ use super::{Plan, context};
 use crate::error::{Problem, Result};
 use crate::kernel::Numbers;
 use crate::tensor::try_vec;
+use std::sync::Arc;
 
 const MAGIC: &[u8; 8] = b"strewpln";
 const VERSION: u32 = 1;
@@ -55,7 +56,7 @@ impl Plan {
 
     fn write(&self) -> Result<Vec<u8>, Problem> {
         let name = self.name().unwrap_or_default().as_bytes();
-        let numbers = &self.index.numbers;
+        let numbers = &*self.index.numbers;
         let room = numbers.bytes() + name.len().next_multiple_of(8) + 128;
         let mut bytes = try_vec("a plan as bytes", room)?;
         let width = match numbers {
@@ -139,7 +140,7 @@ impl Plan {
         if !good {
             return Err(refuse("a row number is beyond the destination"));
         }
-        let plan = Self::of_numbers(numbers, size, (name_len > 0).then_some(name))?;
+        let plan = Self::of_numbers(Arc::new(numbers), size, (name_len > 0).then_some(name))?;
         match plan.claims() == claims {
             true => Ok(plan),
             false => Err(refuse("what they say of the row numbers is not so")),

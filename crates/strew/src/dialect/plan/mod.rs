@@ -54,7 +54,7 @@ pub struct Plan {
 /// What a plan and its clones share.
 struct Index {
     name: Option<String>,
-    numbers: Numbers,
+    numbers: Arc<Numbers>,
     size: usize,
     facts: Facts,
     multiplicity: Multiplicity,
@@ -148,11 +148,15 @@ impl Plan {
                 size,
             });
         }
-        Self::of_numbers(numbers, size, name)
+        Self::of_numbers(Arc::new(numbers), size, name)
     }
 
     /// A plan of row numbers; those that are not below `size` are left out.
-    fn of_numbers(numbers: Numbers, size: usize, name: Option<&str>) -> Result<Self, Problem> {
+    pub(crate) fn of_numbers(
+        numbers: Arc<Numbers>,
+        size: usize,
+        name: Option<&str>,
+    ) -> Result<Self, Problem> {
         let facts = Facts::of(&numbers, size);
         let mut groups = OnceLock::new();
         let multiplicity = match Multiplicity::count(&numbers, size, facts)? {
@@ -266,6 +270,11 @@ impl Plan {
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
         self.threads = threads;
         self
+    }
+
+    /// For each update its row; those that are left out have one that is not below [`size`](Self::size).
+    pub(crate) fn numbers(&self) -> &Arc<Numbers> {
+        &self.index.numbers
     }
 
     /// The lists of updates by row, made when they are first wanted.
