@@ -5,6 +5,7 @@
 //! line here: only a Python module that makes its operators by name.
 //!
 //! - `operator`: the call itself; `plan`: an index that is kept for many runs;
+//! - `grad`: derivatives, for torch's autograd;
 //! - `argument`: from Python values to the operator's arguments;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
@@ -14,6 +15,7 @@ mod argument;
 mod array;
 mod dlpack;
 mod errors;
+mod grad;
 mod interrupt;
 mod library;
 mod operator;
@@ -27,6 +29,11 @@ mod _strew {
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::grad::{
+        scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp, scatter_reduce_jvp,
+        scatter_reduce_vjp,
+    };
     #[pymodule_export]
     use crate::operator::{Operator, noop, operators};
     #[pymodule_export]

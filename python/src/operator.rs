@@ -16,7 +16,7 @@ use strew::{Arguments, Class};
 pub(crate) const WATCHED_FROM: usize = 1_000_000;
 
 /// Runs of fewer elements are over before another thread could take the interpreter.
-const DETACHED_FROM: usize = 4096;
+pub(crate) const DETACHED_FROM: usize = 4096;
 
 /// An operator, to be called with its arguments by position, in the framework's order; None
 /// stands for one that is not passed.

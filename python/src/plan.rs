@@ -454,7 +454,7 @@ impl Plan {
 }
 
 /// Runs `work` without the interpreter, and lets people stop it if it is long.
-fn watched<R: Send>(
+pub(crate) fn watched<R: Send>(
     py: Python<'_>,
     elements: usize,
     work: impl FnOnce() -> R + Send,

@@ -10,6 +10,11 @@ __all__ = [
     "__version__",
     "_noop",
     "_plan_from_bytes",
+    "_scatter_arg_jvp",
+    "_scatter_arg_vjp",
+    "_scatter_prod_double_vjp",
+    "_scatter_reduce_jvp",
+    "_scatter_reduce_vjp",
     "get_kept_memory",
     "get_memory_limit",
     "get_num_threads",
@@ -107,6 +112,45 @@ class Plan:
 
 def _plan_from_bytes(data: bytes, /) -> Plan: ...
 def _noop(*values: Any) -> None: ...
+def _scatter_reduce_vjp(
+    grad: Array,
+    dim: int,
+    index: Array,
+    input: Array | None,
+    src: Array | None,
+    src_shape: Sequence[int],
+    result: Array | None,
+    reduce: str,
+    include_self: bool,
+    to_input: bool,
+    to_src: bool,
+    /,
+) -> tuple[Array | None, Array | None]: ...
+def _scatter_reduce_jvp(
+    input_tangent: Array,
+    src_tangent: Array,
+    input: Array,
+    dim: int,
+    index: Array,
+    src: Array,
+    result: Array,
+    reduce: str,
+    include_self: bool,
+    /,
+) -> Array: ...
+def _scatter_prod_double_vjp(
+    grad: Array,
+    input: Array,
+    dim: int,
+    index: Array,
+    src: Array,
+    include_self: bool,
+    input_cotangent: Array,
+    src_cotangent: Array,
+    /,
+) -> tuple[Array, Array, Array]: ...
+def _scatter_arg_vjp(grad: Array, arg: Array, dim: int, along: int, /) -> Array: ...
+def _scatter_arg_jvp(src_tangent: Array, arg: Array, dim: int, /) -> Array: ...
 def operators() -> list[str]: ...
 def set_num_threads(n: int | None, /) -> None: ...
 def get_num_threads() -> int: ...

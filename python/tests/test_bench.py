@@ -78,6 +78,7 @@ def small(name, **changes):
         "flat": {"updates": 60, "cells": 9},
         "rows": {"updates": 40, "cells": 7, "width": min(w.width, 3)},
         "elements": {"shape": (4, 3, 5)},
+        "edges": {"updates": 40, "cells": 7, "width": 3},
         "nd": {"updates": 9, "shape": (4, 5), "width": 2},
         "slice": {
             "shape": (9, 8),
@@ -91,6 +92,8 @@ def small(name, **changes):
 def brute(w, arrays):
     """The workload as a loop over its updates, in exact numbers."""
     src = arrays["src"].astype(np.float64)
+    if w.has_grad:
+        return brute_back(w, arrays, src)
     start = arrays.get("input")
     out = np.zeros(w.out_shape) if start is None else start.astype(np.float64)
     if w.form == "slice":
@@ -122,6 +125,32 @@ def brute(w, arrays):
     return out / np.maximum(counts, 1) if w.reduce == "mean" else out
 
 
+def brute_back(w, arrays, src):
+    """Likewise what goes back, or there and back."""
+    index, grad = arrays["index"], arrays["grad"].astype(np.float64)
+    if w.form == "edges":
+        out = np.zeros((2, *src.shape))
+        for source, target in zip(arrays["source"], index, strict=True):
+            out[0, target] += src[source]
+            out[1, source] += grad[target]
+        return out
+    out = np.zeros(src.shape)
+    for at, column in np.ndindex(src.shape):
+        cell = index[at]
+        others = [k for k in np.flatnonzero(index == cell) if k != at]
+        rest = src[others, column]
+        if w.reduce == "sum":
+            factor = 1
+        elif w.reduce == "mean":
+            factor = 1 / (len(others) + 1)
+        elif w.reduce == "prod":
+            factor = rest.prod()
+        else:
+            factor = float(src[at, column] > rest.max(initial=0))
+        out[at, column] = grad[cell, column] * factor
+    return out
+
+
 @pytest.mark.parametrize("name", list(ALL))
 def test_right_answers_are_those_of_the_loop(tmp_path, name):
     w = small(name)
@@ -141,6 +170,8 @@ def test_right_answers_are_those_of_the_loop(tmp_path, name):
 @pytest.mark.parametrize("name", list(ALL))
 def test_strew_says_every_workload_and_with_both_indices(tmp_path, name):
     w = small(name)
+    if w.has_grad:
+        pytest.importorskip("torch")
     files = data.prepare(w, tmp_path)
     arrays = {k: data.load(path) for k, path in files.items()}
     expected = arrays.pop("expected")

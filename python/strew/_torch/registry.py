@@ -32,6 +32,9 @@ class Derivatives:
     #: Which results have no derivative.
     constants = ()
 
+    #: For each argument whether somebody wants its gradient; known to `backward`.
+    wanted = ()
+
     def __init__(self, *arguments):
         raise NotImplementedError
 
@@ -67,12 +70,15 @@ def _is_eager(arguments):
     if torch._C._len_torch_dispatch_stack() > 0:
         return False
     for argument in arguments:
-        if isinstance(argument, torch.Tensor) and type(argument) not in _PLAIN:
+        if isinstance(argument, torch.Tensor) and (type(argument) not in _PLAIN or _is_batched(argument)):
             return False
     return True
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+# What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: plain by their type.
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
 def has_derivative(arguments):
@@ -131,6 +137,7 @@ def _function(run, derivatives, base=torch.autograd.Function):
         def backward(ctx, *gradients):
             if all(gradient is None for gradient in gradients):
                 return (None,) * ctx.count
+            ctx.derivatives.wanted = ctx.needs_input_grad
             return ctx.derivatives.backward(ctx.saved_tensors, *gradients)
 
         @staticmethod

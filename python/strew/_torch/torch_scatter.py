@@ -5,9 +5,9 @@
 
 import torch
 
-from .._strew import Operator
+from .._strew import Operator, _scatter_arg_jvp, _scatter_arg_vjp
 from .registry import Derivatives, batched, define, library
-from .scatter_reduce import divided, plain, scatter_prod_backward
+from .scatter_reduce import plain, scatter_reduce_backward, scatter_reduce_tangent, zeros_if_none
 
 _run = Operator("torch_scatter.scatter")
 _run_extreme = {
@@ -16,20 +16,25 @@ _run_extreme = {
 }
 
 
-def expanded(index, src, dim):
+def expanded(index, shape, dim):
     """The index in `src`'s shape: along `dim` if it has one axis, else with axes of 1 on the right."""
     if index.dim() == 1:
-        shape = [1] * src.dim()
-        shape[dim] = index.numel()
-        return index.reshape(shape).expand(src.shape)
-    return index.reshape(index.shape + (1,) * (src.dim() - index.dim())).expand(src.shape)
+        ones = [1] * len(shape)
+        ones[dim] = index.numel()
+        return index.reshape(ones).expand(shape)
+    return index.reshape(index.shape + (1,) * (len(shape) - index.dim())).expand(shape)
 
 
-def gathered(values, dim, index, shape):
-    """The value of each element's group."""
-    if index.dim() == 1 and index.numel() == shape[dim]:
-        return values.index_select(dim, index)
-    return values.gather(dim, expanded(index, values.new_empty(()).expand(shape), dim).long())
+def divided(values, counts):
+    """Values by whole numbers, which 16-bit floats could not hold."""
+    if values.dtype in (torch.float16, torch.bfloat16):
+        return (values.float() / counts).to(values.dtype)
+    return values / counts.to(values.dtype)
+
+
+def _reduce(reduce):
+    """The name in `scatter_reduce`."""
+    return "prod" if reduce == "mul" else reduce
 
 
 def _kernel(src, index, dim, dim_size, reduce):
@@ -57,18 +62,28 @@ class Scatter(Derivatives):
     def tensors(self, arguments, results):
         src, index = arguments[:2]
         self.size = results[0].shape[self.dim]
-        return (index, src if self.reduce == "mul" else None)
+        of_product = self.reduce == "mul"
+        return (index, src if of_product else None, results[0] if of_product else None)
 
     def backward(self, saved, grad):
-        index, src = saved
-        if self.reduce == "mul":
-            _, found = scatter_prod_backward(
-                grad, torch.zeros_like(grad), self.dim, expanded(index, src, self.dim), src, False
-            )
-            return found, None, None, None, None
-        if self.reduce == "mean":
-            grad = divided(grad, self._counts(index, grad))
-        return gathered(grad, self.dim, index, self.shape), None, None, None, None
+        index, src, result = saved
+        return self._of_src(grad, index, src, result), None, None, None, None
+
+    def _of_src(self, grad, index, src, result):
+        _, of_src = scatter_reduce_backward(
+            grad,
+            self.dim,
+            expanded(index, self.shape, self.dim),
+            None,
+            src,
+            list(self.shape),
+            result,
+            _reduce(self.reduce),
+            False,
+            False,
+            True,
+        )
+        return of_src
 
     def _counts(self, index, grad):
         """How many elements each group has: in an axis of its own if the index has."""
@@ -81,16 +96,18 @@ class Scatter(Derivatives):
         ones = torch.ones((), dtype=torch.int64, device=grad.device).expand(self.shape)
         return scatter(ones, index, self.dim, size, "sum").clamp(min=1)
 
-    def forward(self, saved, src_t, _index, _dim, dim_size, _reduce):
-        index, src = saved
+    def forward(self, saved, src_t, _index, _dim, _dim_size, _reduce):
+        index, src, result = saved
         if self.reduce == "mul":
-            shape = list(self.shape)
-            shape[self.dim] = self.size
-            ones = src.new_ones(shape)
-            index = expanded(index, src, self.dim)
-            _, factors = scatter_prod_backward(ones, ones, self.dim, index, src, False)
-            return scatter(src_t * factors, index, self.dim, self.size, "sum")
+            return self._moved(torch.zeros_like(result), src_t, index, result, src, result, False)
         return scatter(src_t, index, self.dim, self.size, self.reduce)
+
+    def _moved(self, out_t, src_t, index, out, src, result, include_self):
+        """A product's tangent."""
+        index = expanded(index, self.shape, self.dim)
+        return scatter_reduce_tangent(
+            out_t, src_t, out, self.dim, index, src, result, "prod", include_self
+        )
 
 
 def _batched(info, in_dims, src, index, dim, dim_size):
@@ -108,7 +125,7 @@ def _batched(info, in_dims, src, index, dim, dim_size):
         shape = [rows.shape[0]] + [1] * rank
         shape[dim + 1] = rows.shape[1]
         rows = rows.reshape(shape)
-    return src, expanded(rows, src, dim + 1), dim + 1
+    return src, expanded(rows, src.shape, dim + 1), dim + 1
 
 
 def _vmap(info, in_dims, src, index, dim, dim_size, reduce):
@@ -153,21 +170,89 @@ class Extreme(Derivatives):
 
     def backward(self, saved, grad, _arg):
         (arg,) = saved
-        size = self.shape[self.dim]
-        # Groups without a winner name the place after the last one.
-        shape = list(self.shape)
-        shape[self.dim] = size + 1
-        found = grad.new_zeros(shape).scatter(self.dim, arg, grad)
-        return found.narrow(self.dim, 0, size), None, None, None, None
+        of_src = scatter_extreme_backward(grad, arg, self.dim, self.shape[self.dim])
+        return of_src, None, None, None, None
 
     def forward(self, saved, src_t, *_):
         (arg,) = saved
-        size = self.shape[self.dim]
-        if size == 0:
-            return src_t.new_zeros(arg.shape), None
-        found = src_t.gather(self.dim, arg.clamp(max=size - 1))
-        return torch.where(arg < size, found, 0), None
+        return scatter_extreme_tangent(src_t, arg, self.dim), None
 
+
+def _extreme_backward(grad, arg, dim, along):
+    return _scatter_arg_vjp(plain(grad), arg, dim, along)
+
+
+def _extreme_backward_fake(grad, arg, dim, along):
+    shape = list(grad.shape)
+    shape[dim] = along
+    return grad.new_empty(shape)
+
+
+class ExtremeBackward(Derivatives):
+    """It is linear."""
+
+    def __init__(self, grad, arg, dim, along):
+        self.dim, self.along = dim, along
+
+    def tensors(self, arguments, results):
+        return (arguments[1],)
+
+    def backward(self, saved, src_g):
+        return scatter_extreme_tangent(src_g, saved[0], self.dim), None, None, None
+
+    def forward(self, saved, grad_t, *_):
+        return scatter_extreme_backward(grad_t, saved[0], self.dim, self.along)
+
+
+def _extreme_tangent(src_t, arg, dim):
+    return _scatter_arg_jvp(plain(src_t), arg, dim)
+
+
+def _extreme_tangent_fake(src_t, arg, dim):
+    return src_t.new_empty(arg.shape)
+
+
+class ExtremeTangent(Derivatives):
+    """Likewise."""
+
+    def __init__(self, src_t, arg, dim):
+        self.dim, self.along = dim, src_t.shape[dim]
+
+    def tensors(self, arguments, results):
+        return (arguments[1],)
+
+    def backward(self, saved, grad):
+        return scatter_extreme_backward(grad, saved[0], self.dim, self.along), None, None
+
+    def forward(self, saved, src_tt, *_):
+        return scatter_extreme_tangent(src_tt, saved[0], self.dim)
+
+
+def _of_positions_vmap(operator):
+    def rule(info, in_dims, values, arg, dim, *rest):
+        rank = values.dim() - (in_dims[0] is not None)
+        values = batched(values, in_dims[0], info.batch_size)
+        arg = batched(arg, in_dims[1], info.batch_size)
+        return operator()(values, arg, dim % rank + 1, *rest), 0
+
+    return rule
+
+
+scatter_extreme_backward = define(
+    "scatter_extreme_backward(Tensor grad, Tensor arg, int dim, SymInt along) -> Tensor",
+    _extreme_backward,
+    _extreme_backward_fake,
+    ExtremeBackward,
+    _of_positions_vmap(lambda: torch.ops.strew.scatter_extreme_backward),
+)
+
+scatter_extreme_tangent = define(
+    "scatter_extreme_tangent(Tensor src_t, Tensor arg, int dim) -> Tensor",
+    _extreme_tangent,
+    _extreme_tangent_fake,
+    ExtremeTangent,
+    _of_positions_vmap(lambda: torch.ops.strew.scatter_extreme_tangent),
+)
 
 scatter_extreme = define(
     "scatter_extreme(Tensor src, Tensor index, int dim, SymInt? dim_size, str reduce)"
@@ -198,28 +283,35 @@ class Into(Scatter):
         src, index, _, out, _ = arguments
         of_product = self.reduce == "mul"
         self.size = out.shape[self.dim]
-        return (index, src if of_product else None, out if of_product else None)
+        kept = (src, out, results[0]) if of_product else (None, None, None)
+        return (index, *kept)
 
     def backward(self, saved, grad):
-        index, src, out = saved
+        index, src, out, result = saved
         if self.reduce == "mul":
-            index = expanded(index, src, self.dim)
-            of_out, of_src = scatter_prod_backward(grad, out, self.dim, index, src, True)
-            return of_src, None, None, of_out, None
-        if self.reduce == "mean":
-            grad = divided(grad, self._counts(index, grad))
-        return gathered(grad, self.dim, index, self.shape), None, None, grad, None
+            to_src, _, _, to_out, _ = self.wanted
+            of_out, of_src = scatter_reduce_backward(
+                grad,
+                self.dim,
+                expanded(index, self.shape, self.dim),
+                out,
+                src,
+                list(self.shape),
+                result,
+                "prod",
+                True,
+                to_out,
+                to_src,
+            )
+            return (of_src if to_src else None), None, None, (of_out if to_out else None), None
+        of_out = divided(grad, self._counts(index, grad)) if self.reduce == "mean" else grad
+        return self._of_src(grad, index, None, None), None, None, of_out, None
 
-    def forward(self, saved, src_t, index, _dim, out_t, _reduce):
-        index, src, out = saved
+    def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
+        index, src, out, result = saved
         if self.reduce == "mul":
-            index = expanded(index, src, self.dim)
-            ones = torch.ones_like(out)
-            of_out, of_src = scatter_prod_backward(ones, out, self.dim, index, src, True)
-            found = torch.zeros_like(out) if out_t is None else out_t * of_out
-            if src_t is None:
-                return found
-            return found + scatter(src_t * of_src, index, self.dim, out.shape[self.dim], "sum")
+            out_t, src_t = zeros_if_none(out_t, out), zeros_if_none(src_t, src)
+            return self._moved(out_t, src_t, index, out, src, result, True)
         src_t = torch.zeros(self.shape, dtype=out_t.dtype) if src_t is None else src_t
         if out_t is None:
             return scatter(src_t, index, self.dim, self.size, self.reduce)

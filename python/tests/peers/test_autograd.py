@@ -145,13 +145,62 @@ def test_opcheck_torch_scatter(reduce):
     torch.library.opcheck(old, (src, index, 0, into, reduce))
 
 
-def test_opcheck_second_derivatives():
+@pytest.mark.parametrize("reduce", REDUCES)
+@pytest.mark.parametrize("include_self", [True, False])
+def test_opcheck_derivatives(reduce, include_self):
     input, index, src = problem(zeros=2)
     grad = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
-    for include_self in (True, False):
+    result = strew.torch.scatter_reduce(input, 0, index, src, reduce, include_self=include_self).detach()
+    operators = registered.scatter_reduce
+    linear = reduce in ("sum", "mean")
+    kept = (None, None, [7, 6], None) if linear else (input, src, [7, 6], result)
+    for wanted in [(True, True), (False, True), (True, False)]:
         torch.library.opcheck(
-            registered.scatter_reduce.scatter_prod_backward.overload, (grad, input, 0, index, src, include_self)
+            operators.scatter_reduce_backward.overload,
+            (grad, 0, index, *kept, reduce, include_self, *wanted),
         )
+    if not linear:
+        input_t, src_t = (torch.randn_like(of).requires_grad_() for of in (input, src))
+        torch.library.opcheck(
+            operators.scatter_reduce_tangent.overload,
+            (input_t, src_t, input, 0, index, src, result, reduce, include_self),
+        )
+
+
+def test_opcheck_derivatives_of_extremes():
+    operators = registered.torch_scatter
+    values = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+    arg = torch.randint(0, 5, (3, 5))
+    torch.library.opcheck(operators.scatter_extreme_backward.overload, (values, arg, 0, 4))
+    torch.library.opcheck(operators.scatter_extreme_tangent.overload, (values, arg.clamp(max=3), 0))
+
+
+@pytest.mark.parametrize("reduce", REDUCES)
+@pytest.mark.parametrize("include_self", [True, False])
+def test_one_gradient_is_the_same_without_the_other(reduce, include_self):
+    input, index, src = problem(zeros=2 if reduce == "prod" else 0)
+
+    def f(input, src):
+        return strew.torch.scatter_reduce(input, 0, index, src, reduce, include_self=include_self)
+
+    grad = torch.randn(3, 5, dtype=torch.float64)
+    both = torch.autograd.grad(f(input, src), (input, src), grad)
+    assert torch.equal(torch.autograd.grad(f(input, src.detach()), input, grad)[0], both[0])
+    assert torch.equal(torch.autograd.grad(f(input.detach(), src), src, grad)[0], both[1])
+    assert gradgradcheck(lambda input: f(input, src.detach()), (input,))
+    assert gradgradcheck(lambda src: f(input.detach(), src), (src,))
+
+
+def test_derivatives_of_numbers_without_an_axis():
+    input, src = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (2.0, 3.0))
+    index = torch.tensor(0)
+    for reduce in REDUCES:
+
+        def f(input, src, reduce=reduce):
+            return strew.torch.scatter_reduce(input, 0, index, src, reduce)
+
+        assert gradcheck(f, (input, src), check_forward_ad=True, check_batched_grad=True)
+        assert gradgradcheck(f, (input, src), check_batched_grad=True)
 
 
 @pytest.mark.parametrize("reduce", REDUCES)
