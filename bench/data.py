@@ -38,7 +38,7 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
         return made[name] if name in made else np.load(files[name], mmap_mode="r")
 
     files: dict[str, str] = {}
-    limits = (w.cells,) if w.form in ("flat", "rows") else w.shape
+    limits = (w.cells,) if w.form in ("flat", "rows", "edges") else w.shape
     index = (w.index, w.index_shape, limits, w.dim, w.seed)
     src = (w.reduce, w.values, w.dtype, w.src_shape, w.seed)
     if w.form != "slice":
@@ -48,6 +48,12 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
         start = (w.reduce, w.values, w.dtype, w.out_shape, w.seed)
         files["input"] = keep("input", lambda: _values(w, w.out_shape, 2), *start)
     answer = (w.form, index, src, w.out_shape, w.include_self, w.start, w.stop, w.step, w.ulps)
+    if w.form == "edges":
+        files["source"] = keep("source", lambda: _index(w, limits, 4), *index)
+    if w.has_grad:
+        grad = (w.dtype, w.out_shape, w.seed)
+        files["grad"] = keep("grad", lambda: _whole(w, w.out_shape, 3), *grad)
+        answer += ("backward",)
 
     def expected() -> np.ndarray:
         arrays = {name: numbers(get(name), w.dtype) for name in files}
@@ -81,13 +87,21 @@ def _values(w: Workload, shape: tuple[int, ...], stream: int) -> np.ndarray:
     if w.reduce == "prod":
         powers = np.array([0.5, 1, 1, 2], np.float32)
         return _stored(powers[rng.integers(0, 4, shape, np.int8)], w.dtype)
+    if w.values == "distinct":
+        columns = np.arange(1, shape[0] + 1, dtype=np.float32)
+        return np.stack([rng.permutation(columns) for _ in range(shape[1])], axis=1)
+    return _whole(w, shape, stream)
+
+
+def _whole(w: Workload, shape: tuple[int, ...], stream: int) -> np.ndarray:
+    rng = np.random.default_rng([w.seed, stream])
     # No zeros: a lost update must show.
     whole = rng.integers(1, 9, shape, np.int8) * rng.choice(np.array([-1, 1], np.int8), shape)
     return _stored(whole, w.dtype)
 
 
-def _index(w: Workload, limits: tuple[int, ...]) -> np.ndarray:
-    rng = np.random.default_rng([w.seed, 0])
+def _index(w: Workload, limits: tuple[int, ...], stream: int = 0) -> np.ndarray:
+    rng = np.random.default_rng([w.seed, stream])
     if w.form == "elements":
         return rng.integers(0, w.shape[w.dim], w.shape, np.int64)
     if w.form == "nd":

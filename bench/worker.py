@@ -99,7 +99,7 @@ class Worker:
         problem = self.problems[name]
         dtype = problem.workload.dtype
         arrays = {
-            what: array if what == "index" else data.rough(array, dtype)
+            what: array if what in ("index", "source") else data.rough(array, dtype)
             for what, array in problem.arrays.items()
         }
         again = Problem(problem.workload, arrays, problem.threads)

@@ -15,13 +15,14 @@ FILE = Path(__file__).with_name("workloads.toml")
 # The dtype of the workloads' indices. Contenders that want another one say so.
 INDEX = "int64"
 
-Form = Literal["flat", "rows", "elements", "nd", "slice"]
+Form = Literal["flat", "rows", "elements", "nd", "slice", "edges"]
 
 _CHOICES = {
-    "form": ("flat", "rows", "elements", "nd", "slice"),
+    "form": ("flat", "rows", "elements", "nd", "slice", "edges"),
     "reduce": ("sum", "mean", "amax", "prod", "assign"),
     "index": ("", "uniform", "zipf", "sorted", "unique"),
-    "values": ("exact", "near-one"),
+    "values": ("exact", "near-one", "distinct"),
+    "timed": ("forward", "backward"),
 }
 
 # What each form cannot do without.
@@ -31,6 +32,7 @@ _NEEDS = {
     "elements": ("shape", "index"),
     "nd": ("updates", "shape", "width", "index"),
     "slice": ("shape", "start", "stop", "step"),
+    "edges": ("updates", "cells", "width", "index"),
 }
 
 
@@ -59,6 +61,7 @@ class Workload:
     include_self: bool | None = None
     in_place: bool = False
     values: str = "exact"
+    timed: str = "forward"
     ulps: int = 0
     calls: int = 1
     twin: str | None = None
@@ -76,6 +79,8 @@ class Workload:
                 return (self.updates, self.width)
             case "elements":
                 return self.shape
+            case "edges":
+                return (self.cells, self.width)
             case _:
                 axes = zip(self.start, self.stop, self.step, strict=True)
                 return tuple(len(range(*axis)) for axis in axes)
@@ -97,7 +102,7 @@ class Workload:
         match self.form:
             case "flat":
                 return (self.cells,)
-            case "rows":
+            case "rows" | "edges":
                 return (self.cells, self.width)
             case "nd":
                 return (*self.shape, self.width)
@@ -108,6 +113,11 @@ class Workload:
     def has_input(self) -> bool:
         return self.include_self is not None or self.form == "slice"
 
+    @property
+    def has_grad(self) -> bool:
+        """Whether there is a gradient of the output, to be taken back."""
+        return self.timed == "backward" or self.form == "edges"
+
     def bytes_moved(self) -> tuple[int, int]:
         """How much has to be read and written, at the least."""
         item = {"float16": 2, "bfloat16": 2}.get(self.dtype, 4)
@@ -116,6 +126,8 @@ class Workload:
             "src": math.prod(self.src_shape) * item,
             "input": math.prod(self.out_shape) * item,
             "out": math.prod(self.out_shape) * item,
+            "grad": math.prod(self.out_shape) * item,
+            "source": math.prod(self.index_shape) * 8,
         }
         return sum(size[a] for a in self.reads), sum(size[a] for a in self.writes)
 

@@ -16,7 +16,7 @@ __all__ = ["Problem", "Spelling"]
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A workload with its arrays: `index`, `src` and `input`, as far as it has them.
+    """A workload with its arrays: `index`, `src`, `input`, `grad` and `source`, as far as it has them.
 
     bfloat16 arrays are uint16 with the same bits.
     """
@@ -33,6 +33,14 @@ class Problem:
     @property
     def src(self) -> np.ndarray:
         return self.arrays["src"]
+
+    @property
+    def grad(self) -> np.ndarray:
+        return self.arrays["grad"]
+
+    @property
+    def source(self) -> np.ndarray:
+        return self.arrays["source"]
 
     @property
     def input(self) -> np.ndarray:

@@ -35,6 +35,8 @@ def spellings(problem: Problem) -> list[Spelling]:
 
 def _calls(problem: Problem, index: str) -> list[Spelling]:
     w = problem.workload
+    if w.has_grad:
+        return _backward(problem, index)
     if w.form == "slice":
         calls = [_slice(problem)]
     elif w.form == "nd":
@@ -134,3 +136,31 @@ def _full(problem: Problem) -> np.ndarray:
     if problem.workload.form == "rows":
         return np.broadcast_to(problem.index[:, None], problem.src.shape)
     return problem.index
+
+
+def _backward(problem: Problem, index: str) -> list[Spelling]:
+    """From torch tensors, through their autograd."""
+    import torch
+
+    from . import backward
+
+    w = problem.workload
+    names = {"sum": "sum", "mean": "mean", "prod": "mul"}
+
+    def wide(index: torch.Tensor) -> torch.Tensor:
+        return index[:, None].expand(-1, w.width)
+
+    def scatter(src: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return strew.torch_scatter.scatter(src, index, 0, None, w.cells, names[w.reduce])
+
+    def scatter_reduce(src: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        zeros = torch.zeros(w.out_shape)
+        return strew.torch.scatter_reduce(zeros, 0, wide(index), src, w.reduce, include_self=False)
+
+    def gather(nodes: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        return nodes.index_select(0, source)
+
+    forward = {"torch.scatter_reduce": scatter_reduce}
+    if w.reduce in names:
+        forward["torch_scatter.scatter"] = scatter
+    return backward.spellings(problem, backward.Library(forward, gather, scatter), index)

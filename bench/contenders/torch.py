@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from . import backward
 from .problem import Problem, Spelling
 
 _INDEX_REDUCE = {"amax": "amax", "prod": "prod", "mean": "mean"}
@@ -18,6 +19,8 @@ def spellings(problem: Problem) -> list[Spelling]:
     if problem.threads:
         torch.set_num_threads(problem.threads)
     w = problem.workload
+    if w.has_grad:
+        return backward.spellings(problem, _library(problem))
     if w.form == "slice":
         return [Spelling("clone, then assign", _slice(problem), answer)]
     if w.form == "nd":
@@ -136,3 +139,36 @@ def _zeros(problem: Problem) -> list[Spelling]:
     if w.form != "elements" and reduce in _INDEX_REDUCE:
         found.append(Spelling("index_reduce_", index_reduce, answer))
     return found
+
+
+def _library(problem: Problem) -> backward.Library:
+    w = problem.workload
+    shape, reduce = w.out_shape, w.reduce
+    # Only the updates count, except where zeros do not show.
+    include = reduce == "sum"
+
+    def wide(index: torch.Tensor) -> torch.Tensor:
+        return index[:, None].expand(-1, w.width)
+
+    def scatter_add(src, index):
+        return torch.zeros(shape).scatter_add(0, wide(index), src)
+
+    def index_add(src, index):
+        return torch.zeros(shape).index_add(0, index, src)
+
+    def scatter_reduce(src, index):
+        zeros = torch.zeros(shape)
+        return zeros.scatter_reduce(0, wide(index), src, reduce, include_self=include)
+
+    def index_reduce(src, index):
+        return torch.zeros(shape).index_reduce(0, index, src, reduce, include_self=include)
+
+    if reduce == "sum":
+        forward = {"scatter_add": scatter_add, "index_add": index_add}
+    else:
+        forward = {"scatter_reduce": scatter_reduce, "index_reduce": index_reduce}
+
+    def gather(nodes, source):
+        return nodes.index_select(0, source)
+
+    return backward.Library(forward, gather, index_add)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import torch_scatter
 
+from . import backward
 from .problem import Problem, Spelling
 from .torch import answer, tensor
 
@@ -21,6 +22,8 @@ def spellings(problem: Problem) -> list[Spelling]:
         return []
     if problem.threads:
         torch.set_num_threads(problem.threads)
+    if w.has_grad:
+        return backward.spellings(problem, _library(problem))
     src, index = tensor(problem.src, w.dtype), torch.from_numpy(problem.index)
     size = w.shape[w.dim] if w.form == "elements" else w.cells
     reduce, dim = _NAMES[w.reduce], w.dim
@@ -56,3 +59,15 @@ def spellings(problem: Problem) -> list[Spelling]:
 
         found.append(Spelling("segment_coo", segments, answer))
     return found
+
+
+def _library(problem: Problem) -> backward.Library:
+    w = problem.workload
+
+    def scatter(src, index):
+        return torch_scatter.scatter(src, index, 0, None, w.cells, _NAMES[w.reduce])
+
+    def gather(nodes, source):
+        return nodes.index_select(0, source)
+
+    return backward.Library({"scatter": scatter}, gather, scatter)
