@@ -23,7 +23,8 @@ from .scatter import (
     scatter_src,
     tangents,
 )
-from .scatter_reduce import grown, plain
+from .scatter_reduce import plain
+from .shapes import grown
 
 
 class Placed(Derivatives):

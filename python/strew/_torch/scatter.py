@@ -10,7 +10,8 @@ import torch
 from .._strew import Operator
 from .function import Function, script, taken
 from .registry import Derivatives
-from .scatter_reduce import Cells, ScatterReduce, at_least_1d, scatter_reduce, vmapped
+from .scatter_reduce import ScatterReduce, scatter_reduce, vmapped
+from .shapes import at_least_1d, at_least_1d_shape, grown
 from .torch_scatter import scatter as sums
 
 
@@ -19,11 +20,21 @@ def numbers(shape, dtype=torch.int64):
     return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
 
-class Named(Cells):
-    """The cells of a scatter or gather of elements."""
+class Cells:
+    """The cells that an index names along an axis, and the part of a source that goes there."""
+
+    def __init__(self, dim, index, src_shape):
+        self.dim, self.src_shape = dim, src_shape
+        self.empty = index.numel() == 0
+        self.index = at_least_1d(index)
 
     def of(self, values):
+        """What the cells hold: one value per update."""
         return gather(at_least_1d(values), self.dim, self.index)
+
+    def whole(self, part):
+        """A gradient of `src` from that of the part that is used."""
+        return grown(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
 
     def gradient_of_src(self, grad):
         """What each update gets of its cell's gradient."""
@@ -43,7 +54,7 @@ class Updating(Derivatives):
         return (arguments[2],)
 
     def cells(self, index):
-        return Named(self.input[0], self.dim, index, self.src[0])
+        return Cells(self.dim, index, self.src[0])
 
     def gradients(self, index, grad):
         """Of `input` and of `src`."""
@@ -152,6 +163,7 @@ class Joined(Derivatives):
         return self.rule.tensors((*tensors, self.names[reduce], True), results)
 
     def backward(self, saved, grad):
+        self.rule.wanted = (*self.wanted, False)
         return self.rule.backward(saved, grad)[:5]
 
     def forward(self, saved, *tangents):
