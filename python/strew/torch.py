@@ -57,6 +57,7 @@ __all__ = [
     "scatter_reduce",
     "scatter_reduce_",
     "scatter_reduce_with_arg",
+    "segment_reduce",
     "select_scatter",
     "slice_scatter",
     "take_along_dim",
@@ -86,6 +87,7 @@ _index_put = _Operator("torch.index_put")
 _index_put_in_place = _Operator("torch.index_put_")
 _slice_scatter = _Operator("torch.slice_scatter")
 _select_scatter = _Operator("torch.select_scatter")
+_segment_reduce = _Operator("torch.segment_reduce")
 
 # What a plan calls the ways in which updates join in `scatter`.
 _JOINS = {None: "assign", "add": "sum", "multiply": "prod"}
@@ -881,3 +883,65 @@ def select_scatter(input, src, dim, index):
     if operators := _dispatcher(input, src):
         return operators.slices.select_scatter.call(input, src, dim, index)
     return _select_scatter(input, src, dim, index)
+
+
+def segment_reduce(
+    data,
+    reduce,
+    *,
+    lengths=None,
+    indices=None,
+    offsets=None,
+    axis=0,
+    unsafe=False,
+    initial=None,
+):
+    """Reduce the elements of `data` along `axis` group by group, as they lie.
+
+    Parameters
+    ----------
+    data : array
+        One or more dimensions, any dtype; floats only for "mean", no complex numbers for "max" and "min".
+    reduce : str
+        "sum", "prod", "mean", "max" (or "amax") or "min" (or "amin"). NaN propagates.
+    lengths : array
+        How many elements each group has: int32 or int64. Its last axis is `axis`; the sizes before it are
+        `data`'s. Together the groups have all of `data`'s elements along `axis`.
+    indices : None
+        PyTorch has an argument of this name, and refuses it.
+    offsets : array
+        Instead of `lengths`, or taken if there are both: where each group begins, and where the last one ends.
+    axis : int, default 0
+        The axis of the groups; negative from the end.
+    unsafe : bool, default False
+        Whether `lengths` may leave the last elements out. Nothing is read outside either way.
+    initial : number, optional
+        What each group starts from. Without it a sum starts from 0, a product from 1, a maximum from -inf
+        (or the lowest integer) and a minimum from inf. An empty group stays that; a mean without
+        `initial` is NaN then.
+
+    Returns
+    -------
+    array
+        Of `data`'s dtype and shape, but along `axis` with a row for each group.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is none.
+    NotImplementedError
+        For a mean of integers or bool, and an extreme of complex numbers.
+    RuntimeError
+        For everything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> data = np.array([1.0, 2.0, 4.0, 8.0])
+    >>> strew.torch.segment_reduce(data, "sum", lengths=[1, 0, 3])
+    array([ 1.,  0., 14.])
+    >>> strew.torch.segment_reduce(data, "max", offsets=[0, 2, 4], initial=5)
+    array([5., 8.])
+    """
+    return _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial)

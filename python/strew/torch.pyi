@@ -29,6 +29,7 @@ __all__ = [
     "scatter_reduce",
     "scatter_reduce_",
     "scatter_reduce_with_arg",
+    "segment_reduce",
     "select_scatter",
     "slice_scatter",
     "take_along_dim",
@@ -226,4 +227,15 @@ def select_scatter(
     src: ArrayLike,
     dim: SupportsIndex,
     index: SupportsIndex,
+) -> Array: ...
+def segment_reduce(
+    data: Array | Numbers,
+    reduce: Literal["sum", "prod", "mean", "max", "min", "amax", "amin"],
+    *,
+    lengths: ArrayLike | None = None,
+    indices: ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    axis: SupportsIndex = 0,
+    unsafe: bool = False,
+    initial: _Scalar | None = None,
 ) -> Array: ...

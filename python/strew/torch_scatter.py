@@ -59,10 +59,14 @@ __all__ = [
     "gather_csr",
     "scatter",
     "scatter_add",
+    "scatter_log_softmax",
+    "scatter_logsumexp",
     "scatter_max",
     "scatter_mean",
     "scatter_min",
     "scatter_mul",
+    "scatter_softmax",
+    "scatter_std",
     "scatter_sum",
     "segment_add_coo",
     "segment_add_csr",
@@ -85,6 +89,10 @@ _scatter_mul = _Operator("torch_scatter.scatter_mul")
 _scatter_mean = _Operator("torch_scatter.scatter_mean")
 _scatter_min = _Operator("torch_scatter.scatter_min")
 _scatter_max = _Operator("torch_scatter.scatter_max")
+_scatter_std = _Operator("torch_scatter.scatter_std")
+_scatter_logsumexp = _Operator("torch_scatter.scatter_logsumexp")
+_scatter_softmax = _Operator("torch_scatter.scatter_softmax")
+_scatter_log_softmax = _Operator("torch_scatter.scatter_log_softmax")
 _segment_coo = _Operator("torch_scatter.segment_coo")
 _segment_sum_coo = _Operator("torch_scatter.segment_sum_coo")
 _segment_add_coo = _Operator("torch_scatter.segment_add_coo")
@@ -211,6 +219,65 @@ def scatter_max(src, index, dim=-1, out=None, dim_size=None):
     if operators := _dispatcher(src, out):
         return operators.torch_scatter.call(src, index, dim, out, dim_size, "max", True)
     return _scatter_max(src, index, dim, out, dim_size)
+
+
+def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
+    """Find the standard deviation of the elements of each group; see the module.
+
+    Of n elements it is the square root of the sum of the squared differences from their mean, divided by
+    ``n - 1`` (`unbiased`) or by n, at least by 1, and 1e-6 more. With `out`, what it holds is added to the
+    sums of squares, and the result is written to it. Groups without elements are 0.
+
+    16-bit floats are computed in float32 and rounded once; of integers the result is float32.
+
+    >>> import strew
+    >>> strew.torch_scatter.scatter_std([1.0, 3.0, 4.0], [2, 2, 0], unbiased=False).round(5)
+    array([0., 0., 1.])
+    """
+    return _scatter_std(src, index, dim, out, dim_size, unbiased)
+
+
+def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
+    """Find the logarithm of the summed exponentials of the elements of each group; see the module.
+
+    With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN does not
+    count. `src` is of floats. With `out`, what it holds counts as one more element, and stays where the
+    result would be infinite or NaN.
+
+    Without `out`, groups without elements are 0, and so are those of -inf and NaN only; a group that holds
+    inf is the dtype's largest finite value. 16-bit floats are computed in float32 and rounded once.
+
+    >>> import strew
+    >>> strew.torch_scatter.scatter_logsumexp([0.0, 0.0, 5.0], [0, 0, 2]).round(5)
+    array([0.69315, 0.     , 5.     ])
+    """
+    return _scatter_logsumexp(src, index, dim, out, dim_size, eps)
+
+
+def scatter_softmax(src, index, dim=-1, dim_size=None):
+    """Divide the exponential of each element by the sum of those of its group; see the module.
+
+    The result has `src`'s shape; `src` is of floats. The largest element of a group, as `scatter_max` gives
+    it, is subtracted first. A group of -inf only is NaN, and so is one that holds NaN or inf. 16-bit floats
+    are computed in float32 and rounded once.
+
+    >>> import strew
+    >>> strew.torch_scatter.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
+    array([0.5, 1. , 0.5])
+    """
+    return _scatter_softmax(src, index, dim, dim_size)
+
+
+def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
+    """Find the logarithm of the softmax of each element; see `scatter_softmax`.
+
+    With m the largest element of a group it is ``x - m - log(sum(exp(x - m)) + eps)``.
+
+    >>> import strew
+    >>> strew.torch_scatter.scatter_log_softmax([7.0, 7.0], [0, 0]).round(5)
+    array([-0.69315, -0.69315])
+    """
+    return _scatter_log_softmax(src, index, dim, eps, dim_size)
 
 
 def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):

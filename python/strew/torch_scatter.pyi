@@ -7,10 +7,14 @@ __all__ = [
     "gather_csr",
     "scatter",
     "scatter_add",
+    "scatter_log_softmax",
+    "scatter_logsumexp",
     "scatter_max",
     "scatter_mean",
     "scatter_min",
     "scatter_mul",
+    "scatter_softmax",
+    "scatter_std",
     "scatter_sum",
     "segment_add_coo",
     "segment_add_csr",
@@ -76,6 +80,35 @@ def scatter_max(
     out: Array | None = None,
     dim_size: SupportsIndex | None = None,
 ) -> tuple[Array, Any]: ...
+def scatter_std(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    unbiased: bool = True,
+) -> Array: ...
+def scatter_logsumexp(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    eps: float = 1e-12,
+) -> Array: ...
+def scatter_softmax(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    dim_size: SupportsIndex | None = None,
+) -> Array: ...
+def scatter_log_softmax(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    eps: float = 1e-12,
+    dim_size: SupportsIndex | None = None,
+) -> Array: ...
 def segment_coo(
     src: Array | Numbers,
     index: ArrayLike,

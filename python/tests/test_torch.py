@@ -160,3 +160,22 @@ def test_what_does_not_fit():
         with pytest.raises(error, match=message):
             call()
     assert x.tolist() == [1.0, 2.0]
+
+
+def test_segment_reduce():
+    data = np.array([[1.0, 2.0], [4.0, 8.0], [16.0, 32.0]])
+    same(st.segment_reduce(data, "sum", lengths=[1, 2]), [[1.0, 2.0], [20.0, 40.0]])
+    same(st.segment_reduce(data, "mean", offsets=np.array([1, 1, 3]), initial=2), [[2.0, 2.0], [11.0, 21.0]])
+    same(st.segment_reduce(data, "amax", lengths=[[2, 0], [1, 1], [0, 2]], axis=1, initial=-1)[1], [4.0, 8.0])
+    same(st.segment_reduce(np.array([3, 4]), "prod", lengths=np.array([0, 2], np.int32)), [1, 12])
+    for arguments, message in [
+        ({}, "lengths .or offsets. is missing"),
+        ({"lengths": [1, 1]}, "Expected all rows of lengths along axis to sum to"),
+        ({"lengths": [4, -1]}, "lengths.0. = 4"),
+        ({"offsets": [0, 4]}, "it must be from 0 to 3"),
+        ({"indices": [0, 0, 1]}, "not supported"),
+    ]:
+        with pytest.raises(RuntimeError, match=message):
+            st.segment_reduce(data, "sum", **arguments)
+    with pytest.raises(TypeError):
+        st.segment_reduce(data, "sum", [1, 2])

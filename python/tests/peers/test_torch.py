@@ -42,6 +42,42 @@ def test_scatter_reduce_is_torch_s(dtype, include_self, reduce):
     assert torch.equal(x, expected)
 
 
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "max", "min"])
+@pytest.mark.parametrize("initial", [None, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_segment_reduce_is_torch_s(dtype, initial, reduce):
+    torch.manual_seed(2)
+    data = torch.randint(-3, 4, (3, 40, 5)).to(dtype)
+    data[0, 7, 2], data[1, 20, 0] = torch.nan, -torch.inf
+    offsets = torch.randint(0, 41, (3, 9)).sort().values
+    offsets[:, 0], offsets[:, -1] = 0, 40
+    for groups in [{"offsets": offsets[:, 1:-1]}, {"offsets": offsets.int()}, {"lengths": offsets.diff()}]:
+        expected = torch.segment_reduce(data, reduce, axis=1, initial=initial, **groups)
+        found = strew.torch.segment_reduce(data, reduce, axis=1, initial=initial, **groups)
+        torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    short = torch.tensor([[1, 2], [0, 3], [40, 0]])
+    expected = torch.segment_reduce(data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial)
+    found = strew.torch.segment_reduce(data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_functions_of_groups_are_those_of_torch(dtype):
+    torch.manual_seed(3)
+    src = torch.randn(2, 50, 3, dtype=dtype)
+    index = torch.randint(0, 4, (50,))
+    ts = strew.torch_scatter
+    std = ts.scatter_std(src, index, 1)
+    logs = ts.scatter_logsumexp(src, index, 1)
+    softmax, log_softmax = ts.scatter_softmax(src, index, 1), ts.scatter_log_softmax(src, index, 1)
+    for group in range(4):
+        part = src[:, index == group]
+        torch.testing.assert_close(std[:, group], part.std(1), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(logs[:, group], part.logsumexp(1))
+        torch.testing.assert_close(softmax[:, index == group], part.softmax(1))
+        torch.testing.assert_close(log_softmax[:, index == group], part.log_softmax(1))
+
+
 def test_strides_and_offsets():
     whole = torch.arange(24.0).reshape(4, 6)
     src = whole.t()[1::2, 1:]

@@ -1,8 +1,9 @@
 //! What each framework says: its operators under their own names, checked by its own rules.
 //!
 //! A dialect is one file. It checks the arguments as its framework does, lowers them to one
-//! [`Scatter`](crate::scatter::Scatter), and lists its operators as data. It holds no data loop.
+//! [`Scatter`](crate::scatter::Scatter) (or to what comes to several passes of one), and lists its operators as data. It holds no data loop.
 
+mod composed;
 mod operator;
 mod plan;
 
@@ -12,8 +13,10 @@ pub mod openvino;
 pub mod torch;
 pub mod torch_scatter;
 
+pub(crate) use composed::plan_of;
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub(crate) use operator::{Context, axis, expect_dtype, expect_shape};
+pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 pub use plan::{Plan, Reduce};
 
 /// Every operator of every dialect.

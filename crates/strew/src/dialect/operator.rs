@@ -1,6 +1,7 @@
 //! Operators as data: what the command line, Python and the conformance runner call them by.
 
 use super::OPERATORS;
+use super::composed::Composed;
 use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Gather, Output, Scatter};
@@ -443,6 +444,7 @@ pub struct Call<'a> {
 pub(super) enum Work<'a> {
     Scatter(Scatter<'a>),
     Gather(Gather<'a>),
+    Composed(Composed<'a>),
 }
 
 impl<'a> From<Scatter<'a>> for Work<'a> {
@@ -458,6 +460,12 @@ impl<'a> From<Gather<'a>> for Work<'a> {
     }
 }
 
+impl<'a> From<Composed<'a>> for Work<'a> {
+    fn from(composed: Composed<'a>) -> Self {
+        Self::Composed(composed)
+    }
+}
+
 /// A checked call, where it was made, to be run once.
 #[derive(Debug)]
 pub struct Ready<'c, 'a>(&'c mut Call<'a>);
@@ -469,6 +477,7 @@ impl Ready<'_, '_> {
         match &self.0.work {
             Work::Scatter(scatter) => scatter.cells(),
             Work::Gather(gather) => gather.cells(),
+            Work::Composed(composed) => composed.cells(),
         }
     }
 
@@ -522,6 +531,7 @@ impl<'a> Call<'a> {
         let done = match &mut self.work {
             Work::Scatter(scatter) => scatter.perform(),
             Work::Gather(gather) => gather.perform(),
+            Work::Composed(composed) => composed.perform(),
         };
         done.map_err(|p| self.context.error(p))
     }
@@ -529,19 +539,19 @@ impl<'a> Call<'a> {
     /// What is to be done, for those who do something else with it.
     ///
     /// # Errors
-    /// If that is a gather.
+    /// If that is no scatter.
     pub(crate) fn scatter(&self) -> Result<&Scatter<'a>, Problem> {
         match &self.work {
             Work::Scatter(scatter) => Ok(scatter),
-            Work::Gather(_) => Err(Problem::Kind {
+            Work::Gather(_) | Work::Composed(_) => Err(Problem::Kind {
                 argument: "operator".into(),
                 expected: "a scatter".into(),
-                found: "a gather".into(),
+                found: "something else".into(),
             }),
         }
     }
 
-    /// How it would run.
+    /// How it would run; of one that is made of several passes (a softmax), how the sum would that is one of them.
     ///
     /// # Errors
     /// If a forced strategy cannot run it.
@@ -549,6 +559,7 @@ impl<'a> Call<'a> {
         let execution = match &self.work {
             Work::Scatter(scatter) => scatter.execution(),
             Work::Gather(gather) => gather.execution(),
+            Work::Composed(composed) => composed.execution(),
         };
         execution.map_err(|p| self.context.error(p))
     }
@@ -559,6 +570,7 @@ impl<'a> Call<'a> {
         self.work = match self.work {
             Work::Scatter(scatter) => scatter.with_strategy(strategy).into(),
             Work::Gather(gather) => gather.with_strategy(strategy).into(),
+            Work::Composed(composed) => composed.with_strategy(strategy).into(),
         };
         self
     }
@@ -569,6 +581,7 @@ impl<'a> Call<'a> {
         self.work = match self.work {
             Work::Scatter(scatter) => scatter.with_split(split).into(),
             Work::Gather(gather) => gather.with_split(split).into(),
+            Work::Composed(composed) => composed.with_split(split).into(),
         };
         self
     }

@@ -3,9 +3,15 @@
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`, `torch_scatter/utils.py`,
 //! `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
+mod composite;
 mod gather;
 mod segment;
 
+pub use composite::{
+    scatter_log_softmax, scatter_log_softmax_dyn, scatter_logsumexp, scatter_logsumexp_dyn,
+    scatter_logsumexp_out, scatter_softmax, scatter_softmax_dyn, scatter_std, scatter_std_dyn,
+    scatter_std_out,
+};
 pub use gather::{gather_coo, gather_coo_dyn, gather_csr, gather_csr_dyn};
 pub use segment::{
     segment_coo, segment_coo_dyn, segment_coo_out, segment_csr, segment_csr_dyn, segment_csr_out,
@@ -135,6 +141,10 @@ pub const OPERATORS: &[Operator] = &[
         returns: &["out", "arg"],
         lower: |args| lower_from(args, "torch_scatter.scatter_max", Reduce::Max, true),
     },
+    composite::SCATTER_STD,
+    composite::SCATTER_LOGSUMEXP,
+    composite::SCATTER_SOFTMAX,
+    composite::SCATTER_LOG_SOFTMAX,
     segment::SEGMENT_COO,
     segment::SEGMENT_SUM_COO,
     segment::SEGMENT_ADD_COO,
@@ -446,19 +456,7 @@ fn describe<'a>(
     reduce: Reduce,
     with_arg: bool,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_shape("src", src.shape(), src.rank() > 0, || {
-        "it must have at least one dimension".into()
-    })?;
-    let dim = axis("dim", dim, src.rank())?;
-    if !index.is_empty() {
-        expect_dtype(
-            "index",
-            index.dtype(),
-            matches!(index.dtype(), DType::I32 | DType::I64),
-            "Expected dtype int32/int64 for index",
-        )?;
-    }
-    let (expanded, place) = expand(&index, &src, dim)?;
+    let (dim, expanded, place) = groups(&src, &index, dim)?;
     let along = src.shape()[dim];
     let none = i64::try_from(along).unwrap_or(i64::MAX);
 
@@ -487,9 +485,7 @@ fn describe<'a>(
         })?;
         shape = out.dims();
     } else {
-        // Expanded to an empty src, an index has no value.
-        let values = if src.is_empty() { &expanded } else { &index };
-        shape[dim] = size_along(values, dim_size)?;
+        shape[dim] = groups_along(&src, &index, &expanded, dim_size)?;
     }
 
     let combine = reduce.combine();
@@ -534,6 +530,41 @@ fn describe<'a>(
         scatter = scatter.with_arg(none);
     }
     Ok(scatter)
+}
+
+/// The axis of the groups, and the index as [`expand`] gives it.
+fn groups<'a>(
+    src: &DynView<'_>,
+    index: &DynView<'a>,
+    dim: i64,
+) -> Result<(usize, DynView<'a>, Place), Problem> {
+    expect_shape("src", src.shape(), src.rank() > 0, || {
+        "it must have at least one dimension".into()
+    })?;
+    let dim = axis("dim", dim, src.rank())?;
+    if !index.is_empty() {
+        expect_dtype(
+            "index",
+            index.dtype(),
+            matches!(index.dtype(), DType::I32 | DType::I64),
+            "Expected dtype int32/int64 for index",
+        )?;
+    }
+    let (expanded, place) = expand(index, src, dim)?;
+    Ok((dim, expanded, place))
+}
+
+/// The output's size along the axis of the groups when there is no `out`, of an index before and after it is
+/// expanded.
+fn groups_along(
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    expanded: &DynView<'_>,
+    dim_size: Option<i64>,
+) -> Result<usize, Problem> {
+    // Expanded to an empty src, an index has no value.
+    let values = if src.is_empty() { expanded } else { index };
+    size_along(values, dim_size)
 }
 
 /// The index seen with `src`'s shape, and which of those axes are its own.

@@ -1,9 +1,9 @@
 //! The types that gradients are computed in, and the ways there and back.
 
 use crate::error::Problem;
-use crate::kernel::{Combine, bf16_to_f32, duplicate, f16_to_f32, f32_to_bf16, f32_to_f16, round};
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
+use crate::kernel::{bf16_to_f32, duplicate, f16_to_f32, f32_to_bf16, f32_to_f16, round};
+use crate::scatter::widened;
+use crate::tensor::{DType, DynTensor, DynView, Element, Tensor};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use std::convert::identity;
@@ -191,7 +191,7 @@ pub(super) fn no_gradient(argument: &'static str, found: DType) -> Problem {
 pub(super) fn load<A: Field>(view: &DynView<'_>, shape: &[usize]) -> Result<Tensor<A>, Problem> {
     let made = match view.dtype() == A::DTYPE {
         true => duplicate(&view.at_least_1d())?,
-        false => widen(&view.at_least_1d(), A::DTYPE)?,
+        false => widened(&view.at_least_1d(), A::DTYPE)?,
     };
     let made = shaped(made, shape)?;
     made.typed()
@@ -217,30 +217,16 @@ impl<T: Element> Deref for Elements<'_, T> {
 
 /// The elements as a type that holds all of them.
 pub(super) fn elements<'a, T: Element>(view: &DynView<'a>) -> Result<Elements<'a, T>, Problem> {
-    if let Some(there) = view.typed::<T>().and_then(|view| view.as_contiguous()) {
+    if let Some(there) = view.typed::<T>().and_then(|view| view.as_slice()) {
         return Ok(Elements::There(there));
     }
     let copy = match view.dtype() == T::DTYPE {
         true => duplicate(&view.at_least_1d())?,
-        false => widen(&view.at_least_1d(), T::DTYPE)?,
+        false => widened(&view.at_least_1d(), T::DTYPE)?,
     };
     let copy = copy.typed();
     copy.map(Elements::Copy)
         .map_err(|copy| no_gradient("tensor", copy.dtype()))
-}
-
-/// The elements converted to a type that holds all of them.
-fn widen(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
-    let rank = view.rank();
-    let (first, steps) = (Dims::from_elem(0, rank), Strides::from_elem(1, rank));
-    let all = Destinations::affine(view.shape(), &first, &steps, view.shape())?;
-    let target = Target::New {
-        dtype: to,
-        start: Start::Zero,
-    };
-    let copy = Reduction::into_self(Combine::Assign);
-    let made = Scatter::new(all, copy, "tensor", view.clone(), target)?.run()?;
-    Ok(made.tensor.expect("a scatter into a new tensor makes one"))
 }
 
 /// The accumulators as elements, each rounded once, seen with a shape that has as many.

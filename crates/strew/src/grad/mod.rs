@@ -47,18 +47,23 @@
 //! * 16-bit floats are computed in `f32` and rounded once. Other types have no gradients and are refused.
 //! * Results have the same bits on any number of threads.
 //!
+//! Segments have the same weights. What is no fold (`scatter_std`, `scatter_softmax` and the like) has its rule at its own
+//! function.
+//!
 //! A sum, a mean and an assignment are linear, so their Jacobian-vector product is the operator itself, on tangents.
 //! Of all reductions only the product has a second derivative: `.._double_vjp`.
 
 // As many as the operators have, and their gradients.
 #![allow(clippy::too_many_arguments)]
 
+mod composite;
 mod cotangents;
 mod field;
 mod forward;
 mod passes;
 mod products;
 mod route;
+mod segment;
 mod tangents;
 
 pub mod mindspore;

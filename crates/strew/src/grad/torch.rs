@@ -3,6 +3,10 @@
 //! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it; where that is wrong or
 //! refuses, the mathematics. See also `COMPARE.md`.
 
+pub use super::segment::{
+    segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
+};
+
 use super::cotangents::Wanted;
 use super::field::shaped;
 use super::forward::{Forward, Gradients, Own, Rule};

@@ -3,6 +3,18 @@
 //! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is wrong, the
 //! mathematics. See also `COMPARE.md`.
 
+pub use super::composite::{
+    scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
+    scatter_log_softmax_vjp_dyn, scatter_logsumexp_jvp, scatter_logsumexp_jvp_dyn,
+    scatter_logsumexp_vjp, scatter_logsumexp_vjp_dyn, scatter_softmax_vjp, scatter_softmax_vjp_dyn,
+    scatter_std_jvp, scatter_std_jvp_dyn, scatter_std_vjp, scatter_std_vjp_dyn,
+};
+pub use super::segment::{
+    gather_coo_vjp, gather_coo_vjp_dyn, gather_csr_vjp, gather_csr_vjp_dyn, segment_coo_jvp,
+    segment_coo_jvp_dyn, segment_coo_vjp, segment_coo_vjp_dyn, segment_csr_jvp,
+    segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
+};
+
 use super::field::shaped;
 use super::forward::{Forward, Own, Rule, to_positions};
 use super::route::Route;

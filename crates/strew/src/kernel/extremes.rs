@@ -1,24 +1,24 @@
 //! Minima and maxima of runs, alone or with the position of each winner.
 //!
-//! NaN never wins, and of equal elements the first stays. Where only values are wanted and a row starts
+//! Of equal elements the first stays. NaN never wins, or always, where it propagates. Where only values are wanted and a row starts
 //! from nothing, the running value starts from the identity; what is still that in the end is looked at
 //! once more, since a row of infinities has it too, and a row of NaN has no winner.
 
 use super::number::{Number, Ordered};
 use super::runs::{Job, Run, RunStart};
-use super::sums::TILE;
+use super::sums::{TILE, left};
 
 /// The position of nobody.
 const NOBODY: i64 = -1;
 
 /// # Safety
 /// As for [`Loops`](super::runs::Loops), without positions.
-pub(super) unsafe fn run<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
+pub(super) unsafe fn run<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         vectorized!(|_| match job.len {
-            1 => elements::<T, MAX>(job),
-            _ => rows::<T, MAX>(job),
+            1 => elements::<T, MAX, NAN>(job),
+            _ => rows::<T, MAX, NAN>(job),
         });
     }
 }
@@ -41,11 +41,11 @@ fn beats<T: Ordered, const MAX: bool>(value: T, best: T) -> bool {
     }
 }
 
-/// The better of the two.
+/// The better of the two; with `NAN`, that is better than all.
 #[inline(always)]
-fn better<T: Ordered, const MAX: bool>(best: T, value: T) -> T {
+fn better<T: Ordered, const MAX: bool, const NAN: bool>(best: T, value: T) -> T {
     // A choice instead of a branch: it vectorises.
-    if beats::<T, MAX>(value, best) {
+    if beats::<T, MAX>(value, best) | (NAN & value.nan()) {
         value.canonical()
     } else {
         best
@@ -61,8 +61,8 @@ unsafe fn start<T: Ordered, const MAX: bool>(job: &Job<'_>, cell: *const T) -> T
     match (job.fold.start, MAX) {
         // SAFETY: the caller's promise.
         (RunStart::Current, _) => unsafe { cell.read() },
-        (RunStart::Nothing, false) => T::HIGHEST,
-        (RunStart::Nothing, true) => T::LOWEST,
+        (RunStart::Nothing | RunStart::Replaced, false) => T::HIGHEST,
+        (RunStart::Nothing | RunStart::Replaced, true) => T::LOWEST,
         (RunStart::FiniteExtreme, false) => T::FINITE_HIGHEST,
         (RunStart::FiniteExtreme, true) => T::FINITE_LOWEST,
     }
@@ -73,7 +73,7 @@ unsafe fn start<T: Ordered, const MAX: bool>(job: &Job<'_>, cell: *const T) -> T
 /// # Safety
 /// The run's rows must be readable at this coordinate, `at` bytes from their beginning.
 #[inline(always)]
-unsafe fn shown<T: Number + Ordered, const MAX: bool>(
+unsafe fn shown<T: Number + Ordered, const MAX: bool, const NAN: bool>(
     best: T,
     job: &Job<'_>,
     run: &Run,
@@ -83,9 +83,12 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool>(
         (RunStart::Current, _) => return best,
         (RunStart::FiniteExtreme, false) => (T::FINITE_HIGHEST, true),
         (RunStart::FiniteExtreme, true) => (T::FINITE_LOWEST, true),
-        (RunStart::Nothing, false) => (T::HIGHEST, false),
-        (RunStart::Nothing, true) => (T::LOWEST, false),
+        (RunStart::Nothing | RunStart::Replaced, false) => (T::HIGHEST, false),
+        (RunStart::Nothing | RunStart::Replaced, true) => (T::LOWEST, false),
     };
+    if NAN && run.count > 0 {
+        return best;
+    }
     // Nothing beats the start but what is better: the running value is no NaN.
     if beats::<T, MAX>(best, nothing) {
         return best;
@@ -103,9 +106,12 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool>(
 
 /// Rows of one element: the running value stays in a register.
 #[inline(always)]
-unsafe fn elements<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
+unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.src_row == size_of::<T>().cast_signed();
     for run in job.runs {
+        if left(job, run) {
+            continue;
+        }
         // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie one
         // after the other if they are dense.
         unsafe {
@@ -114,25 +120,28 @@ unsafe fn elements<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
             let first = job.src.wrapping_offset(run.src).cast::<T>();
             if dense && run.count > 0 {
                 for &value in std::slice::from_raw_parts(first, run.count) {
-                    best = better::<T, MAX>(best, value);
+                    best = better::<T, MAX, NAN>(best, value);
                 }
             } else {
                 for k in 0..run.count.cast_signed() {
-                    best = better::<T, MAX>(best, first.byte_offset(k * job.src_row).read());
+                    best = better::<T, MAX, NAN>(best, first.byte_offset(k * job.src_row).read());
                 }
             }
-            cell.write(shown::<T, MAX>(best, job, run, 0));
+            cell.write(shown::<T, MAX, NAN>(best, job, run, 0));
         }
     }
 }
 
 /// Rows of several elements; see [`sums`](super::sums).
 #[inline(always)]
-unsafe fn rows<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
+unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();
     let [src_step, dst_step, _] = job.steps;
     let mut room = [T::narrow(T::ZERO); TILE];
     for run in job.runs {
+        if left(job, run) {
+            continue;
+        }
         for from in (0..job.len).step_by(TILE) {
             let len = TILE.min(job.len - from);
             let best = &mut room[..len];
@@ -155,14 +164,15 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
                     while run.count - k >= 4 {
                         let [a, b, c, d] = [row(k), row(k + 1), row(k + 2), row(k + 3)];
                         for i in 0..len {
-                            let two = better::<T, MAX>(better::<T, MAX>(best[i], a[i]), b[i]);
-                            best[i] = better::<T, MAX>(better::<T, MAX>(two, c[i]), d[i]);
+                            let two =
+                                better::<T, MAX, NAN>(better::<T, MAX, NAN>(best[i], a[i]), b[i]);
+                            best[i] = better::<T, MAX, NAN>(better::<T, MAX, NAN>(two, c[i]), d[i]);
                         }
                         k += 4;
                     }
                     for k in k..run.count {
                         for (best, &value) in best.iter_mut().zip(row(k)) {
-                            *best = better::<T, MAX>(*best, value);
+                            *best = better::<T, MAX, NAN>(*best, value);
                         }
                     }
                 } else {
@@ -170,13 +180,13 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
                         let first = row(k);
                         for (i, best) in best.iter_mut().enumerate() {
                             let value = first.byte_offset(i.cast_signed() * src_step).read();
-                            *best = better::<T, MAX>(*best, value);
+                            *best = better::<T, MAX, NAN>(*best, value);
                         }
                     }
                 }
                 for (i, &best) in best.iter().enumerate() {
                     let at = (column + i.cast_signed()) * src_step;
-                    cell(i).write(shown::<T, MAX>(best, job, run, at));
+                    cell(i).write(shown::<T, MAX, NAN>(best, job, run, at));
                 }
             }
         }
@@ -188,7 +198,7 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
 unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();
     let [src_step, dst_step, arg_step] = job.steps;
-    let first_wins = job.fold.start == RunStart::Nothing;
+    let first_wins = matches!(job.fold.start, RunStart::Nothing | RunStart::Replaced);
     let kept = job.fold.start == RunStart::Current;
     let better = |best: (T, i64), value: T, number: i64| {
         let first = first_wins & (best.1 == NOBODY) & !value.nan();

@@ -7,7 +7,7 @@
 
 use super::loops::for_dtype;
 use super::walk::OutOfBounds;
-use super::{Combine, extremes, sums};
+use super::{Combine, Nan, extremes, sums};
 use crate::error::Problem;
 use crate::tensor::{DType, Dims, DynView, DynViewMut};
 use smallvec::SmallVec;
@@ -15,8 +15,11 @@ use smallvec::SmallVec;
 /// What the running result of a row starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunStart {
-    /// Nothing: a sum from zero, an extreme from the first number. A row without any becomes 0.
+    /// Nothing: a sum from 0, a product from 1, an extreme from the first number. A row without any becomes 0,
+    /// or 1.
     Nothing,
+    /// Likewise, but a row without any stays as it is.
+    Replaced,
     /// What the cell holds. A strict extreme leaves the cell that it does not beat.
     Current,
     /// Of an extreme, the finite value that every other one beats; where none does, the cell
@@ -27,7 +30,7 @@ pub(crate) enum RunStart {
 /// What is done with each run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunFold {
-    /// A sum, or a minimum or maximum; these ignore NaN.
+    /// A sum, a product, or a minimum or maximum; those that also give positions ignore NaN.
     pub(crate) combine: Combine,
     pub(crate) start: RunStart,
     /// Divide by the number of the run's rows; integers are rounded toward zero.
@@ -309,13 +312,22 @@ pub(super) fn alike(one: &DynView<'_>, other: &DynViewMut<'_>, axis: usize) -> b
 fn loops(dtype: DType, combine: Combine, arg: bool) -> Option<Loops> {
     Some(match (combine, arg) {
         (Combine::Sum, false) => {
-            for_dtype!(dtype, T => sums::run::<T>, complex C => sums::run::<C>)
+            for_dtype!(dtype, T => sums::run::<T, false>, complex C => sums::run::<C, false>)
         }
-        (Combine::Min(_), false) => {
-            for_dtype!(dtype, T => extremes::run::<T, false>, complex C => return None)
+        (Combine::Prod, false) => {
+            for_dtype!(dtype, T => sums::run::<T, true>, complex C => sums::run::<C, true>)
         }
-        (Combine::Max(_), false) => {
-            for_dtype!(dtype, T => extremes::run::<T, true>, complex C => return None)
+        (Combine::Min(Nan::Ignore), false) => {
+            for_dtype!(dtype, T => extremes::run::<T, false, false>, complex C => return None)
+        }
+        (Combine::Min(Nan::Propagate), false) => {
+            for_dtype!(dtype, T => extremes::run::<T, false, true>, complex C => return None)
+        }
+        (Combine::Max(Nan::Ignore), false) => {
+            for_dtype!(dtype, T => extremes::run::<T, true, false>, complex C => return None)
+        }
+        (Combine::Max(Nan::Propagate), false) => {
+            for_dtype!(dtype, T => extremes::run::<T, true, true>, complex C => return None)
         }
         (Combine::Min(_), true) => {
             for_dtype!(dtype, T => extremes::run_with_arg::<T, false>, complex C => return None)

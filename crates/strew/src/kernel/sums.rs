@@ -1,4 +1,4 @@
-//! Sums and means of runs.
+//! Sums, means and products of runs.
 
 use super::number::{Convert, Number};
 use super::rows::pairs;
@@ -10,14 +10,31 @@ pub(super) const TILE: usize = 256;
 
 /// # Safety
 /// As for [`Loops`](super::runs::Loops), without positions.
-pub(super) unsafe fn run<T: Number>(job: &Job<'_>) {
+pub(super) unsafe fn run<T: Number, const PROD: bool>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         vectorized!(|isa| match job.len {
-            1 => elements::<T>(job, isa),
-            _ => rows::<T>(job, isa),
+            1 => elements::<T, PROD>(job, isa),
+            _ => rows::<T, PROD>(job, isa),
         });
     }
+}
+
+/// What a sum, or a product, of nothing is.
+#[inline(always)]
+fn nothing<T: Number, const PROD: bool>() -> T::Acc {
+    if PROD { T::ONE } else { T::ZERO }
+}
+
+#[inline(always)]
+fn join<T: Number, const PROD: bool>(a: T::Acc, b: T::Acc) -> T::Acc {
+    if PROD { T::mul(a, b) } else { T::add(a, b) }
+}
+
+/// Whether a row is left as it is.
+#[inline(always)]
+pub(super) fn left(job: &Job<'_>, run: &Run) -> bool {
+    run.count == 0 && job.fold.start == RunStart::Replaced
 }
 
 #[inline(always)]
@@ -30,24 +47,27 @@ fn finished<T: Number>(sum: T::Acc, job: &Job<'_>, run: &Run) -> T::Acc {
 
 /// Rows of one element: the sum stays in a register.
 #[inline(always)]
-unsafe fn elements<T: Number>(job: &Job<'_>, isa: impl Isa) {
+unsafe fn elements<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
     let dense = job.src_row == size_of::<T>().cast_signed();
     for run in job.runs {
+        if left(job, run) {
+            continue;
+        }
         // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie one
         // after the other if they are dense.
         unsafe {
             let cell = job.dst.offset(run.dst).cast::<T>();
             let mut sum = match job.fold.start {
                 RunStart::Current => cell.read().widen(),
-                RunStart::Nothing | RunStart::FiniteExtreme => T::ZERO,
+                _ => nothing::<T, PROD>(),
             };
             let first = job.src.wrapping_offset(run.src).cast::<T>();
             if dense && run.count > 0 {
-                sum = total(sum, std::slice::from_raw_parts(first, run.count), isa);
+                sum = total::<T, PROD>(sum, std::slice::from_raw_parts(first, run.count), isa);
             } else {
                 for k in 0..run.count.cast_signed() {
                     let value = first.byte_offset(k * job.src_row).read();
-                    sum = T::add(sum, value.widen());
+                    sum = join::<T, PROD>(sum, value.widen());
                 }
             }
             cell.write(T::narrow(finished::<T>(sum, job, run)));
@@ -55,21 +75,21 @@ unsafe fn elements<T: Number>(job: &Job<'_>, isa: impl Isa) {
     }
 }
 
-/// Adds values one after the other.
+/// Joins values one after the other.
 #[inline(always)]
-fn total<T: Number>(start: T::Acc, values: &[T], isa: impl Isa) -> T::Acc {
+fn total<T: Number, const PROD: bool>(start: T::Acc, values: &[T], isa: impl Isa) -> T::Acc {
     let (mut sum, mut values) = (start, values);
     if <T as Convert<T::Acc>>::EIGHT {
         let (eights, rest) = values.as_chunks::<8>();
         for &eight in eights {
             for value in <T as Convert<T::Acc>>::eight(eight, isa) {
-                sum = T::add(sum, value);
+                sum = join::<T, PROD>(sum, value);
             }
         }
         values = rest;
     }
     for &value in values {
-        sum = T::add(sum, value.widen());
+        sum = join::<T, PROD>(sum, value.widen());
     }
     sum
 }
@@ -77,11 +97,14 @@ fn total<T: Number>(start: T::Acc, values: &[T], isa: impl Isa) -> T::Acc {
 /// Rows of several elements: four rows of the source join at a time, one after the other, so that the
 /// running sums are loaded and stored once for all of them.
 #[inline(always)]
-unsafe fn rows<T: Number>(job: &Job<'_>, isa: impl Isa) {
+unsafe fn rows<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
     let size = size_of::<T>().cast_signed();
     let [src_step, dst_step, _] = job.steps;
-    let mut room = [T::ZERO; TILE];
+    let mut room = [nothing::<T, PROD>(); TILE];
     for run in job.runs {
+        if left(job, run) {
+            continue;
+        }
         for from in (0..job.len).step_by(TILE) {
             let len = TILE.min(job.len - from);
             let sums = &mut room[..len];
@@ -97,7 +120,7 @@ unsafe fn rows<T: Number>(job: &Job<'_>, isa: impl Isa) {
                         *sum = cell(i).read().widen();
                     }
                 } else {
-                    sums.fill(T::ZERO);
+                    sums.fill(nothing::<T, PROD>());
                 }
                 let row = |k: usize| {
                     let at = k.cast_signed() * job.src_row + column * src_step;
@@ -110,8 +133,10 @@ unsafe fn rows<T: Number>(job: &Job<'_>, isa: impl Isa) {
                         while run.count - k >= 4 {
                             let [a, b, c, d] = [row(k), row(k + 1), row(k + 2), row(k + 3)];
                             for i in 0..len {
-                                let two = T::add(T::add(sums[i], a[i].widen()), b[i].widen());
-                                sums[i] = T::add(T::add(two, c[i].widen()), d[i].widen());
+                                let one = join::<T, PROD>(sums[i], a[i].widen());
+                                let two = join::<T, PROD>(one, b[i].widen());
+                                let three = join::<T, PROD>(two, c[i].widen());
+                                sums[i] = join::<T, PROD>(three, d[i].widen());
                             }
                             k += 4;
                         }
@@ -122,7 +147,7 @@ unsafe fn rows<T: Number>(job: &Job<'_>, isa: impl Isa) {
                             row(k),
                             isa,
                             #[inline(always)]
-                            |sum, value| *sum = T::add(*sum, value),
+                            |sum, value| *sum = join::<T, PROD>(*sum, value),
                         );
                     }
                 } else {
@@ -130,7 +155,7 @@ unsafe fn rows<T: Number>(job: &Job<'_>, isa: impl Isa) {
                         let first = row(k);
                         for (i, sum) in sums.iter_mut().enumerate() {
                             let value = first.byte_offset(i.cast_signed() * src_step).read();
-                            *sum = T::add(*sum, value.widen());
+                            *sum = join::<T, PROD>(*sum, value.widen());
                         }
                     }
                 }

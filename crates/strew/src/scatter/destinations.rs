@@ -1,6 +1,7 @@
 //! Which cells the updates go to.
 
 mod cells;
+mod line;
 
 pub(crate) use cells::RowNumbers;
 
@@ -286,11 +287,13 @@ impl<'a> Destinations<'a> {
     pub fn runs(
         (shape, updates): (&[usize], &[usize]),
         argument: &'static str,
-        index: &DynView<'a>,
+        index: impl Into<Held<'a>>,
         axis: usize,
         place: Place,
         pairing: Pairing,
     ) -> Result<Self, Problem> {
+        let held = index.into();
+        let index = held.view();
         numeric(argument, index)?;
         let alike = shape.len() == updates.len()
             && (0..shape.len()).all(|k| k == axis || shape[k] == updates[k]);
@@ -326,7 +329,7 @@ impl<'a> Destinations<'a> {
             start: Dims::new(),
             components: std::iter::once(Component {
                 argument,
-                index: index.clone().into(),
+                index: held,
                 axis,
                 place,
             })

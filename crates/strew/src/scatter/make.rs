@@ -1,8 +1,8 @@
 //! Runs into new tensors.
 
-use super::{Finish, Scatter, Start, Target, one_as_element};
+use super::{Finish, Scatter, Start, Target, identity_element};
 use crate::error::Problem;
-use crate::kernel::{FEW, Fresh, clear_equal, duplicate, finite_start, identity};
+use crate::kernel::{FEW, Fresh, clear_equal, duplicate, finite_start};
 use crate::plan::{Before, Execution, Outputs, Request};
 use crate::tensor::{DType, DynTensor, Layout};
 
@@ -61,7 +61,7 @@ impl<'a> Scatter<'a> {
             _ if !execution.begins_blocks(&space) => None,
             Start::Zero => Some(Fresh::zeros(&layout)),
             Start::CopyOf(input) => Fresh::copy(&layout, input),
-            Start::Identity | Start::FiniteExtreme => None,
+            Start::Identity | Start::FiniteExtreme | Start::Filled(_) => None,
         };
         let zeros = matches!(start, Start::Zero) && execution.begins_zeros(&space, &layout);
         let before = match &fresh {
@@ -90,9 +90,9 @@ impl<'a> Scatter<'a> {
         let value = match start {
             Start::CopyOf(view) => return duplicate(view),
             Start::Zero => None,
-            // The identities of sum and product are accumulators; 0 and 1 are the same in both.
-            Start::Identity => one_as_element(dtype, combine).or(identity(dtype, combine)),
+            Start::Identity => identity_element(dtype, combine),
             Start::FiniteExtreme => finite_start(dtype, combine),
+            Start::Filled(bytes) => Some(*bytes),
         };
         match value {
             Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),

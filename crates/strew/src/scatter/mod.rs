@@ -6,11 +6,13 @@ mod gather;
 mod make;
 mod reduction;
 mod runs;
+mod widen;
 
 pub(crate) use destinations::RowNumbers;
 pub use destinations::{Component, Destinations, Place};
 pub use gather::Gather;
 pub use reduction::{Finish, Init, Reduction};
+pub(crate) use widen::widened;
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Nan, OutOfBounds, converts, identity};
@@ -30,6 +32,8 @@ pub enum Start<'a> {
     Identity,
     /// The finite value that every other finite value beats in a strict minimum or maximum.
     FiniteExtreme,
+    /// An element everywhere: its bytes come first.
+    Filled([u8; 16]),
     /// A copy of another tensor.
     CopyOf(DynView<'a>),
 }
@@ -302,7 +306,7 @@ impl<'a> Scatter<'a> {
                 }
                 // The identity of a sum is zero.
                 Start::Identity if self.reduction.combine == Combine::Sum => Began::Zeros,
-                Start::Identity | Start::FiniteExtreme => Began::Filled,
+                Start::Identity | Start::FiniteExtreme | Start::Filled(_) => Began::Filled,
             },
         };
         Around {
@@ -399,7 +403,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// In place, neither the destination's own cells nor an input may share memory.
-    fn check_overlap(
+    pub(crate) fn check_overlap(
         &self,
         argument: &'static str,
         view: &mut DynViewMut<'_>,
@@ -434,11 +438,16 @@ pub(crate) fn identities(
     shape: &[usize],
     reduction: &Reduction,
 ) -> Result<DynTensor, Problem> {
-    let combine = reduction.combine;
-    match one_as_element(dtype, combine).or(identity(dtype, combine)) {
+    match identity_element(dtype, reduction.combine) {
         Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
         None => DynTensor::zeros(dtype, shape),
     }
+}
+
+/// A reduction's identity as an element; `None` if it has none.
+pub(crate) fn identity_element(dtype: DType, combine: Combine) -> Option<[u8; 16]> {
+    // Those of sum and product are accumulators otherwise; 0 is the same in both.
+    one_as_element(dtype, combine).or(identity(dtype, combine))
 }
 
 /// The identity of a product as an element, where that differs from the accumulator.

@@ -15,7 +15,7 @@ type Share = (Split, usize);
 enum Begun {
     /// What the caller can see.
     Visible,
-    /// A copy of another tensor.
+    /// A copy of another tensor, or of an element: rows that take nothing keep it.
     Copied,
     /// Zeros, or anything if all of it is written.
     Blank,
@@ -105,6 +105,10 @@ impl Scatter<'_> {
                         begun = Begun::Copied;
                         duplicate(view)?
                     }
+                    (_, Start::Filled(bytes)) => {
+                        begun = Begun::Copied;
+                        DynTensor::filled(dtype, &shape, &bytes[..dtype.size()])?
+                    }
                     (_, Start::Identity) => {
                         return Err(Problem::Unsupported {
                             what: "a run that starts from the identity".into(),
@@ -142,7 +146,7 @@ impl Scatter<'_> {
             if let Some(problem) = fault {
                 return Err(problem);
             }
-            if pairing == Pairing::Pointers {
+            if pairing == Pairing::Pointers && begun != Begun::Copied {
                 clear(&mut view);
             }
             return Ok(());
@@ -152,6 +156,7 @@ impl Scatter<'_> {
             start: match (self.reduction.init, self.reduction.combine) {
                 (Init::Current, _) if begun != Begun::Blank => RunStart::Current,
                 (Init::Current, Combine::Min(_) | Combine::Max(_)) => RunStart::FiniteExtreme,
+                (Init::Identity, _) if begun == Begun::Copied => RunStart::Replaced,
                 _ => RunStart::Nothing,
             },
             mean: matches!(self.reduction.finish, Finish::Mean { .. }),
@@ -178,6 +183,12 @@ impl Scatter<'_> {
                 })
             }
         })
+    }
+
+    /// What is wrong with the array that says which rows belong together, if this is of runs and anything is.
+    pub(crate) fn fault(&self) -> Option<Problem> {
+        let pairing = self.destinations.pairing()?;
+        self.fault_of_runs(pairing, &self.destinations.components()[0])
     }
 
     /// What is wrong with the array that pairs rows: the first value that does not ascend, or else the

@@ -157,7 +157,7 @@ impl Scalar {
 
     /// The number without an imaginary part, if that is zero.
     #[allow(clippy::cast_precision_loss)]
-    fn real(self) -> Option<f64> {
+    pub(crate) fn real(self) -> Option<f64> {
         match self {
             Self::Bool(value) => Some(f64::from(u8::from(value))),
             Self::Int(value) => Some(value as f64),

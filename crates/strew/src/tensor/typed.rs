@@ -64,15 +64,15 @@ impl<'a, T: Element> TensorView<'a, T> {
         all
     }
 
-    /// The elements, if they lie one after the other.
-    pub(crate) fn as_contiguous(&self) -> Option<&'a [T]> {
+    /// The elements, if they lie one after the other, row by row.
+    #[must_use]
+    pub(crate) fn as_slice(&self) -> Option<&'a [T]> {
         if self.is_empty() {
             return Some(&[]);
         }
-        // SAFETY: so many elements without gaps, which are valid `T`s and borrowed for as long as the view;
-        // a view of memory is aligned for its elements.
-        let elements = || unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) };
-        self.layout().is_contiguous().then(elements)
+        let all = self.layout().is_contiguous();
+        // SAFETY: the view has as many valid elements one after the other, borrowed for 'a.
+        all.then(|| unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) })
     }
 
     /// The erased view.

@@ -8,6 +8,7 @@ mod support;
 
 mod canonical;
 mod changing;
+mod composite;
 mod empties;
 mod grad;
 mod indices;
@@ -16,6 +17,7 @@ mod mxnet;
 mod openvino;
 mod overlap;
 mod segment;
+mod segment_reduce;
 mod sizes;
 mod torch;
 mod torch_family;

@@ -9,6 +9,7 @@
 
 pub(crate) mod array;
 pub(crate) mod canonical;
+pub(crate) mod composite;
 pub(crate) mod grad;
 pub(crate) mod mindspore;
 pub(crate) mod mxnet;

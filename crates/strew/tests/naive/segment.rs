@@ -1,6 +1,6 @@
 //! torch_scatter's `segment_coo`, `segment_csr`, `gather_coo` and `gather_csr`.
 
-use super::number::{finite_extremes, read, write};
+use super::number::{extremes, finite_extremes, read, write};
 use super::{Array, Num, Outcome, coordinates};
 use strew::DType;
 
@@ -180,6 +180,58 @@ pub(crate) fn gather_csr(src: &Array, indptr: &Array, out: Option<&Array>) -> Ou
             all.array.data[to] = src.data[at];
             all.touched[to] = true;
         }
+    }
+    all
+}
+
+/// PyTorch's `segment_reduce`, by offsets that have `data`'s sizes up to their last axis.
+pub(crate) fn segment_reduce(
+    data: &Array,
+    offsets: &Array,
+    reduce: &str,
+    initial: Option<Num>,
+) -> Outcome {
+    let dtype = data.dtype;
+    let axis = offsets.shape.len() - 1;
+    let mut shape = data.shape.clone();
+    shape[axis] = offsets.shape[axis] - 1;
+    let mut all = Outcome::untouched(Array::filled(dtype, &shape, 0));
+    all.touched.fill(true);
+    for (at, c) in coordinates(&shape).enumerate() {
+        let mut pointer = c[..=axis].to_vec();
+        let start = offsets.int(offsets.flat(&pointer)) as usize;
+        pointer[axis] += 1;
+        let end = offsets.int(offsets.flat(&pointer)) as usize;
+        let mut result = initial.unwrap_or(match reduce {
+            "prod" => Num::one(dtype),
+            "amax" => read(dtype, extremes(dtype).0),
+            "amin" => read(dtype, extremes(dtype).1),
+            _ => Num::zero(dtype),
+        });
+        for k in start..end {
+            let mut from = c.clone();
+            from[axis] = k;
+            let value = read(dtype, data.data[data.flat(&from)]);
+            result = match reduce {
+                "prod" => result.mul(dtype, value),
+                "amax" if value.is_nan() || result.less(value) => value,
+                "amin" if value.is_nan() || value.less(result) => value,
+                "amax" | "amin" => result,
+                _ => result.add(dtype, value),
+            };
+        }
+        if reduce == "mean" && end > start {
+            result = result.divide((end - start) as u64);
+        } else if reduce == "mean" && initial.is_none() {
+            all.array.data[at] = match dtype {
+                DType::F64 => f64::NAN.to_bits().into(),
+                DType::C128 => u128::from(f64::NAN.to_bits()),
+                DType::C64 | DType::F32 => f32::NAN.to_bits().into(),
+                _ => write(dtype, Num::F32(f32::NAN)),
+            };
+            continue;
+        }
+        all.array.data[at] = write(dtype, result);
     }
     all
 }

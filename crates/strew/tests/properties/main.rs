@@ -7,7 +7,9 @@ mod naive;
 mod support;
 
 mod canonical;
+mod composite;
 mod grad;
+mod grad_groups;
 mod grad_passes;
 mod grad_plan;
 mod mindspore;
@@ -15,6 +17,7 @@ mod mxnet;
 mod openvino;
 mod plan;
 mod segment;
+mod segment_reduce;
 mod thresholds;
 mod torch;
 mod torch_family;

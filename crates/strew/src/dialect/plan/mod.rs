@@ -2,11 +2,13 @@
 
 mod bytes;
 mod cells;
+mod composite;
 mod explain;
 mod positions;
 mod reduce;
 mod run;
 
+pub(crate) use composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use reduce::Reduce;
 
 use super::operator::{Context, expect_dtype, expect_shape};

@@ -16,6 +16,7 @@ mod index;
 mod put;
 mod reduce;
 mod scatter;
+mod segment;
 mod slice;
 
 pub use gather::{gather, gather_dyn, take_along_dim, take_along_dim_dyn};
@@ -36,6 +37,7 @@ pub use scatter::{
     scatter_dyn, scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn,
     scatter_value_dyn_,
 };
+pub use segment::{Segments, segment_reduce, segment_reduce_dyn};
 pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
 
 use super::operator::{Call, Context, Operator, Work};
@@ -69,6 +71,7 @@ pub const OPERATORS: &[Operator] = &[
     put::MASKED_SCATTER_,
     slice::SLICE_SCATTER,
     slice::SELECT_SCATTER,
+    segment::SEGMENT_REDUCE,
 ];
 
 /// What to write into.

@@ -215,7 +215,8 @@ fn described<'a>(
     (argument, pairing): (&'static str, Pairing),
 ) -> Result<Scatter<'a>, Problem> {
     let shapes = (shape, src.shape());
-    let destinations = Destinations::runs(shapes, argument, index, dim, place(dim), pairing)?;
+    let destinations =
+        Destinations::runs(shapes, argument, index.clone(), dim, place(dim), pairing)?;
     let target = target(&src, out, Start::Zero);
     let reduction = Reduction::into_self(Combine::Assign);
     Scatter::new(destinations, reduction, "src", src, target)

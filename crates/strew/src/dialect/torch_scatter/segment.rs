@@ -552,7 +552,7 @@ fn describe_coo<'a>(
     let destinations = Destinations::runs(
         (&shape, src.shape()),
         "index",
-        &expanded,
+        expanded,
         dim,
         place(dim),
         Pairing::Ascending,
@@ -603,7 +603,7 @@ fn describe_csr<'a>(
     let destinations = Destinations::runs(
         (&shape, src.shape()),
         "indptr",
-        &expanded,
+        expanded,
         dim,
         place(dim),
         Pairing::Pointers,

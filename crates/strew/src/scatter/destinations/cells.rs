@@ -23,8 +23,16 @@ impl Destinations<'_> {
     /// Reads and checks the whole index.
     ///
     /// # Errors
-    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`].
+    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`], and
+    /// [`Problem::Kind`] for runs, whose index does not say where each update goes.
     pub(crate) fn row_numbers(&self) -> Result<RowNumbers, Problem> {
+        if self.pairing.is_some() {
+            return Err(Problem::Kind {
+                argument: "destinations".into(),
+                expected: "an index of the updates".into(),
+                found: "runs".into(),
+            });
+        }
         // A destination that no memory holds may have more cells than can be numbered.
         Layout::contiguous(DType::Bool, &self.shape)?;
         let window = self.whole_axes();
