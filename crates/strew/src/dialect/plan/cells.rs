@@ -2,10 +2,26 @@
 
 use super::{Plan, Reduce};
 use crate::error::{Error, Problem};
-use crate::scatter::{Scatter, Start, Target, identities};
+use crate::scatter::{Destinations, RowNumbers, Scatter, Start, Target, identities};
 use crate::tensor::{DynTensor, DynView, try_vec};
+use std::sync::Arc;
 
 impl Plan {
+    /// A plan for the rows of any destinations, and how many elements a row has.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`], [`Problem::Memory`].
+    pub(crate) fn of_destinations(
+        destinations: &Destinations<'_>,
+    ) -> Result<(Self, usize), Problem> {
+        let RowNumbers {
+            numbers,
+            rows,
+            width,
+        } = destinations.row_numbers()?;
+        Ok((Self::of_numbers(Arc::new(numbers), rows, None)?, width))
+    }
+
     /// For each update whether it goes anywhere.
     pub(crate) fn kept_updates(&self) -> Result<Vec<bool>, Problem> {
         let mut kept = none_of(self.len())?;
