@@ -234,6 +234,8 @@ def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
     >>> strew.torch_scatter.scatter_std([1.0, 3.0, 4.0], [2, 2, 0], unbiased=False).round(5)
     array([0., 0., 1.])
     """
+    if operators := _dispatcher(src, out):
+        return operators.composites.std(src, index, dim, out, dim_size, unbiased)
     return _scatter_std(src, index, dim, out, dim_size, unbiased)
 
 
@@ -251,6 +253,8 @@ def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
     >>> strew.torch_scatter.scatter_logsumexp([0.0, 0.0, 5.0], [0, 0, 2]).round(5)
     array([0.69315, 0.     , 5.     ])
     """
+    if operators := _dispatcher(src, out):
+        return operators.composites.logsumexp(src, index, dim, out, dim_size, eps)
     return _scatter_logsumexp(src, index, dim, out, dim_size, eps)
 
 
@@ -265,6 +269,8 @@ def scatter_softmax(src, index, dim=-1, dim_size=None):
     >>> strew.torch_scatter.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
     array([0.5, 1. , 0.5])
     """
+    if operators := _dispatcher(src):
+        return operators.composites.softmax(src, index, dim, dim_size)
     return _scatter_softmax(src, index, dim, dim_size)
 
 
@@ -277,6 +283,8 @@ def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
     >>> strew.torch_scatter.scatter_log_softmax([7.0, 7.0], [0, 0]).round(5)
     array([-0.69315, -0.69315])
     """
+    if operators := _dispatcher(src):
+        return operators.composites.log_softmax(src, index, dim, eps, dim_size)
     return _scatter_log_softmax(src, index, dim, eps, dim_size)
 
 
@@ -498,31 +506,3 @@ def gather_csr(src, indptr, out=None):
     if operators := _dispatcher(src, out):
         return operators.segments.call_gather_csr(src, indptr, out)
     return _gather_csr(src, indptr, out)
-
-
-def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
-    """Find the standard deviation of each group; see the module."""
-    return _composites("scatter_std", src).std(src, index, dim, out, dim_size, unbiased)
-
-
-def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
-    """Find the logarithm of the sum of each group's exponentials; see the module."""
-    return _composites("scatter_logsumexp", src).logsumexp(src, index, dim, out, dim_size, eps)
-
-
-def scatter_softmax(src, index, dim=-1, dim_size=None):
-    """Divide the exponentials of each group's elements by their sum; see the module."""
-    return _composites("scatter_softmax", src).softmax(src, index, dim, dim_size)
-
-
-def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
-    """Find the logarithms of `scatter_softmax`; see the module."""
-    return _composites("scatter_log_softmax", src).log_softmax(src, index, dim, eps, dim_size)
-
-
-def _composites(function, src):
-    if not hasattr(src, "requires_grad"):
-        raise TypeError(f"torch_scatter.{function}: src is {type(src).__name__}: it must be a torch tensor")
-    from ._torch import composites
-
-    return composites

@@ -187,34 +187,5 @@ def gather_csr(
     indptr: ArrayLike,
     out: Array | None = None,
 ) -> Array: ...
-def scatter_std(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-    unbiased: bool = True,
-) -> Array: ...
-def scatter_logsumexp(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
-    eps: float = 1e-12,
-) -> Array: ...
-def scatter_softmax(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    dim_size: SupportsIndex | None = None,
-) -> Array: ...
-def scatter_log_softmax(
-    src: Array | Numbers,
-    index: ArrayLike,
-    dim: SupportsIndex = -1,
-    eps: float = 1e-12,
-    dim_size: SupportsIndex | None = None,
-) -> Array: ...
 def install(pyg: bool = False) -> None: ...
 def uninstall() -> None: ...

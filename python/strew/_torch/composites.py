@@ -13,11 +13,13 @@ from .._strew import Operator
 from .registry import Derivatives, batched, define
 from .scatter_reduce import plain
 from .script import script
+from .segments import copied
 from .torch_scatter import _batched, scatter, scatter_extreme
 
-_sum = Operator("torch_scatter.scatter_sum")
-_mean = Operator("torch_scatter.scatter_mean")
-_max = Operator("torch_scatter.scatter_max")
+_run_softmax = Operator("torch_scatter.scatter_softmax")
+_run_log_softmax = Operator("torch_scatter.scatter_log_softmax")
+_run_logsumexp = Operator("torch_scatter.scatter_logsumexp")
+_run_std = Operator("torch_scatter.scatter_std")
 
 
 def wide(tensor):
@@ -36,27 +38,16 @@ def gathered(values, dim, index, shape):
     return values.gather(dim, index.expand(shape).long())
 
 
-def _floats(function, src):
-    if not src.is_floating_point():
-        raise ValueError(f"torch_scatter.{function}: src has dtype {src.dtype}: it must be of floating point")
-    return wide(plain(src))
-
-
 def _shape(src, index, dim, out, dim_size):
     """The shape of what has a value per group."""
     shape = list(src.shape)
     if out is not None:
         dim_size = out.shape[dim]
     elif dim_size is None:
-        dim_size = int(index.max()) + 1 if index.numel() else 0
+        # How many groups there are is known only when the index is.
+        dim_size = torch.library.get_ctx().new_dynamic_size()
     shape[dim] = dim_size
     return shape
-
-
-def _fake_shape(src, index, dim, out, dim_size):
-    if out is None and dim_size is None:
-        dim_size = torch.library.get_ctx().new_dynamic_size()
-    return _shape(src, index, dim, out, dim_size)
 
 
 def _known(dim_size, index):
@@ -96,13 +87,7 @@ def _shows(eps, dtype):
 
 
 def _softmax(src, index, dim, dim_size):
-    values = _floats("scatter_softmax", src)
-    top = _max(values, index, dim, None, dim_size)[0]
-    if values.numel() == 0:
-        return src.new_empty(src.shape)
-    powers = (values - gathered(top, dim, index, src.shape)).exp_()
-    sums = _sum(powers, index, dim, None, dim_size)
-    return powers.div_(gathered(sums, dim, index, src.shape)).to(src.dtype)
+    return _run_softmax(plain(src), index, dim, dim_size)
 
 
 def _softmax_fake(src, index, dim, dim_size):
@@ -144,13 +129,7 @@ scatter_softmax = define(
 
 
 def _log_softmax(src, index, dim, eps, dim_size):
-    values = _floats("scatter_log_softmax", src)
-    top = _max(values, index, dim, None, dim_size)[0]
-    if values.numel() == 0:
-        return src.new_empty(src.shape)
-    values = values - gathered(top, dim, index, src.shape)
-    logs = _sum(values.exp(), index, dim, None, dim_size).add_(eps).log_()
-    return values.sub_(gathered(logs, dim, index, src.shape)).to(src.dtype)
+    return _run_log_softmax(plain(src), index, dim, eps, dim_size)
 
 
 def _log_softmax_fake(src, index, dim, eps, dim_size):
@@ -201,23 +180,11 @@ scatter_log_softmax = define(
 
 
 def _logsumexp(src, index, dim, out, dim_size, eps):
-    values = _floats("scatter_logsumexp", src)
-    shape = _shape(src, index, dim, out, dim_size)
-    top = _max(values, index, dim, values.new_full(shape, -torch.inf), None)[0]
-    powers = values
-    if values.numel() > 0:
-        powers = values - gathered(top, dim, index, src.shape)
-        # Of NaN, and of infinity without infinity.
-        powers = powers.masked_fill_(powers.isnan(), -torch.inf).exp_()
-    start = top.new_zeros(shape) if out is None else (wide(plain(out)) - top).exp_()
-    found = _sum(powers, index, dim, start, None).add_(eps).log_().add_(top)
-    if out is None:
-        return found.to(src.dtype).nan_to_num_(neginf=0.0)
-    return torch.where(found.isfinite(), found, wide(plain(out))).to(src.dtype)
+    return _run_logsumexp(plain(src), index, dim, copied(out), dim_size, eps)
 
 
 def _logsumexp_fake(src, index, dim, out, dim_size, eps):
-    return src.new_empty(_fake_shape(src, index, dim, out, dim_size))
+    return src.new_empty(_shape(src, index, dim, out, dim_size))
 
 
 class Logsumexp(Grouped):
@@ -295,24 +262,12 @@ def _divisor(counts, unbiased):
 
 
 def _std(src, index, dim, out, dim_size, unbiased):
-    values = wide(plain(src))
-    if not src.is_floating_point():
-        values = values.to(torch.get_default_dtype())
-    dim = dim % max(src.dim(), 1)
-    mean = _mean(values, index, dim, None, _shape(src, index, dim, out, dim_size)[dim])
-    squares = values
-    if values.numel() > 0:
-        squares = (values - gathered(mean, dim, index, src.shape)).square_()
-    start = torch.zeros_like(mean) if out is None else plain(out).to(values.dtype, copy=True)
-    found = _sum(squares, index, dim, start, None)
-    divisor = _divisor(_counts(index, dim, src.shape, mean.shape[dim]), unbiased)
-    found = found.div_(divisor.to(values.dtype) + 1e-6).sqrt_()
-    return found.to(src.dtype) if src.is_floating_point() else found
+    return _run_std(plain(src), index, dim, copied(out), dim_size, unbiased)
 
 
 def _std_fake(src, index, dim, out, dim_size, unbiased):
-    dtype = src.dtype if src.is_floating_point() else torch.get_default_dtype()
-    return src.new_empty(_fake_shape(src, index, dim, out, dim_size), dtype=dtype)
+    dtype = src.dtype if src.is_floating_point() else torch.float32
+    return src.new_empty(_shape(src, index, dim, out, dim_size), dtype=dtype)
 
 
 class Std(Grouped):

@@ -31,7 +31,7 @@ _run_extreme_csr = {
 }
 
 
-def _copied(out):
+def copied(out):
     """A copy of `out` to go on from: an operator that has a derivative changes none of its arguments."""
     return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
 
@@ -185,7 +185,7 @@ def _csr_shape(src, indptr, out):
 
 
 def _segment_coo(src, index, out, dim_size, reduce):
-    return _run_segment_coo(plain(src), index, _copied(out), dim_size, reduce)
+    return _run_segment_coo(plain(src), index, copied(out), dim_size, reduce)
 
 
 def _segment_coo_fake(src, index, out, dim_size, reduce):
@@ -202,7 +202,7 @@ segment_coo = define(
 
 
 def _segment_coo_extreme(src, index, out, dim_size, reduce):
-    return _run_extreme_coo[reduce](plain(src), index, _copied(out), dim_size)
+    return _run_extreme_coo[reduce](plain(src), index, copied(out), dim_size)
 
 
 def _segment_coo_extreme_fake(src, index, out, dim_size, reduce):
@@ -221,7 +221,7 @@ segment_coo_extreme = define(
 
 
 def _segment_csr(src, indptr, out, reduce):
-    return _run_segment_csr(plain(src), indptr, _copied(out), reduce)
+    return _run_segment_csr(plain(src), indptr, copied(out), reduce)
 
 
 def _segment_csr_fake(src, indptr, out, reduce):
@@ -238,7 +238,7 @@ segment_csr = define(
 
 
 def _segment_csr_extreme(src, indptr, out, reduce):
-    return _run_extreme_csr[reduce](plain(src), indptr, _copied(out))
+    return _run_extreme_csr[reduce](plain(src), indptr, copied(out))
 
 
 def _segment_csr_extreme_fake(src, indptr, out, reduce):
@@ -274,7 +274,7 @@ class GatherCoo(Derivatives):
 
 
 def _gather_coo(src, index, out):
-    return _run_gather_coo(plain(src), index, _copied(out))
+    return _run_gather_coo(plain(src), index, copied(out))
 
 
 def _gather_coo_fake(src, index, out):
@@ -316,7 +316,7 @@ class GatherCsr(Derivatives):
 
 def _gather_csr(src, indptr, out, size):
     """Cells that no row goes to are what `out` holds, or 0."""
-    found = _copied(out)
+    found = copied(out)
     if found is None and size is not None and not (src.numel() > 0 and _ends_at(indptr, size)):
         found = src.new_zeros(_resized(src.shape, indptr.dim() - 1, size))
     return _run_gather_csr(plain(src), indptr, found)
