@@ -944,4 +944,6 @@ def segment_reduce(
     >>> strew.torch.segment_reduce(data, "max", offsets=[0, 2, 4], initial=5)
     array([5., 8.])
     """
+    if operators := _dispatcher(data):
+        return operators.segment_reduce.call(data, reduce, lengths, indices, offsets, axis, unsafe, initial)
     return _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial)

@@ -5,6 +5,7 @@ from . import index as index
 from . import put as put
 from . import scatter as scatter
 from . import scatter_reduce as scatter_reduce
+from . import segment_reduce as segment_reduce
 from . import segments as segments
 from . import slices as slices
 from . import torch_scatter as torch_scatter

@@ -56,6 +56,9 @@ SRC = values(5, 5, seed=1)
 INDEX = torch.tensor([[0, 2, 1, 0], [2, 2, 1, 0], [0, 1, 1, 2], [1, 0, 2, 0]])
 ROWS = torch.tensor([2, 0, 2, 2])
 SLICES = values(4, 4, seed=2)
+ASCENDING = torch.tensor([0, 0, 2, 2])
+POINTERS = torch.tensor([0, 2, 2, 3, 4])
+LENGTHS = torch.tensor([3, 1])
 MASK = torch.tensor([[True, False, True, True], [False, False, True, False], [True, True, False, False]])
 
 
@@ -155,6 +158,46 @@ def scatter_max(src, index):
     return strew.torch_scatter.scatter_max(src, index, 0, None, 4)
 
 
+def segment_reduce(data, lengths, reduce, axis):
+    return strew.torch.segment_reduce(data, reduce, lengths=lengths, axis=axis)
+
+
+def segment_reduce_from(data, offsets, reduce, initial):
+    return strew.torch.segment_reduce(data, reduce, offsets=offsets, initial=initial)
+
+
+def segment_coo(src, index, reduce: str):
+    return strew.torch_scatter.segment_coo(src, index, None, 4, reduce)
+
+
+def segment_csr(src, indptr, reduce: str):
+    return strew.torch_scatter.segment_csr(src, indptr, None, reduce)
+
+
+def gather_coo(src, index):
+    return strew.torch_scatter.gather_coo(src, index)
+
+
+def gather_csr(src, indptr):
+    return strew.torch_scatter.gather_csr(src, indptr)
+
+
+def scatter_std(src, index, unbiased: bool):
+    return strew.torch_scatter.scatter_std(src, index, 0, None, 4, unbiased)
+
+
+def scatter_logsumexp(src, index):
+    return strew.torch_scatter.scatter_logsumexp(src, index, 0, None, 4)
+
+
+def scatter_softmax(src, index):
+    return strew.torch_scatter.scatter_softmax(src, index, 0, 4)
+
+
+def scatter_log_softmax(src, index):
+    return strew.torch_scatter.scatter_log_softmax(src, index, 0, dim_size=4)
+
+
 def in_place(name, *dim):
     """The in-place form with the arguments of a case; options that are no argument of it by name come last."""
     function = getattr(strew.torch, f"{name}_")
@@ -175,6 +218,7 @@ def each(function, row, options, arguments, in_place=None, without=()):
 BOTH = [(False,), (True,)]
 SELF = [True, False]
 REDUCED = [(reduce, own) for reduce in ("sum", "prod", "mean", "amax", "amin") for own in SELF]
+FOLDS = [("sum",), ("mean",), ("min",), ("max",)]
 NO_SCRIPT = ("TorchScript",)
 
 CASES = [
@@ -260,6 +304,20 @@ CASES = [
     Case("torch.slice_scatter", slice_scatter, (INPUT, values(3, 2, seed=6), 1, -4, 100, 2)),
     Case("torch.select_scatter", select_scatter, (INPUT, values(3, seed=7), -1, -2)),
     *each(
+        segment_reduce,
+        "torch.segment_reduce",
+        [(reduce, 0) for reduce in ("sum", "prod", "mean", "amax", "amin")],
+        (SLICES, LENGTHS),
+        without=NO_SCRIPT,
+    ),
+    *each(
+        segment_reduce_from,
+        "torch.segment_reduce",
+        [("sum", 0.5), ("prod", 0.5), ("mean", 0.5), ("amax", 0.01)],
+        (SLICES, torch.tensor([0, 3, 4])),
+        without=NO_SCRIPT,
+    ),
+    *each(
         grouped,
         "torch_scatter.scatter",
         [(name,) for name in ("sum", "mul", "mean", "min", "max")],
@@ -270,4 +328,13 @@ CASES = [
     Case("torch_scatter.scatter_mean", scatter_mean, (SLICES, ROWS)),
     Case("torch_scatter.scatter_min", scatter_min, (SLICES, ROWS)),
     Case("torch_scatter.scatter_max", scatter_max, (SLICES, ROWS)),
+    Case("torch_scatter.scatter_std", scatter_std, (SLICES, ROWS, True)),
+    Case("torch_scatter.scatter_std", scatter_std, (SLICES, ROWS, False)),
+    Case("torch_scatter.scatter_logsumexp", scatter_logsumexp, (SLICES, ROWS)),
+    Case("torch_scatter.scatter_softmax", scatter_softmax, (SLICES, ROWS)),
+    Case("torch_scatter.scatter_log_softmax", scatter_log_softmax, (SLICES, ROWS)),
+    *each(segment_coo, "torch_scatter.segment_coo", FOLDS, (SLICES, ASCENDING)),
+    *each(segment_csr, "torch_scatter.segment_csr", FOLDS, (SLICES, POINTERS)),
+    Case("torch_scatter.gather_coo", gather_coo, (SLICES, ASCENDING)),
+    Case("torch_scatter.gather_csr", gather_csr, (SLICES, torch.tensor([0, 2, 2, 3, 5]))),
 ]

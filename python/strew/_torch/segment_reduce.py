@@ -1,0 +1,130 @@
+"""``segment_reduce`` in torch's dispatcher: its derivatives are those of ``scatter_reduce`` to the groups."""
+
+# torch is not there where the package is checked.
+# mypy: ignore-errors
+
+import torch
+
+from .._strew import Operator
+from .registry import Derivatives, batched, define
+from .scatter_reduce import plain, scatter_reduce_backward, scatter_reduce_tangent
+
+_run = Operator("torch.segment_reduce")
+
+_NAMES = {"max": "amax", "min": "amin"}
+
+
+def _kernel(data, reduce, lengths, offsets, axis, unsafe, initial):
+    return _run(plain(data), reduce, lengths, None, offsets, axis, unsafe, initial)
+
+
+def _fake(data, reduce, lengths, offsets, axis, unsafe, initial):
+    shape = list(data.shape)
+    shape[axis] = lengths.shape[-1] if offsets is None else offsets.shape[-1] - 1
+    return data.new_empty(shape)
+
+
+class SegmentReduce(Derivatives):
+    def __init__(self, data, reduce, lengths, offsets, axis, unsafe, initial):
+        self.shape, self.axis = data.shape, axis % max(data.dim(), 1)
+        self.reduce, self.initial = _NAMES.get(reduce, reduce), initial
+        # What a group starts from takes no share of an extreme, and does not count.
+        self.include_self = self.reduce == "prod" and initial is not None
+
+    def tensors(self, arguments, results):
+        data, _, lengths, offsets, *_ = arguments
+        linear = self.reduce in ("sum", "mean")
+        return (lengths, offsets, *((None, None) if linear else (data, results[0])))
+
+    def _index(self, lengths, offsets):
+        """The group of each element of `data`; there is one group more, for those of none."""
+        if offsets is None:
+            offsets = torch.nn.functional.pad(lengths.cumsum(-1), (1, 0))
+        places = torch.arange(self.shape[self.axis]).expand(*offsets.shape[:-1], -1).contiguous()
+        groups = torch.searchsorted(offsets[..., 1:].contiguous(), places, right=True)
+        groups = torch.where(places < offsets[..., :1], offsets.shape[-1] - 1, groups)
+        behind = len(self.shape) - self.axis - 1
+        return groups.reshape(*groups.shape, *(1 for _ in range(behind))).expand(self.shape)
+
+    def _grown(self, cells, value=0):
+        """With the group of no group's elements."""
+        shape = list(cells.shape)
+        shape[self.axis] = 1
+        return torch.cat([cells, cells.new_full(shape, value)], self.axis)
+
+    def _cells(self, result):
+        """What the groups start from, and what they come to."""
+        if result is None:
+            return None, None
+        start = 1 if self.initial is None else self.initial
+        return self._grown(torch.full_like(result, start), start), self._grown(result)
+
+    def backward(self, saved, grad):
+        lengths, offsets, data, result = saved
+        into, result = self._cells(result)
+        _, of_data = scatter_reduce_backward(
+            self._grown(grad),
+            self.axis,
+            self._index(lengths, offsets),
+            into,
+            data,
+            list(self.shape),
+            result,
+            self.reduce,
+            self.include_self,
+            False,
+            True,
+        )
+        return of_data, None, None, None, None, None, None
+
+    def forward(self, saved, data_t, *_):
+        lengths, offsets, data, result = saved
+        groups = lengths.shape[-1] if offsets is None else offsets.shape[-1] - 1
+        if result is None:
+            # A linear operator is its own derivative, but for what it starts from.
+            start = None if self.initial is None else 0
+            return segment_reduce(data_t, self.reduce, lengths, offsets, self.axis, True, start)
+        into, result = self._cells(result)
+        found = scatter_reduce_tangent(
+            torch.zeros_like(into),
+            data_t,
+            into,
+            self.axis,
+            self._index(lengths, offsets),
+            data,
+            result,
+            self.reduce,
+            self.include_self,
+        )
+        return found.narrow(self.axis, 0, groups)
+
+
+def _vmap(info, in_dims, data, reduce, lengths, offsets, axis, unsafe, initial):
+    rank = data.dim() - (in_dims[0] is not None)
+    data, lengths, offsets = (
+        None if tensor is None else batched(tensor, at, info.batch_size)
+        for tensor, at in ((data, in_dims[0]), (lengths, in_dims[2]), (offsets, in_dims[3]))
+    )
+    axis = (axis if axis >= 0 else axis + rank) + 1
+    return segment_reduce(data, reduce, lengths, offsets, axis, unsafe, initial), 0
+
+
+segment_reduce = define(
+    "segment_reduce(Tensor data, str reduce, Tensor? lengths, Tensor? offsets, int axis, bool unsafe,"
+    " Scalar? initial) -> Tensor",
+    _kernel,
+    _fake,
+    SegmentReduce,
+    _vmap,
+)
+
+
+def call(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
+    """``segment_reduce`` for arrays that the dispatcher has to know of."""
+    if indices is not None:
+        # The operator says what PyTorch does.
+        return _run(plain(data), reduce, lengths, indices, offsets, axis, unsafe, initial)
+    lengths, offsets = (
+        None if given is None else torch.as_tensor(given) for given in (lengths, offsets)
+    )
+    return segment_reduce(torch.as_tensor(data), reduce, lengths, offsets, axis, unsafe, initial)
