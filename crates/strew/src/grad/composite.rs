@@ -40,7 +40,7 @@ macro_rules! by_field {
 /// use strew::grad::torch_scatter::scatter_std_vjp;
 /// use strew::torch_scatter::scatter_std;
 ///
-/// let (src, index) = ([1.0, 3.0, 7.0], [0i64, 0, 1]);
+/// let (src, index) = ([1.0f64, 3.0, 7.0], [0i64, 0, 1]);
 /// let out = scatter_std(&src, &index, -1, None, false)?;
 /// let to_src = scatter_std_vjp(&[1.0, 1.0], &src, &index, &out, -1, false)?;
 /// assert!((to_src.as_slice()[1] - 0.5).abs() < 1e-6);

@@ -129,7 +129,7 @@ fn from_table<'a>(
 /// ```
 /// use strew::torch_scatter::scatter_std;
 ///
-/// let out = scatter_std(&[1.0, 3.0, 4.0], &[2i64, 2, 0], -1, None, false)?;
+/// let out = scatter_std(&[1.0f64, 3.0, 4.0], &[2i64, 2, 0], -1, None, false)?;
 /// assert_eq!(out.shape(), [3]);
 /// assert!((out.as_slice()[2] - 1.0).abs() < 1e-6);
 /// # Ok::<(), strew::Error>(())
@@ -165,7 +165,7 @@ pub fn scatter_std<'a, T: Element, I: Element>(
 /// ```
 /// use strew::torch_scatter::scatter_std_out;
 ///
-/// let mut out = [2.0, 9.0];
+/// let mut out = [2.0f64, 9.0];
 /// scatter_std_out(&[1.0, 3.0], &[0i64, 0], -1, &mut out, true)?;
 /// assert!((out[0] - 2.0).abs() < 1e-5 && (out[1] - 3.0).abs() < 1e-5);
 /// # Ok::<(), strew::Error>(())
