@@ -9,6 +9,9 @@ use crate::plan::watched;
 use pyo3::prelude::*;
 use strew::{Class, DynTensor, DynView, Error, Problem, grad};
 
+/// A gradient, unless it is not wanted.
+type Wanted<'py> = Option<Bound<'py, PyAny>>;
+
 /// The gradients of `torch.scatter_reduce` with respect to `input` and to `src`, of which the call keeps what it needs;
 /// None for one that is not wanted.
 #[pyfunction]
@@ -29,7 +32,7 @@ pub(crate) fn scatter_reduce_vjp<'py>(
     include_self: bool,
     to_input: bool,
     to_src: bool,
-) -> PyResult<(Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>)> {
+) -> PyResult<(Wanted<'py>, Wanted<'py>)> {
     let call = Call::new("grad.torch.scatter_reduce_vjp");
     let grad = call.read("grad", grad)?;
     let index = call.read("index", index)?;
@@ -44,7 +47,10 @@ pub(crate) fn scatter_reduce_vjp<'py>(
     };
     let (cells, places) = (call.view(py, &grad)?, call.view(py, &index)?);
     let wanted = (to_input, to_src);
-    let elements = src_shape.iter().product::<usize>().max(grad.len());
+    let of_src = src_shape
+        .iter()
+        .fold(1, |n: usize, &len| n.saturating_mul(len));
+    let elements = of_src.max(grad.len());
     let (to_input, to_src) = call.run(py, elements, || {
         grad::torch::scatter_reduce_vjp_kept_dyn(
             &cells,
