@@ -117,7 +117,13 @@ class IndexPut(Indexed, Placed):
 
 def positions(shape, indices):
     """The positions, counted row by row, of what indices name in a tensor of that shape."""
-    return numbers(shape)[tuple(slice(None) if index is None else _as_mask(index) for index in indices)]
+    every = numbers(shape)
+    if all(index is None for index in indices):
+        return every
+    # Python's brackets would take a tensor without dimensions as a number.
+    return torch.ops.aten.index.Tensor(
+        every, [None if index is None else _as_mask(index) for index in indices]
+    )
 
 
 def _as_mask(index):

@@ -8,6 +8,7 @@ operator comes out without a tangent, and nobody is told. Here an operator has b
 # mypy: ignore-errors
 
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
@@ -69,10 +70,15 @@ def _is_eager(arguments):
         return False
     if torch._C._len_torch_dispatch_stack() > 0:
         return False
-    for argument in arguments:
-        if isinstance(argument, torch.Tensor) and (type(argument) not in _PLAIN or _is_batched(argument)):
-            return False
-    return True
+    return all(map(_is_plain, arguments))
+
+
+def _is_plain(argument):
+    if isinstance(argument, torch.Tensor):
+        # The function that `torch.func.vjp` gives is called when its transform is over.
+        wrapped = _is_batched(argument) or is_functorch_wrapped_tensor(argument)
+        return type(argument) in _PLAIN and not wrapped
+    return not isinstance(argument, list) or all(map(_is_plain, argument))
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)

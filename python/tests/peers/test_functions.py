@@ -280,7 +280,7 @@ def test_16_bit_floats(dtype):
     assert torch.autograd.grad(taken.sum(), x)[0].tolist() == [4096, 0]
 
 
-VALUES = cases.values(9)
+VALUES, CUBE = cases.values(9), cases.values(3, 2, 4)
 BATCHES = torch.stack([cases.ROWS, cases.ROWS.flip(0), 2 - cases.ROWS])
 BATCHED = {
     "scatter": lambda i: st.scatter(cases.INPUT, 0, i[:, None].expand(4, 4), cases.SLICES),
@@ -298,6 +298,7 @@ BATCHED = {
     "put, adding": lambda i: st.put(cases.INPUT, i - 1, VALUES[:4], True),
     "index_put": lambda i: st.index_put(cases.INPUT, (i - 1, cases.ROWS), VALUES[:4]),
     "index_put, adding": lambda i: st.index_put(cases.INPUT, (None, i), VALUES[:4], True),
+    "index_put, apart": lambda i: st.index_put(CUBE, (i[0], None, i), VALUES[:2]),
     "masked_scatter": lambda i: st.masked_scatter(cases.INPUT[:, None], i > 1, VALUES),
 }
 
@@ -326,6 +327,18 @@ def test_transforms_within_transforms():
     several(lambda x, i: st.scatter_reduce_(x.clone(), 0, i, VALUES[:3], "amax"))
     several(lambda x, i: torch.func.grad(lambda x: st.scatter_(x * 1, 0, i, VALUES).square().sum())(x))
     several(lambda x, i: torch.func.hessian(lambda x: st.index_put(x, (i,), x[:3]).pow(3).sum())(x))
+
+
+def test_a_gradient_when_the_transform_is_over():
+    for function in (
+        lambda x: st.gather(x, 0, cases.INDEX),
+        lambda x: st.scatter(x, 0, cases.INDEX, cases.SRC, reduce="multiply"),
+        lambda x: st.index_put(x, (cases.ROWS,), cases.SLICES),
+        lambda x: st.put(x, cases.ROWS, VALUES[:4]),
+    ):
+        x = leaf(cases.INPUT)
+        out, back = torch.func.vjp(function, cases.INPUT)
+        torch.testing.assert_close(back(out)[0], torch.autograd.grad(function(x), x, out)[0])
 
 
 def test_a_batch_does_not_reach_into_other_samples():
