@@ -158,7 +158,7 @@ def _backward(problem: Problem, index: str) -> list[Spelling]:
         return strew.torch.scatter_reduce(zeros, 0, wide(index), src, w.reduce, include_self=False)
 
     def gather(nodes: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
-        return nodes.index_select(0, source)
+        return strew.torch.gather(nodes, 0, wide(source))
 
     forward = {"torch.scatter_reduce": scatter_reduce}
     if w.reduce in names:
