@@ -86,6 +86,11 @@ impl Forward<'_> {
         let (route, width) = (&self.route, self.route.width());
         let counted = matches!(self.own, Own::Counted(_));
         let more = i64::from(counted);
+        if !counted && !grad.layout().is_contiguous() {
+            // It may be the same everywhere, and of more cells than memory holds.
+            let src = when(wanted.src, || self.mean_of_gathered::<T>(grad))?;
+            return Ok((self.passed_by(grad, wanted)?, src));
+        }
         let grads: Elements<'_, T> = elements(grad)?;
         // Fewer cells than updates: they are divided, and then handed out.
         if counted || route.size() <= route.numbers().len() {
@@ -114,6 +119,23 @@ impl Forward<'_> {
             Ok(made.into_dyn())
         })?;
         Ok((self.passed_by(grad, wanted)?, src))
+    }
+
+    /// What each update has of its cell's cotangent, by the number of updates there.
+    fn mean_of_gathered<T: Graded>(&self, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
+        let route = &self.route;
+        let counts = route.counts_of_updates()?;
+        let gathered = route.gather_dyn(grad)?;
+        let gathered = gathered.view();
+        let gathered: Elements<'_, T> = elements(&gathered)?;
+        let made = each_update(
+            route,
+            #[inline(always)]
+            |_| {},
+            #[inline(always)]
+            |at: Spot, to| over(to, &gathered[at.update..], counts[at.row]),
+        )?;
+        Ok(made.into_dyn())
     }
 
     fn ties_vjp<T: Graded>(&self, grad: &DynView<'_>, wanted: Wanted) -> Result<Made, Problem> {
