@@ -95,7 +95,20 @@ def has_derivative(arguments):
         return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     if forward_ad._current_level >= 0:
         return True
-    return torch.is_grad_enabled() and torch._C._any_requires_grad(*arguments)
+    return torch.is_grad_enabled() and _any_requires_grad(*arguments)
+
+
+def _one_requires_grad(*arguments):
+    return any(
+        _one_requires_grad(*argument)
+        if isinstance(argument, (list, tuple))
+        else isinstance(argument, torch.Tensor) and argument.requires_grad
+        for argument in arguments
+    )
+
+
+# Older releases have none.
+_any_requires_grad = getattr(torch._C, "_any_requires_grad", _one_requires_grad)
 
 
 def is_transformed():
