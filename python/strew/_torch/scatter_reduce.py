@@ -399,7 +399,8 @@ scatter_prod_backward_backward = define(
 
 
 def _kernel_in_place(input, dim, index, src, reduce, include_self):
-    _run_in_place(plain(input), dim, index, plain(src), reduce, include_self)
+    # Without its gradient, but not resolved: it would not be the tensor to write to.
+    _run_in_place(input.detach(), dim, index, plain(src), reduce, include_self)
 
 
 def _fake_in_place(input, dim, index, src, reduce, include_self):

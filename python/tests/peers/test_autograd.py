@@ -298,3 +298,10 @@ def test_torch_script():
     src, index = torch.tensor([1.0, 3.0, 4.0, 9.0]), torch.tensor([0, 0, 3, 3])
     for a, b in zip(f(src, index), torch.jit.script(f)(src, index), strict=True):
         assert torch.equal(a, b)
+
+
+def test_what_cannot_be_written_to_is_refused():
+    source = torch.nn.Parameter(torch.tensor([5 + 0j, 6 + 1j]))
+    input = torch.tensor([1 + 1j, 2 + 2j]).conj()
+    with torch.no_grad(), pytest.raises(RuntimeError, match="conjugate bit"):
+        strew.torch.scatter_reduce_(input, 0, torch.tensor([0, 1]), source, "sum")
