@@ -64,6 +64,16 @@ class Grouped(Derivatives):
         self.shape, self.dim, self.size = src.shape, dim % src.dim(), None
         self.count = 0 if 0 in src.shape else src.shape[self.dim]
 
+    def expect_one_forward_mode(self):
+        """An error rather than wrong numbers: what was saved has no tangent of the mode outside."""
+        stack = torch._C._functorch.get_interpreter_stack() or ()
+        if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
+            name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
+            raise NotImplementedError(
+                f"torch_scatter.scatter{name}: it has no forward mode of forward mode (jacfwd of jacfwd): "
+                "take torch.func.hessian, or jacrev for either"
+            )
+
     def of(self, values, index):
         """The value of each element's group."""
         return gathered(values, self.dim, index, self.shape)
@@ -106,6 +116,7 @@ class Softmax(Grouped):
         return self.forward(saved, grad), None, None, None
 
     def forward(self, saved, src_t, *_):
+        self.expect_one_forward_mode()
         """The Jacobian is symmetric."""
         if self.count == 0:
             return src_t
@@ -158,6 +169,7 @@ class LogSoftmax(Grouped):
         return found, None, None, None, None
 
     def forward(self, saved, src_t, *_):
+        self.expect_one_forward_mode()
         if self.count == 0:
             return src_t
         index, values = saved[0], wide(src_t)
@@ -223,6 +235,7 @@ class Logsumexp(Grouped):
         return of_src, None, None, of_out, None, None
 
     def forward(self, saved, src_t, _index, _dim, out_t, *_):
+        self.expect_one_forward_mode()
         index, _, found, _ = saved
         moved = wide(found).new_zeros(found.shape)
         if src_t is not None and self.count > 0:
@@ -303,6 +316,7 @@ class Std(Grouped):
         return of_src, None, None, of_out, None, None
 
     def forward(self, saved, src_t, _index, _dim, out_t, *_):
+        self.expect_one_forward_mode()
         index, _, found = saved
         moved = wide(found).new_zeros(found.shape)
         if src_t is not None and self.count > 0:

@@ -536,3 +536,31 @@ def test_softmax_needs_no_size_for_a_jacobian():
     src = distinct(7).detach()
     jacobian = torch.func.jacrev(lambda src: seg.scatter_softmax(src, _groups))(src)
     assert torch.allclose(jacobian, torch.func.jacfwd(lambda src: seg.scatter_softmax(src, _groups))(src))
+
+
+PAIRS = torch.tensor([0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("scatter_std", lambda src: strew.torch_scatter.scatter_std(src, PAIRS, 0, None, 2)),
+        ("scatter_logsumexp", lambda src: strew.torch_scatter.scatter_logsumexp(src, PAIRS, 0, None, 2)),
+        ("scatter_softmax", lambda src: strew.torch_scatter.scatter_softmax(src, PAIRS, 0, 2)),
+        ("scatter_log_softmax", lambda src: strew.torch_scatter.scatter_log_softmax(src, PAIRS, 0, dim_size=2)),
+    ],
+)
+def test_forward_mode_of_forward_mode_is_refused(name, run):
+    src = torch.tensor([1.0, 2.0, 4.0, 7.0])
+    with pytest.raises(NotImplementedError, match=f"torch_scatter.{name}: "):
+        torch.func.jacfwd(torch.func.jacfwd(run))(src)
+
+
+def test_forward_mode_of_forward_mode_of_a_product():
+    src = torch.tensor([1.0, 2.0, 4.0, 7.0])
+
+    def run(src):
+        return strew.torch_scatter.scatter_mul(src, PAIRS, 0, None, 2).pow(2).sum()
+
+    found = torch.func.jacfwd(torch.func.jacfwd(run))(src)
+    torch.testing.assert_close(found, torch.func.hessian(run)(src))
