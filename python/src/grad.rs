@@ -151,21 +151,27 @@ pub(crate) fn scatter_prod_double_vjp<'py>(
     ))
 }
 
-/// The gradient of a minimum or maximum with respect to `src`, by the winners' positions.
+/// The gradient of a minimum or maximum with respect to `src`, by the winners' positions, and by the index if it is there.
 #[pyfunction]
-#[pyo3(name = "_scatter_arg_vjp", signature = (grad, arg, dim, along, /))]
+#[pyo3(name = "_scatter_arg_vjp", signature = (grad, arg, index, dim, along, /))]
 pub(crate) fn scatter_arg_vjp<'py>(
     py: Python<'py>,
     grad: &Bound<'py, PyAny>,
     arg: &Bound<'py, PyAny>,
+    index: Option<&Bound<'py, PyAny>>,
     dim: i64,
     along: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let call = Call::new("grad.torch_scatter.scatter_arg_vjp");
     let (grad, arg) = (call.read("grad", grad)?, call.read("arg", arg)?);
+    let index = call.read_some("index", index)?;
     let views = (call.view(py, &grad)?, call.view(py, &arg)?);
-    let made = call.run(py, grad.len().max(along), || {
-        grad::torch_scatter::scatter_arg_vjp_dyn(&views.0, &views.1, dim, along)
+    let index = call.view_some(py, index.as_ref())?;
+    let made = call.run(py, grad.len().max(along), || match &index {
+        Some(index) => {
+            grad::torch_scatter::scatter_arg_vjp_by_index_dyn(&views.0, &views.1, index, dim, along)
+        }
+        None => grad::torch_scatter::scatter_arg_vjp_dyn(&views.0, &views.1, dim, along),
     })?;
     give(py, made, grad.library())
 }

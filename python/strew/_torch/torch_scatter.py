@@ -166,23 +166,24 @@ class Extreme(Derivatives):
         self.dim = dim % src.dim()
 
     def tensors(self, arguments, results):
-        return (results[1],)
+        # Who knows the index finds the elements of a group at once.
+        return (results[1], arguments[1])
 
     def backward(self, saved, grad, _arg):
-        (arg,) = saved
-        of_src = scatter_extreme_backward(grad, arg, self.dim, self.shape[self.dim])
+        arg, index = saved
+        of_src = scatter_extreme_backward(grad, arg, index, self.dim, self.shape[self.dim])
         return of_src, None, None, None, None
 
     def forward(self, saved, src_t, *_):
-        (arg,) = saved
+        arg, _ = saved
         return scatter_extreme_tangent(src_t, arg, self.dim), None
 
 
-def _extreme_backward(grad, arg, dim, along):
-    return _scatter_arg_vjp(plain(grad), arg, dim, along)
+def _extreme_backward(grad, arg, index, dim, along):
+    return _scatter_arg_vjp(plain(grad), arg, index, dim, along)
 
 
-def _extreme_backward_fake(grad, arg, dim, along):
+def _extreme_backward_fake(grad, arg, index, dim, along):
     shape = list(grad.shape)
     shape[dim] = along
     return grad.new_empty(shape)
@@ -191,17 +192,18 @@ def _extreme_backward_fake(grad, arg, dim, along):
 class ExtremeBackward(Derivatives):
     """It is linear."""
 
-    def __init__(self, grad, arg, dim, along):
+    def __init__(self, grad, arg, index, dim, along):
         self.dim, self.along = dim, along
 
     def tensors(self, arguments, results):
-        return (arguments[1],)
+        return arguments[1:3]
 
     def backward(self, saved, src_g):
-        return scatter_extreme_tangent(src_g, saved[0], self.dim), None, None, None
+        return scatter_extreme_tangent(src_g, saved[0], self.dim), None, None, None, None
 
     def forward(self, saved, grad_t, *_):
-        return scatter_extreme_backward(grad_t, saved[0], self.dim, self.along)
+        arg, index = saved
+        return scatter_extreme_backward(grad_t, arg, index, self.dim, self.along)
 
 
 def _extreme_tangent(src_t, arg, dim):
@@ -222,28 +224,36 @@ class ExtremeTangent(Derivatives):
         return (arguments[1],)
 
     def backward(self, saved, grad):
-        return scatter_extreme_backward(grad, saved[0], self.dim, self.along), None, None
+        return scatter_extreme_backward(grad, saved[0], None, self.dim, self.along), None, None
 
     def forward(self, saved, src_tt, *_):
         return scatter_extreme_tangent(src_tt, saved[0], self.dim)
 
 
-def _of_positions_vmap(operator):
-    def rule(info, in_dims, values, arg, dim, *rest):
-        rank = values.dim() - (in_dims[0] is not None)
-        values = batched(values, in_dims[0], info.batch_size)
-        arg = batched(arg, in_dims[1], info.batch_size)
-        return operator()(values, arg, dim % rank + 1, *rest), 0
+def _of_positions(info, in_dims, values, arg, dim):
+    """The arguments with an axis more, in front."""
+    rank = values.dim() - (in_dims[0] is not None)
+    values = batched(values, in_dims[0], info.batch_size)
+    arg = batched(arg, in_dims[1], info.batch_size)
+    return values, arg, dim % rank + 1
 
-    return rule
+
+def _extreme_backward_vmap(info, in_dims, grad, arg, _index, dim, along):
+    grad, arg, dim = _of_positions(info, in_dims, grad, arg, dim)
+    return scatter_extreme_backward(grad, arg, None, dim, along), 0
+
+
+def _extreme_tangent_vmap(info, in_dims, src_t, arg, dim):
+    return scatter_extreme_tangent(*_of_positions(info, in_dims, src_t, arg, dim)), 0
 
 
 scatter_extreme_backward = define(
-    "scatter_extreme_backward(Tensor grad, Tensor arg, int dim, SymInt along) -> Tensor",
+    "scatter_extreme_backward(Tensor grad, Tensor arg, Tensor? index, int dim, SymInt along)"
+    " -> Tensor",
     _extreme_backward,
     _extreme_backward_fake,
     ExtremeBackward,
-    _of_positions_vmap(lambda: torch.ops.strew.scatter_extreme_backward),
+    _extreme_backward_vmap,
 )
 
 scatter_extreme_tangent = define(
@@ -251,7 +261,7 @@ scatter_extreme_tangent = define(
     _extreme_tangent,
     _extreme_tangent_fake,
     ExtremeTangent,
-    _of_positions_vmap(lambda: torch.ops.strew.scatter_extreme_tangent),
+    _extreme_tangent_vmap,
 )
 
 scatter_extreme = define(

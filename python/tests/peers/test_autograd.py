@@ -171,7 +171,7 @@ def test_opcheck_derivatives_of_extremes():
     operators = registered.torch_scatter
     values = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     arg = torch.randint(0, 5, (3, 5))
-    torch.library.opcheck(operators.scatter_extreme_backward.overload, (values, arg, 0, 4))
+    torch.library.opcheck(operators.scatter_extreme_backward.overload, (values, arg, None, 0, 4))
     torch.library.opcheck(operators.scatter_extreme_tangent.overload, (values, arg.clamp(max=3), 0))
 
 

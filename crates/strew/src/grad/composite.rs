@@ -5,7 +5,7 @@
 //! the group's log-sum-exp by p, and the largest, which is subtracted, by `eps / (s + eps)` more; softmax and log-softmax
 //! follow from that.
 
-use super::field::{Field, load, shaped};
+use super::field::{Field, load};
 use super::forward::to_positions;
 use super::tangents::from_positions;
 use super::{context, expect_like, typed};
@@ -13,6 +13,7 @@ use crate::dialect::{Along, Arguments, Passes, Plan, Reduce, Value};
 use crate::dialect::{accumulators, divisor, expect_dtype, find, plan_of, rounded};
 use crate::error::{Class, Error, Problem, Result};
 use crate::kernel::{DefaultFloats, Real};
+use crate::tensor::shaped;
 use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// Calls a generic function with the accumulator of a case's type.

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::kernel::{bf16_to_f32, duplicate, f16_to_f32, f32_to_bf16, f32_to_f16, round};
 use crate::scatter::widened;
-use crate::tensor::{DType, DynTensor, DynView, Element, Tensor};
+use crate::tensor::{DType, DynTensor, DynView, Element, Tensor, shaped};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use std::convert::identity;
@@ -284,14 +284,6 @@ fn to_odd(value: f64) -> f32 {
     let beyond = f64::from(near).abs() > value.abs();
     let toward_zero = near.to_bits() - u32::from(beyond);
     f32::from_bits(toward_zero | 1)
-}
-
-/// The tensor with another shape, which must have as many elements.
-pub(super) fn shaped(tensor: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
-    tensor.reshape(shape).map_err(|tensor| Problem::Layout {
-        argument: "tensor".into(),
-        why: format!("{:?} cannot be seen as {shape:?}", tensor.shape()),
-    })
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 //! Source of the rules: the `ops.scatter_mul` document, which says that every factor of a row counts, and the mathematics of
 //! that product.
 
-use super::field::shaped;
 use super::forward::{Forward, Own, Rule};
 use super::route::Route;
 use super::{context, expect_field, expect_like, typed};
 use crate::dialect::mindspore::{class, destinations};
 use crate::error::{Problem, Result};
+use crate::tensor::shaped;
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to `updates`, given that of

@@ -77,7 +77,7 @@ use crate::dialect::{Context, expect_dtype, expect_shape};
 use crate::error::{Class, Problem};
 use crate::kernel::Combine;
 use crate::scatter::{Destinations, Gather, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor, shaped};
 
 /// Who a problem is reported for.
 fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
@@ -130,7 +130,7 @@ fn gathered<'a>(places: &Destinations<'a>, cells: &DynView<'a>) -> Result<DynTen
 fn in_corner(part: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
     let whole = Dims::from_slice(if shape.is_empty() { &[1] } else { shape });
     if part.shape() == &*whole {
-        return field::shaped(part, shape);
+        return shaped(part, shape);
     }
     let (first, steps) = (
         Dims::from_elem(0, whole.len()),
@@ -144,5 +144,5 @@ fn in_corner(part: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
     let copy = Reduction::into_self(Combine::Assign);
     let made = Scatter::new(corner, copy, "src", part.view(), target)?.run()?;
     let made = made.tensor.expect("a scatter into a new tensor makes one");
-    field::shaped(made, shape)
+    shaped(made, shape)
 }

@@ -3,12 +3,12 @@
 //! Source of the rules: MXNet 1.9.1, `scatter_nd`'s document; where that is wrong, the mathematics. See also
 //! `COMPARE.md`.
 
-use super::field::shaped;
 use super::forward::{Forward, Own, Rule};
 use super::route::Route;
 use super::{context, expect_field, typed};
 use crate::dialect::mxnet::{class, destinations};
 use crate::error::Result;
+use crate::tensor::shaped;
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradient of [`scatter_nd`](crate::mxnet::scatter_nd) with respect to `data`, given that of its result.

@@ -1,11 +1,11 @@
 //! The way between updates and cells, in both directions.
 
-use super::field::shaped;
 use crate::dialect::{Plan, Reduce};
 use crate::error::{Error, Problem};
 use crate::kernel::{Numbers, duplicate};
 use crate::plan::{picked, threads};
 use crate::scatter::{Destinations, RowNumbers};
+use crate::tensor::shaped;
 use crate::tensor::{Dims, DynTensor, DynView, DynViewMut, Element, Tensor, try_vec};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

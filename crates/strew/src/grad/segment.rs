@@ -4,7 +4,6 @@
 //! Segments are seen as a plan: each row of the source goes to one row of the result. Where runs overlap, a row goes to
 //! several, and is listed once for each.
 
-use super::field::shaped;
 use super::forward::{Forward, Own, Rule};
 use super::route::{Packed, Route, own, packed};
 use super::tangents::from_positions;
@@ -16,6 +15,7 @@ use crate::error::{Class, Error, Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::{Bounds, Negative, OutOfRange, Pairing};
 use crate::scatter::{Destinations, Output, Place, Reduction, Scatter, Start, Target};
+use crate::tensor::shaped;
 use crate::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView, try_vec};
 
 /// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given that of its result.

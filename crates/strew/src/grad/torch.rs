@@ -8,13 +8,13 @@ pub use super::segment::{
 };
 
 use super::cotangents::Wanted;
-use super::field::shaped;
 use super::forward::{Forward, Gradients, Own, Rule};
 use super::route::Route;
 use super::{context, expect_field, expect_like, gathered, in_corner, typed};
 use crate::dialect::torch::Reduce;
 use crate::dialect::{Arguments, Value, find};
 use crate::error::{Class, Error, Problem, Result};
+use crate::tensor::shaped;
 use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to `src`, given that of

@@ -15,14 +15,15 @@ pub use super::segment::{
     segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
 };
 
-use super::field::shaped;
 use super::forward::{Forward, Own, Rule, to_positions};
-use super::route::Route;
+use super::route::{Route, own, packed};
 use super::tangents::from_positions;
 use super::{context, expect_field, expect_like, gathered, typed};
 use crate::dialect::torch_scatter::Reduce;
-use crate::dialect::{Arguments, Call, Value, expect_dtype, expect_shape, find};
+use crate::dialect::{Arguments, Call, Plan, Value, expect_dtype, expect_shape, find};
 use crate::error::{Class, Error, Problem, Result};
+use crate::plan::{Bounds, hand_back};
+use crate::tensor::shaped;
 use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of its result.
@@ -250,17 +251,96 @@ pub fn scatter_arg_vjp_dyn(
     dim: i64,
     along: usize,
 ) -> Result<DynTensor> {
-    const NAME: &str = "grad.torch_scatter.scatter_arg_vjp";
     let work = || {
-        let axis = positions("grad", grad, arg, dim)?;
-        expect_shape("arg", arg.shape(), arg.shape() == grad.shape(), || {
-            format!("it must be grad's shape, {:?}", grad.shape())
-        })?;
-        let mut shape = Dims::from_slice(grad.shape());
-        shape[axis] = along;
+        let (axis, shape) = handed_to(grad, arg, dim, along)?;
         to_positions(grad, arg, axis, &shape)
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(ARG_VJP, class).error(problem))
+}
+
+/// [`scatter_arg_vjp_dyn`] for who still has the index by which the groups were made: that of a large result of whole
+/// rows makes it faster. A position to which the index does not lead gets nothing then.
+///
+/// * `index`: of `along` integers, with one axis, or as many as `grad`.
+///
+/// # Errors
+/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also for an index of another size, or one that names no cell.
+pub fn scatter_arg_vjp_by_index_dyn(
+    grad: &DynView<'_>,
+    arg: &DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    along: usize,
+) -> Result<DynTensor> {
+    let work = || {
+        let (axis, shape) = handed_to(grad, arg, dim, along)?;
+        match rows_of(index, grad, arg, axis, &shape)? {
+            Some(made) => shaped(made, &shape),
+            None => to_positions(grad, arg, axis, &shape),
+        }
+    };
+    work().map_err(|problem| context(ARG_VJP, class).error(problem))
+}
+
+const ARG_VJP: &str = "grad.torch_scatter.scatter_arg_vjp";
+
+/// Bytes of a gradient from which on the updates of a cell are looked for by the index.
+const LARGE: usize = 16 << 20;
+
+/// The axis along which gradients are handed to positions, and the shape that they get.
+fn handed_to(
+    grad: &DynView<'_>,
+    arg: &DynView<'_>,
+    dim: i64,
+    along: usize,
+) -> Result<(usize, Dims), Problem> {
+    let axis = positions("grad", grad, arg, dim)?;
+    expect_shape("arg", arg.shape(), arg.shape() == grad.shape(), || {
+        format!("it must be grad's shape, {:?}", grad.shape())
+    })?;
+    let mut shape = Dims::from_slice(grad.shape());
+    shape[axis] = along;
+    Ok((axis, shape))
+}
+
+/// The gradient by groups of updates, as a matrix; `None` where that is not the way.
+fn rows_of(
+    index: &DynView<'_>,
+    grad: &DynView<'_>,
+    arg: &DynView<'_>,
+    axis: usize,
+    shape: &[usize],
+) -> Result<Option<DynTensor>, Problem> {
+    let (cells, size) = (grad.len(), grad.dtype().size());
+    let bytes = shape.iter().fold(size, |n, &len| n.saturating_mul(len));
+    let rows = grad.shape()[0];
+    // Whole rows of the first axis: their positions are the numbers of their updates.
+    let by_row = axis == 0
+        && index
+            .layout()
+            .strides()
+            .iter()
+            .skip(1)
+            .all(|&step| step == 0);
+    let plain = grad.layout().is_contiguous() && arg.layout().is_contiguous();
+    let known = matches!(size, 2 | 4 | 8) && u32::try_from(shape[0]).is_ok();
+    if !(by_row && plain && known) || bytes < LARGE || rows == 0 || cells / rows < 8 {
+        return Ok(None);
+    }
+    expect_shape(
+        "index",
+        index.shape(),
+        index.shape().first() == Some(&shape[0]),
+        || format!("it must have {} elements along dimension 0", shape[0]),
+    )?;
+    let mut line = index.clone();
+    while let (true, Some(less)) = (line.rank() > 1, line.select(line.rank() - 1, 0)) {
+        line = less;
+    }
+    let plan = Plan::new_dyn(&line, Some(rows), Bounds::STRICT, None).map_err(own)?;
+    let matrix = [rows, cells / rows];
+    let (grad, arg) = (packed(grad, &matrix)?, packed(arg, &matrix)?);
+    hand_back(plan.groups()?, &grad.view(), &arg.view()).map(Some)
 }
 
 /// The tangent of [`scatter_min`](crate::torch_scatter::scatter_min)'s and

@@ -6,7 +6,9 @@ use super::copy::{LARGE, copy_rows_past_caches, past_caches, whole};
 use super::counted::counted_loops;
 use super::lane::Lane;
 use super::line::LineLoop;
-use super::loops::{Bits, Loops, clear_equal_loop, combine_loops, copy_loop, sum_loops_from_unset};
+use super::loops::{
+    Bits, Loops, clear_equal_loop, combine_loops, copy_loop, short_line_loop, sum_loops_from_unset,
+};
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, Cursor, OutOfBounds, ROWS, Read, Walk};
@@ -32,7 +34,8 @@ const LINE: usize = 1 << 14;
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub(crate) struct Direct {
     combine: Loop,
-    lines: LineLoop,
+    /// None for rows that are neither single elements nor short ones.
+    lines: Option<LineLoop>,
     reset: Loop,
     window: Dims,
     reset_window: Dims,
@@ -70,7 +73,9 @@ impl Direct {
         };
         let past_caches =
             combine == Combine::Assign && converter.is_none() && goes_past_caches(walk);
-        Ok(Self::with(walk, found, converter, past_caches))
+        let plain = !unset && !widens;
+        let short = |len| short_line_loop(dtype, combine, len).filter(|_| plain);
+        Ok(Self::with(walk, found, short, converter, past_caches))
     }
 
     /// Sums and counts into cells of [`counted_like`](super::counted_like).
@@ -79,12 +84,14 @@ impl Direct {
     /// If the destination has no such cells for the source's type.
     pub(crate) fn counted(walk: &Walk<'_>) -> Self {
         let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
-        Self::with(walk, loops.expect("the type can be counted"), None, false)
+        let loops = loops.expect("the type can be counted");
+        Self::with(walk, loops, |_| None, None, false)
     }
 
     fn with(
         walk: &Walk<'_>,
         found: Loops,
+        short: impl Fn(usize) -> Option<LineLoop>,
         converter: Option<Converter>,
         past_caches: bool,
     ) -> Self {
@@ -93,13 +100,19 @@ impl Direct {
             Some(_) => walk.window_dst_packed(dtype.size()),
             None => walk.window_dst_src(),
         };
+        let size = dtype.size().cast_signed();
+        let lines = match *window {
+            [] => Some(found.lines),
+            [dim] if (dim.left, dim.right) == (size, size) => short(dim.len),
+            _ => None,
+        };
         let mut reset_window = walk.window_dst_src();
         for dim in &mut reset_window {
             dim.right = 0;
         }
         Self {
             combine: found.rows,
-            lines: found.lines,
+            lines: lines.filter(|_| converter.is_none()),
             reset: copy_loop(dtype),
             window,
             reset_window,
@@ -108,9 +121,9 @@ impl Direct {
         }
     }
 
-    /// Whether the rows that a cursor gives are single elements whose index is used as it is.
+    /// Whether the rows that a cursor gives are single elements or short rows whose index is used as it is.
     pub(crate) fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
-        self.converter.is_none() && cursor.has_lines(index)
+        self.lines.is_some() && cursor.has_lines(index)
     }
 
     /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives how
@@ -124,15 +137,15 @@ impl Direct {
         cursor: &mut Cursor<'_, '_>,
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
-        if !self.has_lines(cursor, index) {
+        let Some(join) = self.lines.filter(|_| cursor.has_lines(index)) else {
             return Err(OutOfBounds);
-        }
+        };
         let Some(lines) = cursor.lines(index, LINE)? else {
             return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
         // limit, and its types chose the loop; the lines' index values lie in the index.
-        let done = unsafe { (self.lines)(&lines) };
+        let done = unsafe { join(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 

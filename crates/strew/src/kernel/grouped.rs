@@ -8,7 +8,7 @@
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
-use super::rows::{pairs, prefetch};
+use super::rows::{pairs, prefetch, prefetch_second_level};
 use super::simd::Isa;
 use super::winners;
 use super::{Combine, Nan};
@@ -282,6 +282,8 @@ impl Grouped<'_> {
 
 /// What the loops need of an element type.
 trait Folds: Number + PartialEq {
+    /// Whether it matters if an extreme is strict.
+    const STRICT: bool;
     /// The minimum or maximum; strict: only what is beyond the cell replaces it.
     fn extreme<const MAX: bool, const STRICT: bool>(cell: Self, value: Self) -> Self;
     /// What an extreme starts from.
@@ -289,6 +291,8 @@ trait Folds: Number + PartialEq {
 }
 
 impl<T: Ordered + Number + PartialEq> Folds for T {
+    const STRICT: bool = !T::PLAIN;
+
     #[inline(always)]
     fn extreme<const MAX: bool, const STRICT: bool>(cell: T, value: T) -> T {
         // As in the loops over pairs of rows: a choice, not a branch.
@@ -317,6 +321,7 @@ impl<T: Ordered + Number + PartialEq> Folds for T {
 macro_rules! without_order {
     ($($t:ty),*) => {$(
         impl Folds for $t {
+            const STRICT: bool = false;
             #[inline(always)]
             fn extreme<const MAX: bool, const STRICT: bool>(cell: $t, _: $t) -> $t { cell }
             #[inline(always)]
@@ -400,10 +405,10 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                             };
                         }
                         match fold.combine {
-                            Combine::Min(Nan::Propagate) => join_all!(false, false),
-                            Combine::Min(Nan::Ignore) => join_all!(false, true),
-                            Combine::Max(Nan::Propagate) => join_all!(true, false),
-                            _ => join_all!(true, true),
+                            Combine::Min(Nan::Ignore) if T::STRICT => join_all!(false, true),
+                            Combine::Max(Nan::Ignore) if T::STRICT => join_all!(true, true),
+                            Combine::Min(_) => join_all!(false, false),
+                            _ => join_all!(true, false),
                         }
                         cleared::<T>(value, fold, take)
                     }
@@ -513,9 +518,9 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                     }
                     if random && asked(k + AHEAD_REST) {
                         let at = place(k + AHEAD_REST);
-                        prefetch(at.wrapping_add(64), lines - 1);
+                        prefetch_second_level(at.wrapping_add(64), lines - 1);
                         // A row that begins within a line ends in one more.
-                        prefetch(at.wrapping_add(len * size - 1), 1);
+                        prefetch_second_level(at.wrapping_add(len * size - 1), 1);
                     }
                     let at = order.get(k).cast_signed() * job.src_row
                         + from.cast_signed() * job.inner.src;
@@ -602,10 +607,10 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl
         match combine {
             Combine::Sum => each!(T::Acc, T::add),
             Combine::Prod => each!(T::Acc, T::mul),
-            Combine::Min(Nan::Propagate) => each!(T, T::extreme::<false, false>),
-            Combine::Min(Nan::Ignore) => each!(T, T::extreme::<false, true>),
-            Combine::Max(Nan::Propagate) => each!(T, T::extreme::<true, false>),
-            Combine::Max(Nan::Ignore) | Combine::Assign => each!(T, T::extreme::<true, true>),
+            Combine::Min(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<false, true>),
+            Combine::Max(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<true, true>),
+            Combine::Min(_) => each!(T, T::extreme::<false, false>),
+            Combine::Max(_) | Combine::Assign => each!(T, T::extreme::<true, false>),
         }
     }
 }

@@ -192,9 +192,16 @@ impl Groups {
         Ok(made)
     }
 
+    /// Bytes that it takes at most to group so many updates of any index, its numbers included.
+    pub(crate) fn most(updates: usize, size: usize) -> usize {
+        let numbers = updates.saturating_mul(Numbers::width(size));
+        let any = Facts::default();
+        numbers.saturating_add(Self::room(updates, size, any, size.min(updates)))
+    }
+
     /// Bytes that it takes at most to make the groups, what is left of that included.
-    pub(crate) fn room(numbers: &Numbers, size: usize, facts: Facts, touched: usize) -> usize {
-        let (updates, kept) = (numbers.len(), numbers.len() - facts.dropped);
+    pub(crate) fn room(updates: usize, size: usize, facts: Facts, touched: usize) -> usize {
+        let kept = updates - facts.dropped;
         let groups = if touched.saturating_mul(SPARSE) <= size {
             touched
         } else {

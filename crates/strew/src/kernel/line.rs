@@ -1,7 +1,8 @@
-//! Single elements whose index is used as it is: one loop reads it, checks it and joins.
+//! Single elements and short rows whose index is used as it is: one loop reads it, checks it and joins.
 //!
 //! Offsets that are written down and read again cost as much as what is then done with a single
-//! element. Here a value goes from the index through its check to the cell in registers.
+//! element. Here a value goes from the index through its check to the cell in registers. A row of 2, 4
+//! or 8 elements without gaps is an element of that size.
 
 use super::decode::Stretch;
 use super::lane::Lane;
@@ -12,8 +13,9 @@ use super::sift::Wanted;
 use super::simd::{Baseline, Isa};
 use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
+use std::marker::PhantomData;
 
-/// A run of rows, one element each, along an axis.
+/// A run of rows, one element or [short row](Short) each, along an axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'l> {
     /// The destination's element of the first row, if its index value is 0, and the source's.
@@ -31,7 +33,7 @@ pub(crate) struct Line<'l> {
     pub(super) narrow: bool,
     /// What later lines will read.
     pub(super) ahead: Ahead,
-    pub(super) memory: std::marker::PhantomData<&'l mut [u8]>,
+    pub(super) memory: PhantomData<&'l mut [u8]>,
 }
 
 /// Lines that are evenly spaced.
@@ -126,6 +128,7 @@ pub(super) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
 unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
+    let columns = J::LEN == 1;
     let all = (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps `LineLoop`'s obligations.
     unsafe {
@@ -135,24 +138,33 @@ unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
         match (line.narrow, line.step.dst, line.term.dst) {
             (true, 0, to) if dense && to == cell => dense_line::<J, i32, false>(line),
             (false, 0, to) if dense && to == cell => dense_line::<J, i64, false>(line),
-            (true, step, _) if dense && step == cell => dense_line::<J, i32, true>(line),
-            (false, step, _) if dense && step == cell => dense_line::<J, i64, true>(line),
+            (true, step, _) if dense && columns && step == cell => dense_line::<J, i32, true>(line),
+            (false, step, _) if dense && columns && step == cell => {
+                dense_line::<J, i64, true>(line)
+            }
             (true, ..) => strided_line::<J, i32>(line),
             (false, ..) => strided_line::<J, i64>(line),
         }
     }
 }
 
-/// How far ahead the streams are fetched, in rows.
-const AHEAD: usize = 512;
+/// How far ahead the streams are fetched, in rows; those of [short rows](Short) nearer.
+const fn ahead<J: Join>() -> usize {
+    512 / J::LEN
+}
+
+/// Lines of the source that eight rows fill.
+const fn source_lines<J: Join>() -> usize {
+    (8 * size_of::<J::Value>()).div_ceil(64)
+}
 
 /// A line of which the source's elements follow each other. Its cells are one row of the destination, or
 /// each is in the next one of its `COLUMNS`.
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        match J::Value::EIGHT {
-            // Only conversions have something to gain from the machine's instructions.
+        match J::Value::EIGHT || J::LEN > 1 {
+            // Only conversions and rows have something to gain from the machine's instructions.
             true => vectorized!(|m| dense_rows::<J, I, COLUMNS>(line, m)),
             false => dense_rows::<J, I, COLUMNS>(line, Baseline),
         }
@@ -166,13 +178,10 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 ) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    let ahead = Ahead([
-        (
-            index.wrapping_add(AHEAD).cast(),
-            size_of::<I>().cast_signed(),
-        ),
-        (src.wrapping_add(AHEAD).cast(), line.step.src),
-    ]);
+    let later = (
+        index.wrapping_add(ahead::<J>()),
+        src.wrapping_add(ahead::<J>()),
+    );
     // SAFETY: the caller's promise for rows below the count.
     unsafe {
         // So many at a time that are known at compile time need no counter.
@@ -180,7 +189,10 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
         for from in (0..whole).step_by(8) {
             match COLUMNS {
                 true => line.ahead.prefetch_second_level(from),
-                false => ahead.prefetch(from),
+                false => {
+                    prefetch(later.0.wrapping_add(from).cast(), 1);
+                    prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
+                }
             }
             if J::Value::EIGHT {
                 let values = src.add(from).cast::<[J::Value; 8]>().read();
@@ -255,7 +267,7 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
             let row = (first as i64 + place) as isize;
             let element = line.src.wrapping_offset(row * src);
             if k % 4 == 0 {
-                let later = row.wrapping_add(AHEAD.cast_signed());
+                let later = row.wrapping_add(ahead::<J>().cast_signed());
                 prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
                 prefetch(line.src.wrapping_offset(later * src), 1);
             }
@@ -292,4 +304,30 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         }
     }
     true
+}
+
+/// A row of `N` elements without gaps, as one element.
+struct Short<J, const N: usize>(PhantomData<J>);
+
+impl<J: Join, const N: usize> Join for Short<J, N> {
+    const LEN: usize = N;
+    type Cell = [J::Cell; N];
+    type Value = [J::Value; N];
+    type Wide = [J::Value; N];
+    #[inline(always)]
+    fn join(cells: &mut Self::Cell, values: Self::Wide) {
+        for (cell, value) in cells.iter_mut().zip(values) {
+            J::join(cell, value.convert());
+        }
+    }
+}
+
+/// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
+pub(super) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
+    match len {
+        2 => Some(lines::<Short<J, 2>>),
+        4 => Some(lines::<Short<J, 4>>),
+        8 => Some(lines::<Short<J, 8>>),
+        _ => None,
+    }
 }

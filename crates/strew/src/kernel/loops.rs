@@ -1,6 +1,6 @@
 //! The one place where element type and reduction choose the loops of a run.
 
-use super::line::{LineLoop, lines};
+use super::line::{LineLoop, lines, short_lines};
 use super::number::{Bool, Convert, Number, Ordered};
 use super::rows::{Loop, Rows, each};
 use super::unset::Settable;
@@ -53,6 +53,8 @@ pub(super) use for_dtype;
 
 /// How an element, converted, joins a cell.
 pub(super) trait Join: 'static {
+    /// Elements that are joined together.
+    const LEN: usize = 1;
     type Cell: Copy;
     type Value: Convert<Self::Wide>;
     type Wide: Copy;
@@ -166,8 +168,6 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
 pub(super) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
     type Min<T> = Extreme<T, false, false>;
     type Max<T> = Extreme<T, true, false>;
-    type StrictMin<T> = Extreme<T, false, true>;
-    type StrictMax<T> = Extreme<T, true, true>;
     Some(match combine {
         Combine::Assign => match (dtype.size(), dtype.align()) {
             (1, _) => Loops::of::<Copied<u8>>(),
@@ -189,13 +189,28 @@ pub(super) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
         Combine::Max(Nan::Propagate) => {
             for_dtype!(dtype, T => Loops::of::<Max<T>>(), complex C => return None)
         }
-        Combine::Min(Nan::Ignore) => {
-            for_dtype!(dtype, T => Loops::of::<StrictMin<T>>(), complex C => return None)
-        }
-        Combine::Max(Nan::Ignore) => {
-            for_dtype!(dtype, T => Loops::of::<StrictMax<T>>(), complex C => return None)
-        }
+        Combine::Min(Nan::Ignore) => for_dtype!(
+            dtype,
+            T => Loops::of::<Extreme<T, false, { !<T as Ordered>::PLAIN }>>(),
+            complex C => return None
+        ),
+        Combine::Max(Nan::Ignore) => for_dtype!(
+            dtype,
+            T => Loops::of::<Extreme<T, true, { !<T as Ordered>::PLAIN }>>(),
+            complex C => return None
+        ),
     })
+}
+
+/// The loop over lines of rows of `len` elements, for the commonest reduction and types.
+pub(super) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
+    match (combine, dtype) {
+        (Combine::Sum, DType::F32) => short_lines::<Sum<f32>>(len),
+        (Combine::Sum, DType::F64) => short_lines::<Sum<f64>>(len),
+        (Combine::Sum, DType::I32 | DType::U32) => short_lines::<Sum<u32>>(len),
+        (Combine::Sum, DType::I64 | DType::U64) => short_lines::<Sum<u64>>(len),
+        _ => None,
+    }
 }
 
 /// The loops of a sum into cells that may be unset; `None` for types that cannot be.

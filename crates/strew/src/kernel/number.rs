@@ -47,6 +47,9 @@ pub(super) trait Number: Convert<Self::Acc> {
 
 /// What minima and maxima need.
 pub(super) trait Ordered: Copy + 'static {
+    /// There is no NaN, and every pattern of bits is a value of its own: whatever a reduction does with
+    /// NaN, it is the same loop.
+    const PLAIN: bool;
     /// No value is below it; it is the identity of max.
     const LOWEST: Self;
     /// No value is above it; it is the identity of min.
@@ -82,6 +85,7 @@ macro_rules! integers {
             fn mean_toward_zero($sum: $t, $count: u64) -> $t { $toward_zero as $t }
         }
         impl Ordered for $t {
+            const PLAIN: bool = true;
             const LOWEST: $t = <$t>::MIN;
             const HIGHEST: $t = <$t>::MAX;
             const FINITE_HIGHEST: $t = <$t>::MAX;
@@ -122,6 +126,7 @@ macro_rules! floats {
             fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
         }
         impl Ordered for $t {
+            const PLAIN: bool = false;
             const LOWEST: $t = <$t>::NEG_INFINITY;
             const HIGHEST: $t = <$t>::INFINITY;
             const FINITE_HIGHEST: $t = <$t>::MAX;
@@ -181,6 +186,7 @@ impl Number for Bool {
 }
 
 impl Ordered for Bool {
+    const PLAIN: bool = false;
     const LOWEST: Self = Self(0);
     const HIGHEST: Self = Self(1);
     // Beyond both bools, so that a strict comparison tells "untouched" from either.

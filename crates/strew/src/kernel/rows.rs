@@ -81,7 +81,9 @@ impl Ahead {
     /// Likewise, of rows that are still far away.
     #[inline(always)]
     pub(super) fn prefetch_second_level(&self, row: usize) {
-        self.of(row).into_iter().for_each(prefetch_second_level);
+        self.of(row)
+            .into_iter()
+            .for_each(|at| prefetch_second_level(at, 1));
     }
 
     #[inline(always)]
@@ -92,17 +94,20 @@ impl Ahead {
     }
 }
 
-/// Asks for a line that will be read, but only after a while. A hint: the address may be anything.
+/// Asks for lines that will be read, but only after a while: they take no place among the few lines that
+/// the nearest cache can wait for. A hint: the address may be anything.
 #[inline(always)]
-fn prefetch_second_level(at: *const u8) {
-    // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+pub(super) fn prefetch_second_level(at: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(at.cast());
+    for line in 0..lines {
+        // SAFETY: every x86-64 has SSE; a prefetch does not fault, whatever the address.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T1>(at.wrapping_add(64 * line).cast());
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
+    let _ = (at, lines);
 }
 
 /// Asks for lines that will be read. A hint: the address may be anything.
@@ -188,6 +193,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                 let ahead = RowsAhead::of::<R>(rows.window);
                 for (i, &l) in rows.left_at.iter().enumerate() {
                     ahead.prefetch(rows, i);
+                    ahead.prefetch_left(rows, i);
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
                     // the innermost axis.
@@ -260,6 +266,15 @@ impl RowsAhead {
         }
     }
 
+    /// Fetches the row of the left side that comes soon after number `row`: nobody but the index knows where
+    /// it is.
+    #[inline(always)]
+    fn prefetch_left(self, rows: &Rows<'_>, row: usize) {
+        if let Some(&at) = rows.left_at.get(row + LEFT_AHEAD) {
+            prefetch(rows.left.wrapping_offset(at), self.lines);
+        }
+    }
+
     /// Fetches the row that is so far ahead of number `row`, where it is known.
     #[inline(always)]
     pub(super) fn prefetch(self, rows: &Rows<'_>, row: usize) {
@@ -272,6 +287,9 @@ impl RowsAhead {
         }
     }
 }
+
+/// Rows of the left side that are fetched before it is their turn.
+const LEFT_AHEAD: usize = 4;
 
 /// Calls `each` with every element on the left and the converted one on the right.
 #[inline(always)]

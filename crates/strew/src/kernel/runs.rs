@@ -6,6 +6,7 @@
 //! against both sides when they are handed over, and are done some at a time.
 
 use super::loops::for_dtype;
+use super::number::Ordered;
 use super::walk::OutOfBounds;
 use super::{Combine, Nan, extremes, sums};
 use crate::error::Problem;
@@ -320,15 +321,19 @@ fn loops(dtype: DType, combine: Combine, arg: bool) -> Option<Loops> {
         (Combine::Min(Nan::Ignore), false) => {
             for_dtype!(dtype, T => extremes::run::<T, false, false>, complex C => return None)
         }
-        (Combine::Min(Nan::Propagate), false) => {
-            for_dtype!(dtype, T => extremes::run::<T, false, true>, complex C => return None)
-        }
+        (Combine::Min(Nan::Propagate), false) => for_dtype!(
+            dtype,
+            T => extremes::run::<T, false, { !<T as Ordered>::PLAIN }>,
+            complex C => return None
+        ),
         (Combine::Max(Nan::Ignore), false) => {
             for_dtype!(dtype, T => extremes::run::<T, true, false>, complex C => return None)
         }
-        (Combine::Max(Nan::Propagate), false) => {
-            for_dtype!(dtype, T => extremes::run::<T, true, true>, complex C => return None)
-        }
+        (Combine::Max(Nan::Propagate), false) => for_dtype!(
+            dtype,
+            T => extremes::run::<T, true, { !<T as Ordered>::PLAIN }>,
+            complex C => return None
+        ),
         (Combine::Min(_), true) => {
             for_dtype!(dtype, T => extremes::run_with_arg::<T, false>, complex C => return None)
         }

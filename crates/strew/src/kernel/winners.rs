@@ -8,7 +8,7 @@ use super::grouped::{AHEAD, AHEAD_REST, AHEAD_SINGLE, Fold, Job, Loops, MOST_LIN
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
-use super::rows::prefetch;
+use super::rows::{prefetch, prefetch_second_level};
 use crate::error::Problem;
 use crate::tensor::DType;
 
@@ -188,9 +188,9 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
                 }
                 if random && asked(k + AHEAD_REST) {
                     let at = place(k + AHEAD_REST);
-                    prefetch(at.wrapping_add(64), lines - 1);
+                    prefetch_second_level(at.wrapping_add(64), lines - 1);
                     // A row that begins within a line ends in one more.
-                    prefetch(at.wrapping_add(len * size - 1), 1);
+                    prefetch_second_level(at.wrapping_add(len * size - 1), 1);
                 }
                 let number = order.get(k) as u32;
                 let first = place(k).cast::<T>();

@@ -4,6 +4,7 @@ use super::Request;
 use super::space::{Cut, Space};
 use super::split::{self, Split};
 use super::tiles;
+use super::way::threads;
 use crate::error::Problem;
 use crate::kernel::Combine;
 use crate::tensor::DType;
@@ -25,18 +26,22 @@ pub enum Strategy {
     Tiled,
     /// Updates are listed by block of the destination first, and then go straight into their cells.
     Partition,
+    /// Updates are sorted by row of the destination, of which each takes all of its own and is written
+    /// once.
+    Grouped,
     /// Each row of the destination is made at once, from rows that lie one after the other.
     Runs,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::InOrder,
         Self::DenseTable,
         Self::CompactTable,
         Self::Tiled,
         Self::Partition,
+        Self::Grouped,
         Self::Runs,
     ];
 
@@ -49,6 +54,7 @@ impl Strategy {
             Self::CompactTable => "compact-table",
             Self::Tiled => "tiled",
             Self::Partition => "partition",
+            Self::Grouped => "grouped",
             Self::Runs => "runs",
         }
     }
@@ -68,8 +74,10 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected: "it must be in-order, dense-table, compact-table, tiled, partition or runs"
-                .into(),
+            expected:
+                "it must be in-order, dense-table, compact-table, tiled, partition, grouped or \
+                       runs"
+                    .into(),
         })
     }
 }
@@ -110,6 +118,28 @@ fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
     cut.width() == 1 && apart && reach >= LISTED_REACH && every <= LISTED_EVERY
 }
 
+/// Bytes of a row, and of all updates, from which on winners are rather looked for row by row than with their
+/// positions beside the cells.
+const GROUPED_ROW: usize = 32;
+const GROUPED_BYTES: usize = 4 << 20;
+
+/// Why to sort the updates by row pays, if so.
+fn grouping_pays(space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<&'static str> {
+    let row = cut.width().saturating_mul(dtype.size());
+    let [ref window] = cut.window[..] else {
+        return None;
+    };
+    // A source without gaps, of which the rows are named one by one.
+    let dense = window.step.src == dtype.size().cast_signed()
+        && matches!(&cut.rows[..], [rows] if rows.step.src == row.cast_signed());
+    let pointed = space.lookups.len() == 1 && dense;
+    let many = cut.count().saturating_mul(row) >= GROUPED_BYTES
+        && cut.cell_count <= cut.count() / 2
+        && u32::try_from(cut.count()).is_ok();
+    (space.arg.is_some() && pointed && many && row >= GROUPED_ROW)
+        .then_some("each row keeps its winners' positions in the nearest cache")
+}
+
 /// Chooses the strategy, and says why.
 pub(super) fn choose(
     space: &Space<'_>,
@@ -140,6 +170,7 @@ pub(super) fn choose(
             }),
             _ => {
                 let obstacle = match strategy {
+                    Strategy::Grouped => request.ungrouped,
                     Strategy::Partition => unlisted(space, (dst, src)),
                     Strategy::Tiled if request.from_identity => {
                         Some("tiles go on from what is there")
@@ -156,6 +187,11 @@ pub(super) fn choose(
                 }
             }
         };
+    }
+    if request.ungrouped.is_none()
+        && let Some(why) = grouping_pays(space, cut, src)
+    {
+        return Ok((Strategy::Grouped, why));
     }
     if !must_stage {
         if unlisted(space, (dst, src)).is_none() && list_pays(space, cut) {
@@ -262,12 +298,18 @@ pub(super) fn split(
             Strategy::DenseTable | Strategy::CompactTable => true,
             // All lists are there before the first block is written.
             Strategy::Partition => split != Split::Owner,
-            Strategy::Runs => false,
+            Strategy::Grouped | Strategy::Runs => false,
         };
         (request.visible && may_fail).then_some(
             "a part in place that needs working memory could fail after another has written",
         )
     };
+    if strategy == Strategy::Grouped {
+        return grouped_split(
+            request,
+            cut.count().saturating_mul(cut.width() * src.size()),
+        );
+    }
     if let Some((split, threads)) = request.split {
         let none = (threads == 0).then_some("it takes at least one thread");
         return match split::obstacle(space, split).or(blocked(split)).or(none) {
@@ -297,4 +339,16 @@ pub(super) fn split(
     };
     let threads = most.min(bytes / each);
     Ok((threads > 1).then_some((split, threads)))
+}
+
+/// How to share out groups of updates of so many bytes.
+fn grouped_split(request: &Request, bytes: usize) -> Result<Option<(Split, usize)>, Problem> {
+    match request.split {
+        None => Ok(Some((Split::Owner, threads(bytes))).filter(|&(_, threads)| threads > 1)),
+        Some((Split::Owner, threads)) if threads > 0 => Ok(Some((Split::Owner, threads))),
+        Some((split, _)) => Err(Problem::Strategy {
+            strategy: split.name(),
+            why: "groups are shared out by destination, among at least one thread",
+        }),
+    }
 }

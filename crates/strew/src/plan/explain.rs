@@ -7,7 +7,7 @@ use super::traffic::{Around, Traffic};
 use super::wide::Wide;
 use super::{Request, Split, gather, tiles};
 use crate::error::Problem;
-use crate::kernel::{Axis, Blocks, Combine, Step};
+use crate::kernel::{Axis, Blocks, Combine, Groups, Step};
 use crate::machine::Machine;
 use crate::tensor::DType;
 use smallvec::smallvec;
@@ -125,6 +125,7 @@ impl Execution {
             mean: None,
             visible: false,
             proven: false,
+            ungrouped: None,
             force,
             split,
         };
@@ -231,6 +232,9 @@ impl Execution {
             Some((Split::Owner, threads)) if self.strategy == Strategy::Partition => {
                 format!("{threads} threads that list a stretch each, and then join some blocks")
             }
+            Some((Split::Owner, threads)) if self.strategy == Strategy::Grouped => {
+                format!("by destination, {threads} threads that take some of the groups each")
+            }
             Some((Split::Owner, threads)) => {
                 format!("by destination, {threads} threads that each read the whole index")
             }
@@ -277,7 +281,7 @@ impl Execution {
                     + usize::from(request.from_identity && !self.marks)
             }
             Strategy::DenseTable => 1,
-            Strategy::CompactTable | Strategy::Partition => 2,
+            Strategy::CompactTable | Strategy::Partition | Strategy::Grouped => 2,
         }
     }
 
@@ -305,6 +309,7 @@ impl Execution {
             Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,
+            Strategy::Grouped => Groups::most(self.rows(), self.cut.cell_count),
             Strategy::CompactTable => {
                 let touched = self.cut.cell_count.min(self.rows());
                 touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)

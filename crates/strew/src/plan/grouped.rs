@@ -13,7 +13,6 @@ struct Part<'o> {
     range: Range<usize>,
     first_row: usize,
     outputs: Vec<DynViewMut<'o>>,
-    done: Result<bool, Problem>,
 }
 
 /// What a run by groups makes of each row's updates.
@@ -39,14 +38,7 @@ pub(crate) fn reduce(
     threads: usize,
     visible: bool,
 ) -> Result<(), Problem> {
-    // A row costs something even if little goes there.
-    let weight = |group: usize| groups.start(group) + group;
-    let total = weight(groups.len());
-    let cuts = (1..threads).map(|n| {
-        let wanted = total / threads * n;
-        partition_point(groups.len(), |group| weight(group) < wanted)
-    });
-    let parts = split_groups(groups, outputs, axis, &cuts.collect::<Vec<_>>());
+    let parts = split_groups(groups, outputs, axis, &balanced(groups, threads));
     let grouped = Grouped {
         groups,
         folds: what.folds,
@@ -59,6 +51,40 @@ pub(crate) fn reduce(
         let first_row = part.first_row;
         grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
     })
+}
+
+/// Cuts of the groups into as many parts as there are threads.
+fn balanced(groups: &Groups, threads: usize) -> Vec<usize> {
+    // A row costs something even if little goes there.
+    let weight = |group: usize| groups.start(group) + group;
+    let total = weight(groups.len());
+    let cuts = (1..threads).map(|n| {
+        let wanted = total / threads * n;
+        partition_point(groups.len(), |group| weight(group) < wanted)
+    });
+    cuts.collect()
+}
+
+/// A new matrix with a row for each update, whose elements are those of `values` that the update has won: matrices
+/// of a row for each row of the groups, of values and the numbers of their winners. Every update is in a group.
+///
+/// # Errors
+/// As [`kernel::handed_back`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+pub(crate) fn hand_back(
+    groups: &Groups,
+    values: &DynView<'_>,
+    winners: &DynView<'_>,
+) -> Result<DynTensor, Problem> {
+    let width = values.shape().last().copied().unwrap_or(0);
+    let mut made = DynTensor::scratch(values.dtype(), &[groups.updates(), width])?;
+    let threads = super::threads(made.as_bytes().len());
+    let elements = groups.updates().saturating_mul(width);
+    let cuts = balanced(groups, threads);
+    let parts = kernel::handed_back(groups, values, winners, &mut made, &cuts)?;
+    share(parts, threads, false, elements as u64, |part, step| {
+        Ok(part.run(step))
+    })?;
+    Ok(made)
 }
 
 /// Copies the last update of each group into its row of `output`, shared out among so many threads.
@@ -174,7 +200,6 @@ fn split<'o>(
             range: from..cut,
             first_row,
             outputs: low,
-            done: Ok(true),
         });
         (outputs, from, first_row) = (high, cut, row);
     }
@@ -182,29 +207,30 @@ fn split<'o>(
         range: from..end,
         first_row,
         outputs,
-        done: Ok(true),
     });
     parts
 }
 
 /// Does the parts, telling the calling thread's monitor how far its own is.
-fn share(
-    mut parts: Vec<Part<'_>>,
+fn share<P: Send>(
+    parts: Vec<P>,
     threads: usize,
     visible: bool,
     total: u64,
-    work: impl Fn(&mut Part<'_>, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
+    work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
 ) -> Result<(), Problem> {
     let watch = Watch::take();
     let stop = AtomicBool::new(false);
-    let one = |part: &mut Part<'_>, monitor: Option<&dyn Monitor>| {
+    let mut parts: Vec<(P, Result<bool, Problem>)> =
+        parts.into_iter().map(|part| (part, Ok(true))).collect();
+    let one = |(part, done): &mut (P, Result<bool, Problem>), monitor: Option<&dyn Monitor>| {
         let _floats = DefaultFloats::enter();
         let mut progress = Progress::new(monitor, &stop, 0, total);
         if visible {
             progress.writes_are_visible();
         }
-        part.done = work(part, &mut |more| progress.step(more));
-        if !matches!(part.done, Ok(true)) {
+        *done = work(part, &mut |more| progress.step(more));
+        if !matches!(done, Ok(true)) {
             stop.store(true, Ordering::Relaxed);
         }
     };
@@ -218,8 +244,8 @@ fn share(
         ),
     }
     let mut through = true;
-    for part in parts {
-        through &= part.done?;
+    for (_, done) in parts {
+        through &= done?;
     }
     match through {
         true => Ok(()),

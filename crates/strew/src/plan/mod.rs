@@ -24,7 +24,7 @@ pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
 pub(crate) use explanation::bytes;
-pub(crate) use grouped::{Reductions, last, picked, reduce};
+pub(crate) use grouped::{Reductions, hand_back, last, picked, reduce};
 pub(crate) use run::{Before, Fault, Outputs};
 pub use runs::Pairing;
 pub(crate) use runs::{Paired, RunsOutputs};
@@ -55,6 +55,8 @@ pub(crate) struct Request {
     pub(crate) visible: bool,
     /// Every index value has been checked before, and nobody else can change it.
     pub(crate) proven: bool,
+    /// Why updates cannot be grouped by their row, if so.
+    pub(crate) ungrouped: Option<&'static str>,
     /// A strategy to use whatever the cost model says.
     pub(crate) force: Option<Strategy>,
     /// How to share the run out, and among how many threads, whatever the cost model says.

@@ -193,7 +193,11 @@ impl Execution {
         let terms = terms(space, cut);
         let cells = match self.strategy() {
             _ if marks_all => &cut.cells,
-            Strategy::InOrder | Strategy::Tiled | Strategy::Partition | Strategy::Runs => &[][..],
+            Strategy::InOrder
+            | Strategy::Tiled
+            | Strategy::Partition
+            | Strategy::Grouped
+            | Strategy::Runs => &[][..],
             Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
         };
         let geometry = Geometry {
@@ -202,7 +206,7 @@ impl Execution {
                 || marks_all
                 || match self.strategy() {
                     Strategy::InOrder | Strategy::Tiled => self.marks,
-                    Strategy::Partition | Strategy::Runs => false,
+                    Strategy::Partition | Strategy::Grouped | Strategy::Runs => false,
                     Strategy::DenseTable | Strategy::CompactTable => true,
                 },
             ..unnumbered(cut, &terms)
@@ -223,7 +227,7 @@ impl Execution {
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
             Strategy::Partition => unreachable!("it ran above"),
-            Strategy::Runs => unreachable!("runs have no walk"),
+            Strategy::Grouped | Strategy::Runs => unreachable!("it has no walk"),
         }
     }
 
@@ -410,7 +414,7 @@ impl Pass<'_, '_, '_> {
                 if done == 0 {
                     return Ok(());
                 }
-                if !self.progress.step(done) {
+                if !self.progress.step(done.saturating_mul(walk.width())) {
                     return Err(Problem::Interrupted.into());
                 }
             }

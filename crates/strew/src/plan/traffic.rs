@@ -362,7 +362,7 @@ impl Execution {
         let reach = pointed.fold(0, usize::saturating_add).min(whole);
         let at_random = !space.lookups.is_empty() && !in_order(space);
         let owners = match self.split() {
-            Some((Split::Owner, threads)) if self.strategy() != Strategy::Partition => threads,
+            Some((Split::Owner, threads)) if !lists(self.strategy()) => threads,
             _ => 1,
         };
         let parts = Parts {
@@ -424,6 +424,7 @@ impl Parts<'_> {
             Strategy::Partition => self.listed(&mut stages),
             Strategy::DenseTable => self.dense(&mut stages),
             Strategy::CompactTable => self.compact(&mut stages),
+            Strategy::Grouped => self.grouped(&mut stages),
             Strategy::Runs => {}
         }
         if around.swept {
@@ -499,6 +500,24 @@ impl Parts<'_> {
         stages.push(self.scattered(stage, self.size, BLOCK));
     }
 
+    fn grouped(&self, stages: &mut Vec<Stage>) {
+        let order = self.cut.count().saturating_mul(size_of::<u32>());
+        let stage = Stage::new("sort the updates by row").moves("index", self.index, 0);
+        let mut stage = stage.visits(self.cut.count(), size_of::<u32>(), order);
+        stage.moves.push(Move {
+            what: "order of the updates",
+            read: 0,
+            written: order as u64,
+            fresh: order as u64,
+        });
+        stages.push(stage);
+        let stage = Stage::new("reduce the groups")
+            .moves("order of the updates", order, 0)
+            .moves("source", self.source, 0)
+            .moves("destination", 0, self.touched);
+        stages.push(self.scattered(stage, self.row(self.size), self.source));
+    }
+
     fn dense(&self, stages: &mut Vec<Stage>) {
         let row = self.execution.table_row();
         let table = self.cut.cell_count.saturating_mul(row);
@@ -531,6 +550,11 @@ impl Parts<'_> {
         let read = if visible { self.touched } else { 0 };
         stages.push(stage.moves("destination", read, self.touched));
     }
+}
+
+/// Whether a strategy reads the index once, whoever the destination belongs to.
+fn lists(strategy: Strategy) -> bool {
+    matches!(strategy, Strategy::Partition | Strategy::Grouped)
 }
 
 /// Whether a sample of the index, if there is one, says that rows come in their order.

@@ -27,7 +27,9 @@ impl Execution {
             Strategy::Tiled => self.request.blank && tiles_all(space, &self.cut, dst),
             Strategy::DenseTable => self.wide(space, &self.cut) == Some(Wide::Accumulators),
             Strategy::InOrder => self.marks_untouched(&self.cut, dst),
-            Strategy::CompactTable | Strategy::Partition | Strategy::Runs => false,
+            Strategy::CompactTable | Strategy::Partition | Strategy::Grouped | Strategy::Runs => {
+                false
+            }
         }
     }
 

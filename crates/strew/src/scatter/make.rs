@@ -3,7 +3,7 @@
 use super::{Finish, Scatter, Start, Target, identity_element};
 use crate::error::Problem;
 use crate::kernel::{FEW, Fresh, clear_equal, duplicate, finite_start};
-use crate::plan::{Before, Execution, Outputs, Request};
+use crate::plan::{Before, Execution, Outputs, Request, Strategy};
 use crate::tensor::{DType, DynTensor, Layout};
 
 impl<'a> Scatter<'a> {
@@ -16,19 +16,22 @@ impl<'a> Scatter<'a> {
         let Target::New { dtype, start } = &self.target else {
             return Ok(None);
         };
-        let mut tensor = match start {
+        let few = self.source.view().len() <= FEW && self.strategy != Some(Strategy::Grouped);
+        Ok(Some(match start {
             Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
-            start if self.source.view().len() <= FEW => {
-                self.start_and_run(request, *dtype, start, arg)?
-            }
+            start if few => self.finished(self.start_and_run(request, *dtype, start, arg)?)?,
             start => self.run_anew(request, *dtype, start, arg)?,
-        };
+        }))
+    }
+
+    /// A tensor that has taken all updates, as it is shown.
+    fn finished(&self, mut tensor: DynTensor) -> Result<DynTensor, Problem> {
         if self.reduction.finish == Finish::ZeroIfStart
-            && let Some(value) = finite_start(*dtype, self.reduction.combine)
+            && let Some(value) = finite_start(tensor.dtype(), self.reduction.combine)
         {
             clear_equal(&mut tensor.view_mut(), &value)?;
         }
-        Ok(Some(tensor))
+        Ok(tensor)
     }
 
     fn start_and_run(
@@ -56,6 +59,10 @@ impl<'a> Scatter<'a> {
             .destinations
             .space(&layout, self.source.view().layout(), arg.is_some());
         let execution = Execution::new(&space, request, dtype, self.source.view().dtype())?;
+        if execution.strategy() == Strategy::Grouped {
+            let threads = execution.split().map_or(1, |(_, threads)| threads);
+            return self.grouped(threads, dtype, start, arg);
+        }
         // Memory that a run begins itself, piece by piece, makes one trip less.
         let fresh = match start {
             _ if !execution.begins_blocks(&space) => None,
@@ -80,11 +87,11 @@ impl<'a> Scatter<'a> {
         };
         let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))?;
-        Ok(tensor)
+        self.finished(tensor)
     }
 
     /// A new destination as it is before the first update.
-    fn start(&self, dtype: DType, start: &Start<'a>) -> Result<DynTensor, Problem> {
+    pub(super) fn start(&self, dtype: DType, start: &Start<'a>) -> Result<DynTensor, Problem> {
         let shape = self.destinations.shape();
         let combine = self.reduction.combine;
         let value = match start {

@@ -3,6 +3,7 @@
 mod alone;
 mod destinations;
 mod gather;
+mod grouped;
 mod make;
 mod reduction;
 mod runs;
@@ -263,6 +264,7 @@ impl<'a> Scatter<'a> {
             },
             visible: in_place && !alone,
             proven: self.proven,
+            ungrouped: self.ungrouped(alone),
             force: self.strategy,
             split: self.split,
         }
@@ -287,16 +289,22 @@ impl<'a> Scatter<'a> {
         let execution = Execution::new(&space, request, self.dtype(), self.source.view().dtype())?;
         Ok(match space.is_empty() {
             true => execution,
-            false => execution.with_traffic(&space, self.around()),
+            false => {
+                let around = self.around(execution.strategy());
+                execution.with_traffic(&space, around)
+            }
         })
     }
 
     /// What is done besides joining the updates, for those who ask what a run moves.
-    fn around(&self) -> Around {
+    fn around(&self, strategy: Strategy) -> Around {
         let request = self.request();
+        let finished =
+            strategy == Strategy::Grouped && self.reduction.finish == Finish::ZeroIfStart;
         let began = match &self.target {
             Target::InPlace { .. } if request.private => Began::Filled,
             Target::InPlace { .. } => Began::InPlace,
+            Target::New { .. } if finished => Began::Zeros,
             Target::New { start, .. } => match start {
                 Start::Zero => Began::Zeros,
                 Start::CopyOf(view) => {
@@ -312,7 +320,7 @@ impl<'a> Scatter<'a> {
         Around {
             began,
             // Once more over all of it: for what still is as it was, or was never reached.
-            swept: self.reduction.finish == Finish::ZeroIfStart || request.unset,
+            swept: (self.reduction.finish == Finish::ZeroIfStart && !finished) || request.unset,
         }
     }
 

@@ -34,3 +34,4 @@ pub use view::{DynView, DynViewMut};
 pub(crate) use footprint::{footprint, lines};
 pub(crate) use memory::{Buffer, Words, try_vec};
 pub(crate) use overlap::{overlap_each_other, overlaps_itself};
+pub(crate) use owned::shaped;

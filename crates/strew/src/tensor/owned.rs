@@ -258,3 +258,11 @@ impl<T: Element> PartialEq for Tensor<T> {
         self.shape() == other.shape() && self.as_slice() == other.as_slice()
     }
 }
+
+/// The tensor with another shape, which must have as many elements.
+pub(crate) fn shaped(tensor: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
+    tensor.reshape(shape).map_err(|tensor| Problem::Layout {
+        argument: "tensor".into(),
+        why: format!("{:?} cannot be seen as {shape:?}", tensor.shape()),
+    })
+}

@@ -5,6 +5,7 @@ use crate::support::Random;
 use crate::support::ways::with_threads;
 use strew::grad::torch::{Kept, scatter_reduce_vjp, scatter_reduce_vjp_kept_dyn};
 use strew::torch::{Reduce, scatter_reduce};
+use strew::torch_scatter::scatter_max;
 use strew::{TensorView, grad};
 
 const REDUCES: [Reduce; 4] = [Reduce::Sum, Reduce::Mean, Reduce::Amax, Reduce::Prod];
@@ -227,4 +228,44 @@ fn a_product_s_result_is_the_product() {
     assert_eq!(with.as_slice()[..4], [0.0, 0.0, 3.0, 0.0]);
     assert_eq!(without.as_slice()[..4], [0.0, 0.0, 3.0, 0.0]);
     assert!(with.as_slice()[4].is_nan() && without.as_slice()[4].is_nan());
+}
+
+/// A large gradient goes to the winners of a maximum group by group, where the index is known.
+#[test]
+fn winners_are_found_by_the_index() {
+    let values = [-1.5, 0.0, 0.5, 2.0, f32::NAN];
+    // A row wider than what stays in the nearest cache, one that is no whole lines, and groups without updates.
+    for (updates, cells, width) in [(66_000, 5_000, 65), (4_200, 9_000, 1_030)] {
+        let rows = Rows::random(updates, cells, width, &values);
+        let src = TensorView::from_slice(&rows.src, &[updates, width]).unwrap();
+        let grad = TensorView::from_slice(&rows.grad, &[cells, width]).unwrap();
+        let index = TensorView::from_slice(&rows.index, &[updates]).unwrap();
+        let (_, arg) = scatter_max(src, &index, 0, Some(cells)).unwrap();
+        let (grad, arg, index) = (grad.into_dyn(), arg.view().into_dyn(), index.into_dyn());
+        let expected = grad::torch_scatter::scatter_arg_vjp_dyn(&grad, &arg, 0, updates).unwrap();
+        let wide = index
+            .clone()
+            .insert_axis(1)
+            .broadcast_to(&[updates, width])
+            .unwrap();
+        for (threads, index) in [(1, &index), (2, &index), (3, &wide), (8, &wide)] {
+            let found = with_threads(threads, || {
+                grad::torch_scatter::scatter_arg_vjp_by_index_dyn(&grad, &arg, index, 0, updates)
+            });
+            assert!(
+                found.unwrap().as_bytes() == expected.as_bytes(),
+                "{threads} threads, {width}"
+            );
+        }
+        let short = TensorView::from_slice(&rows.index[1..], &[updates - 1]).unwrap();
+        let error = grad::torch_scatter::scatter_arg_vjp_by_index_dyn(
+            &grad,
+            &arg,
+            &short.into_dyn(),
+            0,
+            updates,
+        );
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("along dimension 0"), "{error}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::naive::{self, Array, Outcome};
 use crate::support::ways::{Needs, Way, assert_matches, call, made, positions, run, ways};
 use crate::support::{Placement, Random, Spread, Strided, Style};
 use crate::torch::defined;
-use strew::{DType, Strategy, Value};
+use strew::{DType, Split, Strategy, Value};
 
 const REDUCES: [&str; 5] = ["sum", "prod", "mean", "amax", "amin"];
 
@@ -254,6 +254,86 @@ fn listed_from_64_mebibytes_on() {
             .execution();
         assert_eq!(plan.unwrap().strategy(), strategy, "{count}");
     }
+}
+
+/// Updates are sorted by row first where that pays to find the positions of winners.
+#[test]
+fn grouped_by_row() {
+    let mut random = Random(12);
+    for (reduce, updates, cells, width, strategy) in [
+        ("sum", 4100, 2050, 256, Strategy::InOrder),
+        ("max", 4096, 2048, 256, Strategy::Grouped),
+        ("max", 4096, 2049, 256, Strategy::InOrder),
+        ("min", 1 << 17, 1 << 16, 8, Strategy::Grouped),
+        ("max", (1 << 17) - 1, 100, 8, Strategy::InOrder),
+        ("max", 1 << 18, 100, 7, Strategy::InOrder),
+    ] {
+        let values = random.indices(updates, cells, Spread::Skewed);
+        let index = Array::of_ints(DType::I64, &[updates], &values);
+        let src = random.array(DType::F32, &[updates, width], Style::Tame);
+        let chosen = rows_anew(&src, &index, cells, reduce);
+        assert_eq!(chosen, strategy, "{reduce} {updates} {cells} {width}");
+    }
+}
+
+/// Sums of rows of 2, 4 and 8 elements, whose index is used as it is.
+#[test]
+fn short_rows() {
+    let mut random = Random(13);
+    for width in [1, 2, 3, 4, 5, 7, 8, 9] {
+        for dtype in DType::ALL {
+            for index_type in [DType::I32, DType::I64] {
+                let values = random.indices(1100, 50, Spread::Skewed);
+                let index = Array::of_ints(index_type, &[1100], &values);
+                let src = random.array(dtype, &[1100, width], Style::Tame);
+                rows_anew(&src, &index, 50, "sum");
+            }
+        }
+    }
+    let wrong = Array::of_ints(DType::I32, &[300], &[[3; 299].as_slice(), &[7]].concat());
+    let src = random.array(DType::F32, &[300, 4], Style::Tame);
+    let (src, index) = (Strided::plain(&src), Strided::plain(&wrong));
+    let values = values_of_rows(&src, &index, 7);
+    let error = call("torch_scatter.scatter_sum", values).unwrap().run();
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("index[299] = 7"), "{error}");
+}
+
+/// A new tensor of reduced rows, on one thread and on some; gives the strategy that is chosen.
+fn rows_anew(src: &Array, index: &Array, cells: usize, reduce: &str) -> Strategy {
+    let expected = naive::torch_scatter::scatter(src, index, 0, None, Some(cells), reduce);
+    let dtype = src.dtype;
+    let what = || format!("{reduce} {dtype} {:?}", src.shape);
+    let (src, index) = (Strided::plain(src), Strided::plain(index));
+    let name = format!("torch_scatter.scatter_{reduce}");
+    for (threads, split) in [(1, None), (2, None), (3, Some(Split::Owner))] {
+        let way = Way {
+            threads,
+            force: None,
+            split,
+        };
+        let made_by = call(&name, values_of_rows(&src, &index, cells)).unwrap();
+        let output = run(made_by, way, Needs::of(reduce, dtype)).expect("any strategy will do");
+        assert_matches(&made(&output), &expected, false, &what);
+        if reduce == "min" || reduce == "max" {
+            assert_eq!(Some(positions(&output)), expected.arg, "{}", what());
+        }
+    }
+    let call = call(&name, values_of_rows(&src, &index, cells)).unwrap();
+    call.execution().unwrap().strategy()
+}
+
+fn values_of_rows<'v>(
+    src: &'v Strided,
+    index: &'v Strided,
+    cells: usize,
+) -> Vec<(&'static str, Value<'v>)> {
+    vec![
+        ("src", src.input()),
+        ("index", index.input()),
+        ("dim", Value::Int(0)),
+        ("dim_size", Value::Int(cells as i64)),
+    ]
 }
 
 /// Rows of a few elements, each width with loops of its own.

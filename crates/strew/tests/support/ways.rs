@@ -48,6 +48,7 @@ impl Needs {
             Strategy::InOrder | Strategy::Tiled | Strategy::Partition => {
                 !(self.mean || (self.folds && wide))
             }
+            Strategy::Grouped => true,
             _ => self.folds,
         }
     }
@@ -156,7 +157,7 @@ pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
 pub(crate) fn picky(strategy: Strategy) -> bool {
     matches!(
         strategy,
-        Strategy::Tiled | Strategy::Partition | Strategy::Runs
+        Strategy::Tiled | Strategy::Partition | Strategy::Grouped | Strategy::Runs
     )
 }
 

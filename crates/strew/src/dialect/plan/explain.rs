@@ -141,7 +141,7 @@ impl Plan {
         let index = &*self.index;
         match index.groups.get() {
             Some(_) => 0,
-            None => Groups::room(&index.numbers, index.size, index.facts, self.touched()),
+            None => Groups::room(index.numbers.len(), index.size, index.facts, self.touched()),
         }
     }
 

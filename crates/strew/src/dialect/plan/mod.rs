@@ -280,7 +280,7 @@ impl Plan {
     }
 
     /// The lists of updates by row, made when they are first wanted.
-    fn groups(&self) -> Result<&Groups, Problem> {
+    pub(crate) fn groups(&self) -> Result<&Groups, Problem> {
         let index = &*self.index;
         if let Some(groups) = index.groups.get() {
             return Ok(groups);

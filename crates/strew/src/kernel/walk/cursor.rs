@@ -360,7 +360,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         Ok(count)
     }
 
-    /// The next rows as lines of single elements, at most so many rows, with their index values;
+    /// The next rows as lines, at most so many rows, with their index values;
     /// `None` if the walk is over.
     ///
     /// # Errors
@@ -432,10 +432,10 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }))
     }
 
-    /// Whether the rows are lines: single elements, one index that is used as it is.
+    /// Whether the rows are lines: they have one index that is used as it is.
     pub(in super::super) fn has_lines(&self, index: &impl Read) -> bool {
         let walk = self.walk;
-        let single = walk.window.is_empty() && walk.terms.len() == 1;
+        let single = walk.terms.len() == 1;
         let inner = self.along().0.len;
         let long = inner >= SHORTEST_LINE || inner == walk.count();
         let kept = walk.terms.iter().all(line::keeps);

@@ -35,8 +35,8 @@ impl Destinations<'_> {
         }
         // A destination that no memory holds may have more cells than can be numbered.
         Layout::contiguous(DType::Bool, &self.shape)?;
-        let window = self.whole_axes();
-        let lead = self.updates.len() - window;
+        let lead = self.leading_axes();
+        let window = self.updates.len() - lead;
         let cells = &self.shape[..self.shape.len() - window];
         let rows = cells.iter().fold(1usize, |n, &len| n.saturating_mul(len));
         let width = self.updates[lead..].iter().product();
@@ -117,6 +117,11 @@ impl Destinations<'_> {
             rows,
             width,
         })
+    }
+
+    /// How many of the updates' axes say which row of cells an update goes to; the others move as one.
+    pub(crate) fn leading_axes(&self) -> usize {
+        self.updates.len() - self.whole_axes()
     }
 
     /// How many of the last axes of the updates are, one by one, the destination's last axes as a whole, and move
