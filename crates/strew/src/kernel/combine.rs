@@ -51,7 +51,7 @@ impl Direct {
     /// `unset`: cells may be [unset](super::unset()), and the reduction is a sum.
     pub(crate) fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
-        let in_cells = matches!(combine, Combine::Sum | Combine::Prod);
+        let in_cells = combine.folds();
         // The loops of a 16-bit float widen its elements on their way into float32 cells.
         let src = walk.src_layout().dtype();
         let widens = in_cells && !unset && src != dtype && src.accumulator() == dtype;

@@ -4,7 +4,7 @@
 
 use super::copy::{packed, whole};
 use super::loops::{Join, Loops};
-use super::number::Number;
+use super::number::{Mean, Number};
 use super::rows::{Ahead, At, Dim, Dims, Rows, each};
 use crate::error::Problem;
 use crate::tensor::{DType, DynTensor, DynViewMut};
@@ -195,12 +195,11 @@ unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
     }
 }
 
-/// Sets the elements of `dst` that values were counted for to their means: the sum by the count plus
-/// `extra`.
+/// Sets the elements of `dst` that values were counted for to their means.
 ///
 /// # Panics
 /// If the table was not made for such a destination.
-pub(crate) fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, extra: u64) {
+pub(crate) fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
     let dtype = dst.dtype();
     let cell = for_countable!(dtype, T => T::CELL);
     assert!(table.shape() == dst.shape() && Some(table.dtype()) == cell);
@@ -219,12 +218,12 @@ pub(crate) fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, extra: u64) {
     };
     // SAFETY: the window covers the whole destination on the left, borrowed mutably, and the whole
     // table on the right, which has cells of the loop's type.
-    let _: Option<()> = for_countable!(dtype, T => unsafe { finish::<T>(&rows, extra) });
+    let _: Option<()> = for_countable!(dtype, T => unsafe { finish::<T>(&rows, mean) });
 }
 
 /// # Safety
 /// As for [`each`].
-unsafe fn finish<T: Countable>(rows: &Rows<'_>, extra: u64) {
+unsafe fn finish<T: Countable>(rows: &Rows<'_>, mean: Mean) {
     // SAFETY: the caller's promise.
     unsafe {
         each::<T, Cell<T>, Cell<T>>(
@@ -233,7 +232,7 @@ unsafe fn finish<T: Countable>(rows: &Rows<'_>, extra: u64) {
             |_, element, cell| {
                 let count = cell.count.get();
                 if count > 0 {
-                    *element = T::narrow(T::mean(cell.sum, count + extra));
+                    *element = T::narrow(mean.of::<T>(cell.sum, count));
                 }
             },
         );

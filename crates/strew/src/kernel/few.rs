@@ -39,7 +39,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
         combine: Combine,
     ) -> Option<Result<(), OutOfBounds>> {
         let (dtype, count) = (dst.dtype(), src.len());
-        let folds = matches!(combine, Combine::Sum | Combine::Prod);
+        let folds = combine.folds();
         let own = src.dtype() == dtype && !(folds && dtype.accumulator() != dtype);
         let same = |(index, _): (&DynView<'_>, usize)| index.shape() == src.shape();
         let few = (1..=FEW).contains(&count) && self.components.clone().all(same);

@@ -126,10 +126,14 @@ impl Grouped<'_> {
         let dtype = src.dtype();
         let axis = self.axis;
         self.check(&range, src, outputs, first_row)?;
-        let extreme = |f: &Fold| matches!(f.combine, Combine::Min(_) | Combine::Max(_));
-        if dtype.is_complex() && self.folds.iter().any(extreme) {
+        let missing = |f: &Fold| match f.combine {
+            Combine::Sum | Combine::Prod => None,
+            Combine::Min(_) | Combine::Max(_) => dtype.is_complex().then_some("an extreme"),
+            Combine::Sub | Combine::Div | Combine::Assign => Some("this, by groups"),
+        };
+        if let Some(what) = self.folds.iter().find_map(missing) {
             return Err(Problem::Unsupported {
-                what: "an extreme".into(),
+                what: what.into(),
                 dtype,
             });
         }
@@ -610,7 +614,8 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl
             Combine::Min(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<false, true>),
             Combine::Max(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<true, true>),
             Combine::Min(_) => each!(T, T::extreme::<false, false>),
-            Combine::Max(_) | Combine::Assign => each!(T, T::extreme::<true, false>),
+            // Others have no loops here.
+            _ => each!(T, T::extreme::<true, false>),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The one place where element type and reduction choose the loops of a run.
 
 use super::line::{LineLoop, lines, short_lines};
-use super::number::{Bool, Convert, Number, Ordered};
+use super::number::{Bool, Convert, Mean, Number, Ordered};
 use super::rows::{Loop, Rows, each};
 use super::unset::Settable;
 use super::{Combine, Nan};
@@ -99,6 +99,30 @@ impl<T: Number> Join for Prod<T> {
     }
 }
 
+struct Sub<T>(PhantomData<T>);
+
+impl<T: Number> Join for Sub<T> {
+    type Cell = T::Acc;
+    type Value = T;
+    type Wide = T::Acc;
+    #[inline(always)]
+    fn join(cell: &mut T::Acc, value: T::Acc) {
+        *cell = T::sub(*cell, value);
+    }
+}
+
+struct Div<T>(PhantomData<T>);
+
+impl<T: Number> Join for Div<T> {
+    type Cell = T::Acc;
+    type Value = T;
+    type Wide = T::Acc;
+    #[inline(always)]
+    fn join(cell: &mut T::Acc, value: T::Acc) {
+        *cell = T::div(*cell, value);
+    }
+}
+
 /// A minimum or maximum. A strict one reads its cells as they are: they may hold a start value that
 /// is no element.
 struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
@@ -183,6 +207,12 @@ pub(super) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
         Combine::Prod => {
             for_dtype!(dtype, T => Loops::of::<Prod<T>>(), complex C => Loops::of::<Prod<C>>())
         }
+        Combine::Sub => {
+            for_dtype!(dtype, T => Loops::of::<Sub<T>>(), complex C => Loops::of::<Sub<C>>())
+        }
+        Combine::Div => {
+            for_dtype!(dtype, T => Loops::of::<Div<T>>(), complex C => Loops::of::<Div<C>>())
+        }
         Combine::Min(Nan::Propagate) => {
             for_dtype!(dtype, T => Loops::of::<Min<T>>(), complex C => return None)
         }
@@ -253,22 +283,22 @@ unsafe fn widen<T: Number>(rows: &Rows<'_>) {
 }
 
 /// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
-/// per row, each row is divided by its count first.
-pub(super) type FinishLoop = unsafe fn(&Rows<'_>, Option<&[u64]>);
+/// per row, each row is made a mean first.
+pub(super) type FinishLoop = unsafe fn(&Rows<'_>, Option<(Mean, &[u64])>);
 
 pub(super) fn finish_loop(dtype: DType) -> FinishLoop {
     for_dtype!(dtype, T => finish::<T>, complex C => finish::<C>)
 }
 
-unsafe fn finish<T: Number>(rows: &Rows<'_>, counts: Option<&[u64]>) {
+unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
-        match counts {
-            Some(counts) => each::<T, T::Acc, T::Acc>(
+        match means {
+            Some((mean, counts)) => each::<T, T::Acc, T::Acc>(
                 rows,
                 #[inline(always)]
                 |row, cell, sum| {
-                    *cell = T::narrow(T::mean(sum, counts[row]));
+                    *cell = T::narrow(mean.of::<T>(sum, counts[row]));
                 },
             ),
             None => each::<T, T::Acc, T>(
@@ -305,8 +335,10 @@ unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
 pub(crate) fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
     Some(match combine {
         Combine::Assign => return None,
-        Combine::Sum => for_dtype!(dtype, T => bits(T::ZERO), complex C => bits(C::ZERO)),
-        Combine::Prod => {
+        Combine::Sum | Combine::Sub => {
+            for_dtype!(dtype, T => bits(T::ZERO), complex C => bits(C::ZERO))
+        }
+        Combine::Prod | Combine::Div => {
             for_dtype!(dtype, T => bits(<T as Number>::ONE), complex C => bits(<C as Number>::ONE))
         }
         Combine::Min(_) => {

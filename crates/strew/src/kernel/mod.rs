@@ -63,7 +63,7 @@ pub(crate) use handed::handed_back;
 pub(crate) use lane::Lane;
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use multiplicity::Multiplicity;
-pub(crate) use number::converts;
+pub(crate) use number::{Divisor, Mean, converts};
 pub(crate) use partition::{BLOCK, Blocks, Partition, Share};
 pub(crate) use places::{nonzero, unravel};
 pub(crate) use pointwise::Pointwise;
@@ -89,10 +89,22 @@ pub enum Combine {
     Sum,
     /// Multiplication. Integers wrap, `bool` is a logical and.
     Prod,
+    /// Subtraction of the update from the cell. Integers wrap.
+    Sub,
+    /// Division of the cell by the update. Integers are rounded toward zero and wrap; by 0 they become 0.
+    Div,
     /// The smaller one.
     Min(Nan),
     /// The larger one.
     Max(Nan),
+}
+
+impl Combine {
+    /// Whether the running result is an accumulator, and not an element.
+    #[inline(always)]
+    pub(crate) fn folds(self) -> bool {
+        matches!(self, Self::Sum | Self::Prod | Self::Sub | Self::Div)
+    }
 }
 
 /// What a minimum or maximum makes of NaN.

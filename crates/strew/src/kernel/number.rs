@@ -28,12 +28,20 @@ pub(super) trait Number: Convert<Self::Acc> {
     const ONE: Self::Acc;
     fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    fn sub(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// Integers are rounded toward zero, wrap, and divided by 0 are 0.
+    fn div(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     /// The mean, given the sum of `count > 0` values: integers are rounded down.
     fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
     /// Likewise, integers rounded toward zero.
     #[inline(always)]
     fn mean_toward_zero(sum: Self::Acc, count: u64) -> Self::Acc {
         Self::mean(sum, count)
+    }
+    /// The sum by the square root of the count.
+    #[inline(always)]
+    fn by_root(sum: Self::Acc, _: u64) -> Self::Acc {
+        sum
     }
     #[inline(always)]
     fn widen(self) -> Self::Acc {
@@ -42,6 +50,39 @@ pub(super) trait Number: Convert<Self::Acc> {
     #[inline(always)]
     fn narrow(acc: Self::Acc) -> Self {
         acc.convert()
+    }
+}
+
+/// How a sum becomes a mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mean {
+    /// This is added to the number of updates.
+    pub(crate) more: u64,
+    /// What the number does.
+    pub(crate) divisor: Divisor,
+}
+
+/// What a sum is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Divisor {
+    /// The number; integers are rounded down.
+    Count,
+    /// The number; integers are rounded toward zero.
+    CountTowardZero,
+    /// Its square root; integers and bools stay as they are.
+    Root,
+}
+
+impl Mean {
+    /// The mean of a cell that so many updates went to, at least one.
+    #[inline(always)]
+    pub(super) fn of<T: Number>(self, sum: T::Acc, count: u64) -> T::Acc {
+        let count = count + self.more;
+        match self.divisor {
+            Divisor::Count => T::mean(sum, count),
+            Divisor::CountTowardZero => T::mean_toward_zero(sum, count),
+            Divisor::Root => T::by_root(sum, count),
+        }
     }
 }
 
@@ -77,6 +118,10 @@ macro_rules! integers {
             fn add(a: $t, b: $t) -> $t { a.wrapping_add(b) }
             #[inline(always)]
             fn mul(a: $t, b: $t) -> $t { a.wrapping_mul(b) }
+            #[inline(always)]
+            fn sub(a: $t, b: $t) -> $t { a.wrapping_sub(b) }
+            #[inline(always)]
+            fn div(a: $t, b: $t) -> $t { if b == 0 { 0 } else { a.wrapping_div(b) } }
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
@@ -121,9 +166,16 @@ macro_rules! floats {
             fn add(a: $acc, b: $acc) -> $acc { a + b }
             #[inline(always)]
             fn mul(a: $acc, b: $acc) -> $acc { a * b }
+            #[inline(always)]
+            fn sub(a: $acc, b: $acc) -> $acc { a - b }
+            #[inline(always)]
+            fn div(a: $acc, b: $acc) -> $acc { a / b }
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn by_root(sum: $acc, count: u64) -> $acc { sum / (count as $acc).sqrt() }
         }
         impl Ordered for $t {
             const PLAIN: bool = false;
@@ -156,10 +208,20 @@ macro_rules! complexes {
             fn add(a: $t, b: $t) -> $t { a + b }
             #[inline(always)]
             fn mul(a: $t, b: $t) -> $t { a * b }
+            #[inline(always)]
+            fn sub(a: $t, b: $t) -> $t { a - b }
+            #[inline(always)]
+            fn div(a: $t, b: $t) -> $t { a / b }
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn mean(sum: $t, count: u64) -> $t {
                 <$t>::new(sum.re / count as $part, sum.im / count as $part)
+            }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn by_root(sum: $t, count: u64) -> $t {
+                let root = (count as $part).sqrt();
+                <$t>::new(sum.re / root, sum.im / root)
             }
         }
     )*};
@@ -178,6 +240,15 @@ impl Number for Bool {
     #[inline(always)]
     fn mul(a: Self, b: Self) -> Self {
         Self(u8::from(a.get() & b.get()))
+    }
+    // No operator gets here: bools are refused before.
+    #[inline(always)]
+    fn sub(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() & !b.get()))
+    }
+    #[inline(always)]
+    fn div(a: Self, _: Self) -> Self {
+        a
     }
     #[inline(always)]
     fn mean(sum: Self, _: u64) -> Self {

@@ -7,6 +7,7 @@ use super::Combine;
 use super::convert::Converter;
 use super::lane::Lane;
 use super::loops::{Bits, FinishLoop, combine_loop, copy_loop, finish_loop, identity, widen_loop};
+use super::number::Mean;
 use super::rows::{Ahead, At, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
@@ -72,7 +73,7 @@ impl Table {
             what: format!("{combine:?} in a table"),
             dtype,
         };
-        if !matches!(combine, Combine::Sum | Combine::Prod) {
+        if !combine.folds() {
             return Err(unsupported());
         }
         let acc = dtype.accumulator();
@@ -243,14 +244,14 @@ impl Table {
         }
     }
 
-    /// Writes the touched rows to the destination, divided by their count plus `extra` if it is given.
+    /// Writes the touched rows to the destination, divided by their counts for a mean.
     ///
     /// `id(slot)` is the number of the destination's row that a slot stands for; rows whose number
     /// is not one of the walk's are left out.
     pub(crate) fn finish(
         &mut self,
         walk: &Walk<'_>,
-        mean: Option<u64>,
+        mean: Option<Mean>,
         id: impl Fn(usize) -> usize,
     ) {
         let most = self.slots.min(ROWS);
@@ -270,7 +271,7 @@ impl Table {
             {
                 at[filled] = (slot * self.row_bytes).cast_signed();
                 dst[filled] = place;
-                counts[filled] = count + mean.unwrap_or(0);
+                counts[filled] = count;
                 filled += 1;
             }
             if filled == ROWS || (slot + 1 == self.slots && filled > 0) {
@@ -282,7 +283,7 @@ impl Table {
                     window: &self.finish_window,
                     ahead: Ahead::NONE,
                 };
-                let counts = mean.map(|_| &counts[..filled]);
+                let counts = mean.map(|mean| (mean, &counts[..filled]));
                 // SAFETY: `place` gives offsets whose whole window lies in the destination, `at`
                 // are rows of the table; the two do not overlap, as the table is private.
                 unsafe { (self.finish)(&rows, counts) };

@@ -147,7 +147,7 @@ pub(super) fn choose(
     (dst, src): (DType, DType),
     cut: &Cut,
 ) -> Result<(Strategy, &'static str), Problem> {
-    let folds = matches!(request.combine, Combine::Sum | Combine::Prod);
+    let folds = request.combine.folds();
     let widens = folds && dst.accumulator() != dst;
     let must_stage = widens || request.mean.is_some();
     if let Some(strategy) = request.force {

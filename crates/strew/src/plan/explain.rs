@@ -329,6 +329,8 @@ impl Execution {
             Combine::Assign => "assign",
             Combine::Sum => "sum",
             Combine::Prod => "prod",
+            Combine::Sub => "sub",
+            Combine::Div => "div",
             Combine::Min(_) => "min",
             Combine::Max(_) => "max",
         };
@@ -337,9 +339,9 @@ impl Execution {
         } else {
             combine
         };
-        let accumulator = match self.request.combine {
-            Combine::Sum | Combine::Prod => self.dst.accumulator(),
-            _ => self.dst,
+        let accumulator = match self.request.combine.folds() {
+            true => self.dst.accumulator(),
+            false => self.dst,
         };
         let mut facts = vec![
             ("strategy", self.strategy.to_string()),

@@ -1,6 +1,6 @@
 //! The run of a gather: a scatter's walk from the places to the updates.
 
-use super::decode::Reader;
+use super::decode::{OutOfRange, Reader};
 use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit, unnumbered};
 use super::space::{Cut, Space};
@@ -57,7 +57,10 @@ impl Execution {
             return Ok(());
         }
         if space.rules().iter().any(|rule| rule.size == 0) {
-            return Err(Fault::OutOfBounds);
+            return match space.bounds.out_of_range {
+                OutOfRange::Drop => Ok(()),
+                OutOfRange::Error | OutOfRange::Clip => Err(Fault::OutOfBounds),
+            };
         }
         let watch = Watch::take();
         let stop = AtomicBool::new(false);

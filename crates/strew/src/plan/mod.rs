@@ -35,7 +35,7 @@ pub use traffic::{Move, Stage, Traffic};
 pub use way::Way;
 pub(crate) use way::{Work, choose, threads};
 
-use crate::kernel::Combine;
+use crate::kernel::{Combine, Mean};
 
 /// What a run is asked to do with its updates.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +49,8 @@ pub(crate) struct Request {
     pub(crate) private: bool,
     /// Every cell of the destination holds the reduction's identity.
     pub(crate) blank: bool,
-    /// Divide by the number of updates plus this.
-    pub(crate) mean: Option<u64>,
+    /// Divide by the number of updates.
+    pub(crate) mean: Option<Mean>,
     /// The caller can see the destination, so nothing may be written before all is checked.
     pub(crate) visible: bool,
     /// Every index value has been checked before, and nobody else can change it.

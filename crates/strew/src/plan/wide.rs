@@ -8,7 +8,8 @@ use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit, unnumbered};
 use super::space::{Cut, Space};
 use crate::kernel::{
-    Combine, DefaultFloats, Direct, Walk, counted_like, counted_size, divide, round, wide_like,
+    Combine, DefaultFloats, Direct, Mean, Walk, counted_like, counted_size, divide, round,
+    wide_like,
 };
 use crate::monitor::Monitor;
 use crate::tensor::{DType, DynView, DynViewMut};
@@ -19,8 +20,8 @@ use std::sync::atomic::AtomicBool;
 pub(super) enum Wide {
     /// Accumulators.
     Accumulators,
-    /// Sums of single elements, each with its count; for a mean of the count plus this.
-    Counted(u64),
+    /// Sums of single elements, each with its count.
+    Counted(Mean),
 }
 
 impl Wide {
@@ -31,7 +32,7 @@ impl Wide {
         cut: &Cut,
         (dst, src): (DType, DType),
     ) -> Option<Self> {
-        let Some(extra) = request.mean else {
+        let Some(mean) = request.mean else {
             return request.blank.then_some(Self::Accumulators);
         };
         // Of a row, one count is enough.
@@ -39,7 +40,7 @@ impl Wide {
         let cells = space.dst.iter().map(|&(len, _)| len);
         let all = cells.fold(1, usize::saturating_mul) == cut.cell_count;
         let counted = single && all && counted_size(dst, cut.count()).is_some();
-        counted.then_some(Self::Counted(extra))
+        counted.then_some(Self::Counted(mean))
     }
 
     /// Bytes of a cell.
@@ -94,7 +95,7 @@ impl Execution {
         self.begin_writing(&mut pass);
         match wide {
             Wide::Accumulators => round(&table, &mut dst)?,
-            Wide::Counted(extra) => divide(&table, &mut dst, extra),
+            Wide::Counted(mean) => divide(&table, &mut dst, mean),
         }
         Ok(())
     }

@@ -2,8 +2,10 @@
 
 mod cells;
 mod line;
+mod picks;
 
 pub(crate) use cells::RowNumbers;
+pub use picks::Pointer;
 
 use crate::error::Problem;
 use crate::kernel::{Combine, Few, OutOfBounds};
@@ -12,12 +14,13 @@ use crate::tensor::{DType, Dims, DynView, DynViewMut, Held, Layout};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The cells that updates go to, in one of four forms.
+/// The cells that updates go to, in one of several forms.
 ///
 /// All of them are the same thing inside: an iteration space, of which some axes walk along axes
 /// of the destination, and index components that each say where on one axis an update goes.
 /// *Affine* destinations have no component; in *rows*, a tuple of components names a whole
-/// window; in *elements*, each element has its own index along one axis. An index that is constant
+/// window; in *elements*, each element has its own index along one axis; *picks* and *placed* destinations are those in which
+/// other axes lie between. An index that is constant
 /// along trailing axes (broadcast, stride 0) is run as rows whatever form it was given in. *Runs* are
 /// something else: rows that lie one after the other belong to one row, as an array says.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub struct Component<'a> {
     pub axis: usize,
     /// Where a value stands in the argument as the caller gave it, for messages.
     pub place: Place,
+    /// Axes of the updates amid those of `place` that are not the argument's.
+    between: Range<usize>,
 }
 
 /// How to say where in its argument an index value stands.
@@ -121,6 +126,25 @@ impl<'a> Destinations<'a> {
             shape: Dims::from_slice(shape),
             updates: Dims::from_slice(&[0]),
             onto: SmallVec::from_elem(None, 1),
+            start: Dims::from_elem(0, shape.len()),
+            components: SmallVec::new(),
+            bounds: Bounds::STRICT,
+            along: None,
+            pairing: None,
+        }
+    }
+
+    /// The whole destination, once for each element of a batch of this shape.
+    #[must_use]
+    pub fn whole(shape: &[usize], batch: &[usize]) -> Self {
+        let mut updates = Dims::from_slice(batch);
+        updates.extend_from_slice(shape);
+        let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
+        onto.extend((0..shape.len()).map(|axis| Some((axis, 1))));
+        Self {
+            shape: Dims::from_slice(shape),
+            updates,
+            onto,
             start: Dims::from_elem(0, shape.len()),
             components: SmallVec::new(),
             bounds: Bounds::STRICT,
@@ -203,6 +227,7 @@ impl<'a> Destinations<'a> {
                     axes: 0..batch.len(),
                     tuple: tuple_at.map(|at| (at, number)),
                 },
+                between: 0..0,
             })
         };
         let mut pointing = SmallVec::new();
@@ -259,6 +284,7 @@ impl<'a> Destinations<'a> {
             index: index.clone().into(),
             axis,
             place,
+            between: 0..0,
         });
         Ok(Self {
             shape: Dims::from_slice(shape),
@@ -332,6 +358,7 @@ impl<'a> Destinations<'a> {
                 index: held,
                 axis,
                 place,
+                between: 0..0,
             })
             .collect(),
             bounds: Bounds::STRICT,
@@ -358,10 +385,21 @@ impl<'a> Destinations<'a> {
         &self.updates
     }
 
+    /// Whether an index that names no cell is left out, and no error.
+    pub(super) fn drops(&self) -> bool {
+        self.bounds.drops()
+    }
+
     /// The index components.
     #[must_use]
     pub fn components(&self) -> &[Component<'a>] {
         &self.components
+    }
+
+    /// The index arrays, with the names of their arguments.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (&'static str, &DynView<'_>)> {
+        let components = self.components.iter();
+        components.map(|component| (component.argument, component.index.view()))
     }
 
     /// The same as strides, for a destination and a source in memory.
@@ -489,8 +527,8 @@ impl Component<'_> {
     /// Where in the argument the value at a coordinate of the updates stands.
     pub(super) fn position(&self, at: &[usize]) -> Vec<usize> {
         let Range { start, end } = self.place.axes;
-        let own = at.get(start..end.min(at.len())).unwrap_or_default();
-        let mut position = own.to_vec();
+        let own = (start..end.min(at.len())).filter(|k| !self.between.contains(k));
+        let mut position: Vec<usize> = own.map(|k| at[k]).collect();
         if let Some((where_, entry)) = self.place.tuple {
             position.insert(where_.min(position.len()), entry);
         }

@@ -1,19 +1,20 @@
 //! The way back of a scatter: cells that an index names, one for each element of a new tensor.
 
-use super::{Destinations, Output};
+use super::{Destinations, Output, apart};
 use crate::error::Problem;
 use crate::plan::{Execution, Fault, Space, Split, Strategy};
-use crate::tensor::{Dims, DynTensor, Held, Layout};
+use crate::tensor::{Dims, DynTensor, DynViewMut, Held, Layout};
 
 /// A gather: which cell of an input each element of a new tensor is a copy of.
 ///
 /// The cells are described as those that a scatter writes to; here they are read. The new tensor has
-/// the shape of that scatter's updates.
+/// the shape of that scatter's updates; elements whose index is left out are zeros.
 #[derive(Debug)]
 pub struct Gather<'a> {
     places: Destinations<'a>,
     input: Held<'a>,
     shape: Option<Dims>,
+    fill: Option<DynTensor>,
     strategy: Option<Strategy>,
     split: Option<(Split, usize)>,
 }
@@ -37,6 +38,7 @@ impl<'a> Gather<'a> {
             places,
             input,
             shape: None,
+            fill: None,
             strategy: None,
             split: None,
         })
@@ -46,6 +48,14 @@ impl<'a> Gather<'a> {
     #[must_use]
     pub fn shaped(mut self, shape: &[usize]) -> Self {
         self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Elements whose index is left out are this one, of the input's type, and not zeros.
+    #[must_use]
+    pub fn filled(mut self, fill: DynTensor) -> Self {
+        let fits = fill.dtype() == self.input.view().dtype() && fill.shape().is_empty();
+        self.fill = fits.then_some(fill);
         self
     }
 
@@ -69,6 +79,17 @@ impl<'a> Gather<'a> {
     pub(crate) fn cells(&self) -> usize {
         let shape = self.places.updates_shape().iter();
         shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
+    /// Refuses memory for the result that shares some with what is read.
+    pub(crate) fn check_overlap(
+        &self,
+        input: &'static str,
+        argument: &'static str,
+        view: &mut DynViewMut<'_>,
+    ) -> Result<(), Problem> {
+        let inputs = self.places.inputs();
+        apart(argument, view, inputs.chain([(input, self.input.view())]))
     }
 
     /// How this would run.
@@ -96,7 +117,14 @@ impl<'a> Gather<'a> {
     /// [`run`](Self::run) of a gather that stays where it is.
     pub(crate) fn perform(&self) -> Result<Output, Problem> {
         let input = self.input.view();
-        let mut tensor = DynTensor::scratch(input.dtype(), self.places.updates_shape())?;
+        let shape = self.places.updates_shape();
+        let mut tensor = match self.places.drops() {
+            true => match &self.fill {
+                Some(fill) => DynTensor::filled(input.dtype(), shape, fill.as_bytes())?,
+                None => DynTensor::zeros(input.dtype(), shape)?,
+            },
+            false => DynTensor::scratch(input.dtype(), shape)?,
+        };
         let space = self.places.space(input.layout(), tensor.layout(), false);
         let run = self.plan(&space)?.gather(&space, input, tensor.view_mut());
         run.map_err(|fault| match fault {

@@ -22,6 +22,15 @@ impl<'a> Scatter<'a> {
         if self.reduction.combine == Combine::Assign {
             return Some("updates that replace each other are not grouped");
         }
+        if matches!(self.reduction.combine, Combine::Sub | Combine::Div) {
+            return Some("differences and quotients are not made by group");
+        }
+        if matches!(
+            self.reduction.finish,
+            Finish::MeanTowardZero { .. } | Finish::DivideByRoot
+        ) {
+            return Some("these means are not made by group");
+        }
         if self.source.view().dtype() != *dtype {
             return Some("updates that are converted are not grouped");
         }
@@ -79,7 +88,7 @@ impl<'a> Scatter<'a> {
             fold: 0,
             mean: match self.reduction.finish {
                 Finish::Mean { count_self } => Some(u64::from(count_self)),
-                Finish::None | Finish::ZeroIfStart => None,
+                _ => None,
             },
             zero_if_start,
         };

@@ -10,13 +10,13 @@ mod runs;
 mod widen;
 
 pub(crate) use destinations::RowNumbers;
-pub use destinations::{Component, Destinations, Place};
+pub use destinations::{Component, Destinations, Place, Pointer};
 pub use gather::Gather;
 pub use reduction::{Finish, Init, Reduction};
 pub(crate) use widen::widened;
 
 use crate::error::Problem;
-use crate::kernel::{Combine, Nan, OutOfBounds, converts, identity};
+use crate::kernel::{Combine, Divisor, Mean, Nan, OutOfBounds, converts, identity};
 use crate::monitor::is_watched;
 use crate::plan::{Around, Before, Began, Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
@@ -140,7 +140,14 @@ impl<'a> Scatter<'a> {
             });
         }
         let what = match (reduction.combine, reduction.finish) {
-            (_, Finish::Mean { .. }) if to == DType::Bool => Some("mean"),
+            (_, Finish::Mean { .. } | Finish::MeanTowardZero { .. }) if to == DType::Bool => {
+                Some("mean")
+            }
+            (_, Finish::DivideByRoot) if !to.is_float() && !to.is_complex() => {
+                Some("division by the square root of the count")
+            }
+            (Combine::Sub, _) if to == DType::Bool => Some("the difference"),
+            (Combine::Div, _) if to == DType::Bool => Some("the quotient"),
             (Combine::Min(_), _) if to.is_complex() => Some("the minimum"),
             (Combine::Max(_), _) if to.is_complex() => Some("the maximum"),
             _ => None,
@@ -258,16 +265,26 @@ impl<'a> Scatter<'a> {
                 (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
                 _ => false,
             },
-            mean: match self.reduction.finish {
-                Finish::Mean { count_self } => Some(u64::from(count_self)),
-                Finish::None | Finish::ZeroIfStart => None,
-            },
+            mean: self.mean(),
             visible: in_place && !alone,
             proven: self.proven,
             ungrouped: self.ungrouped(alone),
             force: self.strategy,
             split: self.split,
         }
+    }
+
+    fn mean(&self) -> Option<Mean> {
+        let (count_self, divisor) = match self.reduction.finish {
+            Finish::Mean { count_self } => (count_self, Divisor::Count),
+            Finish::MeanTowardZero { count_self } => (count_self, Divisor::CountTowardZero),
+            Finish::DivideByRoot => (false, Divisor::Root),
+            Finish::None | Finish::ZeroIfStart => return None,
+        };
+        Some(Mean {
+            more: u64::from(count_self),
+            divisor,
+        })
     }
 
     /// How this would run.
@@ -416,28 +433,37 @@ impl<'a> Scatter<'a> {
         argument: &'static str,
         view: &mut DynViewMut<'_>,
     ) -> Result<(), Problem> {
-        if overlaps_itself(view.layout()) {
+        let inputs = self.destinations.inputs();
+        apart(
+            argument,
+            view,
+            inputs.chain([(self.updates, self.source.view())]),
+        )
+    }
+}
+
+/// Refuses memory to write to that has elements in one place, or that shares some with an input.
+fn apart<'v>(
+    argument: &'static str,
+    view: &mut DynViewMut<'_>,
+    inputs: impl Iterator<Item = (&'static str, &'v DynView<'v>)>,
+) -> Result<(), Problem> {
+    if overlaps_itself(view.layout()) {
+        return Err(Problem::Overlap {
+            argument,
+            with: "has elements that share memory (an expanded tensor?)".into(),
+        });
+    }
+    let at = view.as_mut_ptr().addr();
+    for (name, other) in inputs {
+        if overlap_each_other(at, view.layout(), other.as_ptr().addr(), other.layout()) {
             return Err(Problem::Overlap {
                 argument,
-                with: "has elements that share memory (an expanded tensor?)".into(),
+                with: format!("shares memory with {name}"),
             });
         }
-        let at = view.as_mut_ptr().addr();
-        let shares = |other: &DynView<'_>| {
-            overlap_each_other(at, view.layout(), other.as_ptr().addr(), other.layout())
-        };
-        let indices = self.destinations.components().iter();
-        let inputs = indices.map(|c| (c.argument, c.index.view()));
-        for (name, other) in inputs.chain([(self.updates, self.source.view())]) {
-            if shares(other) {
-                return Err(Problem::Overlap {
-                    argument,
-                    with: format!("shares memory with {name}"),
-                });
-            }
-        }
-        Ok(())
     }
+    Ok(())
 }
 
 /// A new tensor of the reduction's identities.

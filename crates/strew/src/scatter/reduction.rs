@@ -45,6 +45,13 @@ pub enum Finish {
         /// What the cell held at first counts as one more.
         count_self: bool,
     },
+    /// Likewise, integers rounded toward zero.
+    MeanTowardZero {
+        /// What the cell held at first counts as one more.
+        count_self: bool,
+    },
+    /// Touched cells are divided by the square root of their number of updates.
+    DivideByRoot,
     /// Cells of a new destination that still equal the value they started from become 0.
     ZeroIfStart,
 }

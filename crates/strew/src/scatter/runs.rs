@@ -1,7 +1,7 @@
 //! Runs: rows of source and destination that belong together because they lie one after the other.
 
 use super::destinations::problem;
-use super::{Component, Finish, Init, Output, Scatter, Start, Target};
+use super::{Component, Init, Output, Scatter, Start, Target};
 use crate::error::Problem;
 use crate::kernel::{Combine, RunFold, RunStart, clear, duplicate};
 use crate::plan::{Execution, Fault, Paired, Pairing, RunsOutputs, Split, Strategy, Traffic};
@@ -159,7 +159,7 @@ impl Scatter<'_> {
                 (Init::Identity, _) if begun == Begun::Copied => RunStart::Replaced,
                 _ => RunStart::Nothing,
             },
-            mean: matches!(self.reduction.finish, Finish::Mean { .. }),
+            mean: self.mean().is_some(),
             none: self.arg.unwrap_or_default(),
         };
         let paired = Paired {

@@ -3,6 +3,7 @@
 use super::layout::aligned;
 use super::{DType, Dims, DynView};
 use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
 use smallvec::{SmallVec, smallvec};
 
 /// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
@@ -114,8 +115,8 @@ impl DynView<'_> {
             DType::BF16 => show!(bf16),
             DType::F32 => show!(f32),
             DType::F64 => show!(f64),
-            DType::C64 => show!(num_complex::Complex32),
-            DType::C128 => show!(num_complex::Complex64),
+            DType::C64 => show!(Complex32),
+            DType::C128 => show!(Complex64),
         })
     }
 
@@ -147,6 +148,42 @@ impl DynView<'_> {
             }
         }
         found
+    }
+
+    /// The coordinate of the first element, in row-major order, that is zero.
+    #[must_use]
+    pub(crate) fn first_zero(&self) -> Option<Dims> {
+        let mut before = 0;
+        macro_rules! search {
+            ($t:ty, $zero:expr) => {
+                all_offsets(self.shape(), self.layout().strides(), |offset| {
+                    // SAFETY: the offset is that of an element of this type.
+                    let value = unsafe { self.as_ptr().offset(offset).cast::<$t>().read() };
+                    let goes_on = value != $zero;
+                    before += usize::from(goes_on);
+                    goes_on
+                })
+            };
+        }
+        let none = match self.dtype() {
+            DType::Bool | DType::I8 | DType::U8 => search!(u8, 0),
+            DType::I16 | DType::U16 => search!(u16, 0),
+            DType::I32 | DType::U32 => search!(u32, 0),
+            DType::I64 | DType::U64 => search!(u64, 0),
+            DType::F16 => search!(f16, f16::ZERO),
+            DType::BF16 => search!(bf16, bf16::ZERO),
+            DType::F32 => search!(f32, 0.0),
+            DType::F64 => search!(f64, 0.0),
+            DType::C64 => search!(Complex32, Complex32::ZERO),
+            DType::C128 => search!(Complex64, Complex64::ZERO),
+        };
+        (!none).then(|| {
+            let mut at = self.dims();
+            for len in at.iter_mut().rev() {
+                (*len, before) = (before % *len, before / *len);
+            }
+            at
+        })
     }
 
     /// The largest element of an integer or float view; `None` if there is none.

@@ -147,7 +147,8 @@ fn neighbours_are_no_overlap() {
     let index = ints(DType::I32, &[4], &[0, 1, 2, 3]);
     let even = buffer.write(0, &[4], &[8]);
     let odd = buffer.read(1, &[4], &[8]);
-    strew::mindspore::scatter_mul_dyn(even, index.view(), odd.clone()).unwrap();
+    let cpu = strew::mindspore::Device::Cpu;
+    strew::mindspore::scatter_mul_dyn(even, index.view(), odd.clone(), cpu).unwrap();
     assert_eq!(buffer.0[..8], [0.0, 1.0, 6.0, 3.0, 20.0, 5.0, 42.0, 7.0]);
     // One array as input and src at once: the result is a new one.
     let index = ints(DType::I32, &[2], &[0, 0]);

@@ -127,14 +127,29 @@ impl Fold {
         self.cells[cell] = Some((total.mul(self.dtype, value), count + 1));
     }
 
+    pub(crate) fn sub(&mut self, cell: usize, start: Num, value: Num) {
+        let (total, count) = self.cells[cell].unwrap_or((start, 0));
+        self.cells[cell] = Some((total.sub(self.dtype, value), count + 1));
+    }
+
+    pub(crate) fn div(&mut self, cell: usize, start: Num, value: Num) {
+        let (total, count) = self.cells[cell].unwrap_or((start, 0));
+        self.cells[cell] = Some((total.div(self.dtype, value), count + 1));
+    }
+
     /// Writes the cells; with `mean`, divided by their counts plus that many.
     pub(crate) fn finish(self, array: &mut Array, mean: Option<u64>) {
+        self.finish_by(array, |total, count| {
+            mean.map_or(total, |more| total.divide(count + more))
+        });
+    }
+
+    /// Writes what `how` makes of each cell's total and number of updates.
+    pub(crate) fn finish_by(self, array: &mut Array, how: impl Fn(Num, u64) -> Num) {
         for (bits, cell) in array.data.iter_mut().zip(self.cells) {
-            let Some((total, count)) = cell else {
-                continue;
-            };
-            let total = mean.map_or(total, |more| total.divide(count + more));
-            *bits = number::write(array.dtype, total);
+            if let Some((total, count)) = cell {
+                *bits = number::write(array.dtype, how(total, count));
+            }
         }
     }
 }

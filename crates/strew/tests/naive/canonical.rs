@@ -33,8 +33,26 @@ pub(crate) fn resolve(bounds: Bounds, value: i128, size: usize) -> Result<Option
 pub(crate) enum Join {
     Assign,
     Sum,
+    Sub,
+    Div,
     /// The cell and its updates, divided by the number of updates.
     Mean,
+    /// Likewise, integers rounded toward zero.
+    MeanTowardZero,
+    /// Likewise, divided by the square root of that number.
+    ByRoot,
+}
+
+impl Join {
+    /// What is made of a cell's total and number of updates.
+    fn finish(self, fold: Fold, out: &mut Outcome) {
+        fold.finish_by(&mut out.array, |total, count| match self {
+            Self::Mean => total.divide(count),
+            Self::MeanTowardZero => total.divide_toward_zero(count),
+            Self::ByRoot => total.divide_by_root(count),
+            Self::Assign | Self::Sum | Self::Sub | Self::Div => total,
+        });
+    }
 }
 
 /// The position and the component of the first index that names no cell.
@@ -78,7 +96,7 @@ pub(crate) fn rows(
             put(&mut out, &mut fold, &cell, updates, from, join);
         }
     }
-    fold.finish(&mut out.array, (join == Join::Mean).then_some(0));
+    join.finish(fold, &mut out);
     Ok(out)
 }
 
@@ -102,7 +120,7 @@ pub(crate) fn elements(
         }
         put(&mut out, &mut fold, &cell, updates, at, join);
     }
-    fold.finish(&mut out.array, (join == Join::Mean).then_some(0));
+    join.finish(fold, &mut out);
     Ok(out)
 }
 
@@ -121,7 +139,7 @@ pub(crate) fn affine(
         let cell: Vec<usize> = (0..c.len()).map(along).collect();
         put(&mut out, &mut fold, &cell, updates, at, join);
     }
-    fold.finish(&mut out.array, (join == Join::Mean).then_some(0));
+    join.finish(fold, &mut out);
     out
 }
 
@@ -134,9 +152,14 @@ fn put(
     join: Join,
 ) {
     let to = out.array.flat(cell);
+    let (start, value) = (out.array.num(to), updates.num(from));
     match join {
         Join::Assign => out.array.data[to] = updates.data[from],
-        Join::Sum | Join::Mean => fold.sum(to, out.array.num(to), updates.num(from)),
+        Join::Sub => fold.sub(to, start, value),
+        Join::Div => fold.div(to, start, value),
+        Join::Sum | Join::Mean | Join::MeanTowardZero | Join::ByRoot => {
+            fold.sum(to, start, value);
+        }
     }
     out.touched[to] = true;
 }

@@ -180,6 +180,23 @@ impl Num {
         }
     }
 
+    /// Difference, likewise.
+    pub(crate) fn sub(self, dtype: DType, other: Self) -> Self {
+        match (self, other) {
+            (Int(a), Int(b)) => Int(wrap(dtype, a - b)),
+            _ => self.minus(other),
+        }
+    }
+
+    /// Quotient, likewise: of integers toward zero, and 0 by 0.
+    pub(crate) fn div(self, dtype: DType, other: Self) -> Self {
+        match (self, other) {
+            (Int(_), Int(0)) => Int(0),
+            (Int(a), Int(b)) => Int(wrap(dtype, a / b)),
+            _ => self.quotient(other),
+        }
+    }
+
     /// The quotient of floats.
     pub(crate) fn quotient(self, other: Self) -> Self {
         match (self, other) {
@@ -267,6 +284,25 @@ impl Num {
             F64(a) => F64(a / count as f64),
             C32(a) => C32(a.map(|part| part / count as f32)),
             C64(a) => C64(a.map(|part| part / count as f64)),
+        }
+    }
+
+    /// The quotient by a count; integers are rounded toward zero.
+    pub(crate) fn divide_toward_zero(self, count: u64) -> Self {
+        match self {
+            Int(a) => Int(a / i128::from(count)),
+            other => other.divide(count),
+        }
+    }
+
+    /// The quotient of floats by the square root of a count.
+    pub(crate) fn divide_by_root(self, count: u64) -> Self {
+        match self {
+            F32(a) => F32(a / (count as f32).sqrt()),
+            F64(a) => F64(a / (count as f64).sqrt()),
+            C32(a) => C32(a.map(|part| part / (count as f32).sqrt())),
+            C64(a) => C64(a.map(|part| part / (count as f64).sqrt())),
+            Bool(_) | Int(_) => panic!("only of floats"),
         }
     }
 

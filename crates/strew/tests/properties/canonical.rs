@@ -22,6 +22,16 @@ const INDEX_TYPES: [DType; 8] = [
 const NEGATIVE: [Negative; 3] = [Negative::Reject, Negative::Wrap, Negative::Drop];
 const OUT_OF_RANGE: [OutOfRange; 3] = [OutOfRange::Error, OutOfRange::Drop, OutOfRange::Clip];
 
+const JOINS: [Join; 7] = [
+    Join::Assign,
+    Join::Sum,
+    Join::Sub,
+    Join::Div,
+    Join::Mean,
+    Join::MeanTowardZero,
+    Join::ByRoot,
+];
+
 #[derive(Clone, Debug)]
 struct Case {
     basis: Basis,
@@ -42,10 +52,16 @@ prop_compose! {
         index in prop::sample::select(INDEX_TYPES.to_vec()),
         negative in prop::sample::select(NEGATIVE.to_vec()),
         out_of_range in prop::sample::select(OUT_OF_RANGE.to_vec()),
-        join in prop::sample::select(vec![Join::Assign, Join::Sum, Join::Mean]),
+        join in prop::sample::select(JOINS.to_vec()),
         odd in prop::sample::select(vec![3, 40, 1_000_000]),
     ) -> Case {
-        let join = if basis.dtype == DType::Bool && join == Join::Mean { Join::Sum } else { join };
+        let whole = !basis.dtype.is_float() && !basis.dtype.is_complex();
+        let join = match join {
+            Join::Sub | Join::Div | Join::Mean | Join::MeanTowardZero | Join::ByRoot
+                if basis.dtype == DType::Bool => Join::Sum,
+            Join::ByRoot if whole => Join::MeanTowardZero,
+            other => other,
+        };
         let bounds = Bounds { negative, out_of_range };
         Case { basis, shape, batch, index, bounds, join, odd }
     }
@@ -83,11 +99,16 @@ fn indices(case: &Case, random: &mut Random, shape: &[usize], size: usize) -> Ar
 fn reduction(join: Join) -> Reduction {
     let mut reduction = Reduction::into_self(match join {
         Join::Assign => Combine::Assign,
-        Join::Sum | Join::Mean => Combine::Sum,
+        Join::Sub => Combine::Sub,
+        Join::Div => Combine::Div,
+        Join::Sum | Join::Mean | Join::MeanTowardZero | Join::ByRoot => Combine::Sum,
     });
-    if join == Join::Mean {
-        reduction.finish = Finish::Mean { count_self: false };
-    }
+    reduction.finish = match join {
+        Join::Mean => Finish::Mean { count_self: false },
+        Join::MeanTowardZero => Finish::MeanTowardZero { count_self: false },
+        Join::ByRoot => Finish::DivideByRoot,
+        Join::Assign | Join::Sum | Join::Sub | Join::Div => Finish::None,
+    };
     reduction
 }
 
@@ -106,7 +127,9 @@ fn compare(
     let reduce = match case.join {
         Join::Assign => "assign",
         Join::Sum => "sum",
-        Join::Mean => "mean",
+        Join::Sub => "sub",
+        Join::Div => "div",
+        Join::Mean | Join::MeanTowardZero | Join::ByRoot => "mean",
     };
     let needs = Needs::of(reduce, into.dtype);
     for way in ways() {

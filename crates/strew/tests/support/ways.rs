@@ -23,7 +23,10 @@ pub(crate) struct Needs {
 impl Needs {
     pub(crate) fn of(reduce: &str, dtype: DType) -> Self {
         Self {
-            folds: matches!(reduce, "sum" | "add" | "prod" | "mul" | "mean"),
+            folds: matches!(
+                reduce,
+                "sum" | "add" | "prod" | "mul" | "sub" | "div" | "mean"
+            ),
             mean: reduce == "mean",
             dtype,
             runs: false,
