@@ -4,8 +4,12 @@
 //! [`Scatter`](crate::scatter::Scatter) (or to what comes to several passes of one), and lists its operators as data. It holds no data loop.
 
 mod composed;
+mod delivered;
+mod gathers;
+mod indexing;
 mod operator;
 mod plan;
+mod tuples;
 
 pub mod mindspore;
 pub mod mxnet;

@@ -2,10 +2,11 @@
 
 use super::OPERATORS;
 use super::composed::Composed;
+use super::delivered::Delivered;
 use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Gather, Output, Scatter};
-use crate::tensor::{DType, DynView, DynViewMut, Scalar};
+use crate::tensor::{DType, Dims, DynView, DynViewMut, Scalar};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -186,6 +187,24 @@ impl Integers<'_> {
     }
 }
 
+impl Integers<'_> {
+    /// The list as the sizes of a tensor.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list); [`Problem::Value`] for a negative one.
+    pub(super) fn sizes(&self, argument: &'static str) -> Result<Dims, Problem> {
+        let listed = self.list(argument)?;
+        let sizes = listed.iter().enumerate().map(|(axis, &size)| {
+            usize::try_from(size).map_err(|_| Problem::Value {
+                argument: format!("{argument}[{axis}]"),
+                value: size.to_string(),
+                expected: "it must be at least 0".into(),
+            })
+        });
+        sizes.collect()
+    }
+}
+
 fn integers(view: &DynView<'_>, argument: &'static str) -> Result<Vec<i64>, Problem> {
     let found = view.dtype();
     let list = found.is_integer().then(|| view.to_integers()).flatten();
@@ -204,7 +223,7 @@ pub struct Arguments<'a> {
 }
 
 /// No operator has more arguments. Room for all of them is begun by a store each.
-const MOST: usize = 8;
+const MOST: usize = 13;
 const _: () = {
     let mut dialect = 0;
     while dialect < OPERATORS.len() {
@@ -246,6 +265,7 @@ impl<'a> Arguments<'a> {
         let tensors = [Kind::Tensor, Kind::Target];
         let fits = wanted == found
             || (tensors.contains(&found) && (wanted == Kind::Tensor || wanted == Kind::Integers))
+            || (wanted == Kind::Tensors && tensors.contains(&found))
             || (wanted == Kind::Scalar && [Kind::Int, Kind::Bool].contains(&found));
         if !fits {
             return Err(self.error(Problem::Kind {
@@ -404,6 +424,9 @@ impl<'a> Arguments<'a> {
     pub(super) fn tensors(&mut self, name: &'static str) -> Result<Vec<Option<DynView<'a>>>> {
         let found = match self.take(name) {
             Some(Value::Tensors(list)) => Some(list),
+            // One tensor is a list of one.
+            Some(Value::Tensor(view)) => Some(vec![Some(view)]),
+            Some(Value::Target(view)) => Some(vec![Some(view.into_view())]),
             _ => None,
         };
         self.required(name, found)
@@ -445,6 +468,7 @@ pub(super) enum Work<'a> {
     Scatter(Scatter<'a>),
     Gather(Gather<'a>),
     Composed(Composed<'a>),
+    Delivered(Box<Delivered<'a>>),
 }
 
 impl<'a> From<Scatter<'a>> for Work<'a> {
@@ -466,6 +490,12 @@ impl<'a> From<Composed<'a>> for Work<'a> {
     }
 }
 
+impl<'a> From<Delivered<'a>> for Work<'a> {
+    fn from(delivered: Delivered<'a>) -> Self {
+        Self::Delivered(Box::new(delivered))
+    }
+}
+
 /// A checked call, where it was made, to be run once.
 #[derive(Debug)]
 pub struct Ready<'c, 'a>(&'c mut Call<'a>);
@@ -478,6 +508,7 @@ impl Ready<'_, '_> {
             Work::Scatter(scatter) => scatter.cells(),
             Work::Gather(gather) => gather.cells(),
             Work::Composed(composed) => composed.cells(),
+            Work::Delivered(delivered) => delivered.cells(),
         }
     }
 
@@ -532,6 +563,7 @@ impl<'a> Call<'a> {
             Work::Scatter(scatter) => scatter.perform(),
             Work::Gather(gather) => gather.perform(),
             Work::Composed(composed) => composed.perform(),
+            Work::Delivered(delivered) => delivered.perform(),
         };
         done.map_err(|p| self.context.error(p))
     }
@@ -543,7 +575,7 @@ impl<'a> Call<'a> {
     pub(crate) fn scatter(&self) -> Result<&Scatter<'a>, Problem> {
         match &self.work {
             Work::Scatter(scatter) => Ok(scatter),
-            Work::Gather(_) | Work::Composed(_) => Err(Problem::Kind {
+            _ => Err(Problem::Kind {
                 argument: "operator".into(),
                 expected: "a scatter".into(),
                 found: "something else".into(),
@@ -560,6 +592,7 @@ impl<'a> Call<'a> {
             Work::Scatter(scatter) => scatter.execution(),
             Work::Gather(gather) => gather.execution(),
             Work::Composed(composed) => composed.execution(),
+            Work::Delivered(delivered) => delivered.execution(),
         };
         execution.map_err(|p| self.context.error(p))
     }
@@ -571,6 +604,7 @@ impl<'a> Call<'a> {
             Work::Scatter(scatter) => scatter.with_strategy(strategy).into(),
             Work::Gather(gather) => gather.with_strategy(strategy).into(),
             Work::Composed(composed) => composed.with_strategy(strategy).into(),
+            Work::Delivered(delivered) => delivered.with_strategy(strategy).into(),
         };
         self
     }
@@ -582,6 +616,7 @@ impl<'a> Call<'a> {
             Work::Scatter(scatter) => scatter.with_split(split).into(),
             Work::Gather(gather) => gather.with_split(split).into(),
             Work::Composed(composed) => composed.with_split(split).into(),
+            Work::Delivered(delivered) => delivered.with_split(split).into(),
         };
         self
     }
@@ -624,6 +659,21 @@ pub(crate) fn expect_dtype(
         found,
         expected: expected.to_string(),
     })
+}
+
+/// The problem of a divisor that is zero, unless there is none.
+pub(super) fn expect_no_zero(
+    argument: &'static str,
+    divisors: &DynView<'_>,
+) -> Result<(), Problem> {
+    match divisors.first_zero() {
+        None => Ok(()),
+        Some(at) => Err(Problem::Value {
+            argument: format!("{argument}{at:?}"),
+            value: "0".into(),
+            expected: format!("{argument} must not contain 0"),
+        }),
+    }
 }
 
 /// The problem of a shape that does not fit, unless it does.
