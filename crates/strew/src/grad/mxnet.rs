@@ -8,6 +8,7 @@ use super::route::Route;
 use super::{context, expect_field, typed};
 use crate::dialect::mxnet::{class, destinations};
 use crate::error::Result;
+use crate::plan::Bounds;
 use crate::tensor::shaped;
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
@@ -49,7 +50,7 @@ pub fn scatter_nd_vjp_dyn(
     const NAME: &str = "grad.mxnet.scatter_nd_vjp";
     let work = || {
         expect_field("grad", grad.dtype())?;
-        let to = destinations(indices, grad.shape())?;
+        let to = destinations(indices, grad.shape(), Bounds::STRICT)?;
         let forward = Forward {
             route: Route::to(&to)?,
             rule: Rule::Last,
