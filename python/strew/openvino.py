@@ -2,9 +2,23 @@
 
 from ._strew import Operator as _Operator
 
-__all__ = ["slice_scatter"]
+__all__ = [
+    "gather",
+    "gather_elements",
+    "gather_nd",
+    "scatter_elements_update",
+    "scatter_nd_update",
+    "scatter_update",
+    "slice_scatter",
+]
 
 _slice_scatter = _Operator("openvino.slice_scatter")
+_scatter_elements_update = _Operator("openvino.scatter_elements_update")
+_scatter_nd_update = _Operator("openvino.scatter_nd_update")
+_scatter_update = _Operator("openvino.scatter_update")
+_gather = _Operator("openvino.gather")
+_gather_elements = _Operator("openvino.gather_elements")
+_gather_nd = _Operator("openvino.gather_nd")
 
 
 def slice_scatter(data, updates, start, stop, step, axes=None):
@@ -55,3 +69,197 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
            [ 5.,  6.,  7.,  8., 80.]])
     """
     return _slice_scatter(data, updates, start, stop, step, axes)
+
+
+def scatter_elements_update(
+    data, indices, updates, axis, reduction="none", use_init_val=True
+):
+    """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
+
+    ScatterElementsUpdate-12, and -3 with the defaults.
+
+    Parameters
+    ----------
+    data : array
+        Of one or more dimensions and any dtype.
+    indices : array
+        Any integer dtype, of `data`'s rank, no larger than it apart from `axis`; negative ones count from
+        the end.
+    updates : array
+        Of `indices`' shape and `data`'s dtype.
+    axis : int
+        Negative from the end.
+    reduction : {"none", "sum", "prod", "min", "max", "mean"}
+        How updates join a cell. "none" replaces it, and the last update stays; "min" and "max" leave NaN
+        out; means of integers are rounded toward zero.
+    use_init_val : bool, default True
+        Whether what `data` holds in a cell takes part. Cells without updates keep it anyway.
+
+    Returns
+    -------
+    array
+        Of `data`'s shape and dtype.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+    TypeError
+        If `indices` or `updates` has another dtype.
+    ValueError
+        If a shape, `axis` or `reduction` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> data = np.array([-7, 0])
+    >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean")
+    array([-1,  0])
+    >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean", False)
+    array([2, 0])
+    """
+    return _scatter_elements_update(
+        data, indices, updates, axis, reduction, use_init_val
+    )
+
+
+def scatter_nd_update(data, indices, updates, reduction="none"):
+    """Copy `data` and join each window of `updates` to the one that its index tuple names.
+
+    ScatterNDUpdate-15, and -3 with the default.
+
+    Parameters
+    ----------
+    data : array
+        Any shape and dtype.
+    indices : array
+        Any integer dtype. Along the last axis lie tuples, of at most as many entries as `data` has axes;
+        negative ones count from the end. A tuple without entries names all of `data`.
+    updates : array
+        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s dtype. A
+        single number may come as an array of one.
+    reduction : {"none", "sum", "sub", "prod", "min", "max"}
+        How updates join a cell, as for `scatter_elements_update`.
+
+    Returns
+    -------
+    array
+        Of `data`'s shape and dtype.
+
+    Raises
+    ------
+    IndexError, TypeError, ValueError
+        As `scatter_elements_update`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.openvino.scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [-1]]), np.array([10, 20]), "sub")
+    array([  1,   2, -27])
+    """
+    return _scatter_nd_update(data, indices, updates, reduction)
+
+
+def scatter_update(data, indices, updates, axis):
+    """Copy `data` and replace slices along `axis` by `updates` (ScatterUpdate-3).
+
+    Parameters
+    ----------
+    data : array
+        Of one or more dimensions and any dtype.
+    indices : array
+        Which slices: any shape and integer dtype, in ``0 .. data.shape[axis] - 1``.
+    updates : array
+        Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype. Of
+        several for a slice, the last one stays.
+    axis : int
+        Negative from the end.
+
+    Returns
+    -------
+    array
+        Of `data`'s shape and dtype.
+
+    Raises
+    ------
+    IndexError, TypeError, ValueError
+        As `scatter_elements_update`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> data = np.array([[1, 2, 3], [4, 5, 6]])
+    >>> strew.openvino.scatter_update(data, np.array([2, 0]), np.array([[10, 20], [30, 40]]), 1)
+    array([[20,  2, 10],
+           [40,  5, 30]])
+    """
+    return _scatter_update(data, indices, updates, axis)
+
+
+def gather(data, indices, axis, batch_dims=0):
+    """Pick slices of `data` along `axis`; zeros where an index is out of range (Gather-8).
+
+    Parameters
+    ----------
+    data : array
+        Of one or more dimensions and any dtype.
+    indices : array
+        Which slices: any shape and integer dtype; negative ones count from the end.
+    axis : int
+        Negative from the end.
+    batch_dims : int, default 0
+        How many of the first axes of `data` and `indices` are the same; negative: from `indices`' rank.
+
+    Returns
+    -------
+    array
+        Of shape ``data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:]``.
+
+    Raises
+    ------
+    TypeError
+        If `indices` has another dtype.
+    ValueError
+        If a shape, `axis` or `batch_dims` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.openvino.gather(np.array([10, 20, 30]), np.array([-1, 0, 3]), 0)
+    array([30, 10,  0])
+    """
+    return _gather(data, indices, axis, batch_dims)
+
+
+def gather_elements(data, indices, axis):
+    """Pick the elements of `data` that `indices` name along `axis` (GatherElements-6).
+
+    `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`; negative
+    ones count from the end. The result has its shape. Exceptions are those of `scatter_elements_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.openvino.gather_elements(np.array([[1, 2], [3, 4]]), np.array([[0, 1], [-1, 0]]), 0)
+    array([[1, 4],
+           [3, 2]])
+    """
+    return _gather_elements(data, indices, axis)
+
+
+def gather_nd(data, indices, batch_dims=0):
+    """Pick the windows of `data` that tuples along the last axis of `indices` name (GatherND-8).
+
+    Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count from the
+    end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
+    Exceptions are those of `scatter_elements_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.openvino.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1], [0]]), 1)
+    array([2, 3])
+    """
+    return _gather_nd(data, indices, batch_dims)

@@ -1,20 +1,20 @@
-//! OpenVINO: operators of its opsets.
+//! `SliceScatter-15`.
 //!
-//! Source of the semantics: OpenVINO 2026.4.1, the `SliceScatter-15` document and
-//! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`; see also `COMPARE.md`.
+//! Source of the semantics: the operator's document and
+//! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`.
 
-use super::operator::{
-    Argument, Arguments, Call, Context, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
+use super::call;
+use crate::dialect::operator::{
+    Argument, Arguments, Call, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
 };
-use crate::error::{Class, Problem, Result};
+use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
 use crate::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// The operators of this dialect.
-pub const OPERATORS: &[Operator] = &[Operator {
+pub(super) const SLICE_SCATTER: Operator = Operator {
     name: "openvino.slice_scatter",
     summary: "SliceScatter-15: a copy of data with the slice start:stop:step replaced by updates",
     arguments: &[
@@ -63,7 +63,7 @@ pub const OPERATORS: &[Operator] = &[Operator {
     ],
     returns: &["out"],
     lower: |args| lower_from(args),
-}];
+};
 
 fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
     let data = args.tensor("data")?;
@@ -107,7 +107,7 @@ pub(crate) struct Selected {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`] for lengths, axes, steps or shapes that do not fit.
+/// [`Class::Value`](crate::Class::Value) for lengths, axes, steps or shapes that do not fit.
 pub fn slice_scatter<'a, T: Element>(
     data: impl Into<TensorView<'a, T>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -123,14 +123,16 @@ pub fn slice_scatter<'a, T: Element>(
         step: step.into(),
         axes: axes.map(Integers::from),
     };
-    Ok(super::typed(lower(data, updates, &slice)?.run()?.tensor))
+    Ok(crate::dialect::typed(
+        lower(data, updates, &slice)?.run()?.tensor,
+    ))
 }
 
 /// [`slice_scatter`] with element types known at run time, and start, stop, step and axes as lists
 /// or as tensors of any integer type.
 ///
 /// # Errors
-/// As [`slice_scatter`]; [`Class::Type`] for dtypes that do not fit.
+/// As [`slice_scatter`]; [`Class::Type`](crate::Class::Type) for dtypes that do not fit.
 pub fn slice_scatter_dyn<'a>(
     data: DynView<'a>,
     updates: DynView<'a>,
@@ -145,25 +147,13 @@ pub fn slice_scatter_dyn<'a>(
         step,
         axes,
     };
-    Ok(super::tensor(lower(data, updates, &slice)?.run()?.tensor))
-}
-
-pub(crate) fn class(problem: &Problem) -> Class {
-    match problem {
-        Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
-        _ => Class::Value,
-    }
+    Ok(crate::dialect::tensor(
+        lower(data, updates, &slice)?.run()?.tensor,
+    ))
 }
 
 fn lower<'a>(data: DynView<'a>, updates: DynView<'a>, slice: &Slice<'_>) -> Result<Call<'a>> {
-    let context = Context {
-        operator: "openvino.slice_scatter".into(),
-        class,
-    };
-    match describe(data, updates, slice) {
-        Ok(scatter) => Ok(Call::new(context, scatter)),
-        Err(problem) => Err(context.error(problem)),
-    }
+    call("openvino.slice_scatter", describe(data, updates, slice))
 }
 
 fn describe<'a>(

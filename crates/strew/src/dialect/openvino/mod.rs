@@ -1,0 +1,80 @@
+//! OpenVINO: operators of its opsets.
+//!
+//! Source of the semantics: OpenVINO 2026.4.1, the documents of the operators, its reference tests
+//! (`src/plugins/template/tests/functional/op_reference/`) and runs of the CPU plugin; see also `COMPARE.md`.
+
+mod gather;
+mod slice;
+mod update;
+
+pub use gather::{
+    gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
+};
+pub(crate) use slice::{Selected, Slice};
+pub use slice::{slice_scatter, slice_scatter_dyn};
+pub use update::{
+    scatter_elements_update, scatter_elements_update_dyn, scatter_nd_update, scatter_nd_update_dyn,
+    scatter_update, scatter_update_dyn,
+};
+
+use super::operator::{Call, Context, Operator, Work, expect_dtype};
+use crate::error::{Class, Problem, Result};
+use crate::plan::{Bounds, Negative};
+use crate::tensor::DynView;
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    slice::SLICE_SCATTER,
+    update::SCATTER_ELEMENTS_UPDATE,
+    update::SCATTER_ND_UPDATE,
+    update::SCATTER_UPDATE,
+    gather::GATHER,
+    gather::GATHER_ELEMENTS,
+    gather::GATHER_ND,
+];
+
+/// Negative indices count from the end.
+const WRAP: Bounds = Bounds {
+    negative: Negative::Wrap,
+    ..Bounds::STRICT
+};
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
+        Problem::IndexOutOfBounds { .. } => Class::Index,
+        _ => Class::Value,
+    }
+}
+
+fn call<'a>(
+    operator: &'static str,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    let context = Context {
+        operator: operator.into(),
+        class,
+    };
+    match described {
+        Ok(work) => Ok(Call::new(context, work)),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        "indices",
+        indices.dtype(),
+        indices.dtype().is_integer(),
+        "it must be an integer type",
+    )
+}
+
+fn expect_like_data(data: &DynView<'_>, updates: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        "updates",
+        updates.dtype(),
+        updates.dtype() == data.dtype(),
+        format_args!("it must be data's dtype, {}", data.dtype()),
+    )
+}

@@ -1,0 +1,442 @@
+//! `ScatterElementsUpdate-12`, `ScatterNDUpdate-15`, `ScatterUpdate-3`.
+
+use super::{WRAP, call, expect_index, expect_like_data};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_shape};
+use crate::dialect::tuples::{expect_windows, tuples};
+use crate::error::{Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Finish, Init, Place, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+const DATA: Argument = Argument::needed(
+    "data",
+    Kind::Tensor,
+    "the tensor to start from: any shape and dtype",
+);
+
+const ELEMENT_REDUCTIONS: &[&str] = &["none", "sum", "prod", "min", "max", "mean"];
+const WINDOW_REDUCTIONS: &[&str] = &["none", "sum", "sub", "prod", "min", "max"];
+
+pub(super) const SCATTER_ELEMENTS_UPDATE: Operator = Operator {
+    name: "openvino.scatter_elements_update",
+    summary: "ScatterElementsUpdate-12: a copy of data with updates joined to the cells that indices name along axis",
+    arguments: &[
+        DATA,
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "where along axis each update goes: any integer dtype, of data's rank; negative counts from the end",
+        ),
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "an element for each of indices: its shape, data's dtype",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that indices point along; negative counts from the end",
+        ),
+        Argument::needed(
+            "reduction",
+            Kind::Text,
+            "how updates join a cell: none replaces it",
+        )
+        .or("none")
+        .of(ELEMENT_REDUCTIONS),
+        Argument::needed(
+            "use_init_val",
+            Kind::Bool,
+            "whether what data holds in a cell takes part in its reduction",
+        )
+        .or("True"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        let axis = args.int("axis")?;
+        let reduction = args.optional_text("reduction");
+        let use_init_val = args.bool_or("use_init_val", true);
+        let reduction = reduction.as_deref().unwrap_or("none");
+        lower_elements(data, indices, updates, axis, reduction, use_init_val)
+    },
+};
+
+pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
+    name: "openvino.scatter_nd_update",
+    summary: "ScatterNDUpdate-15: a copy of data with updates joined to the windows that index tuples name",
+    arguments: &[
+        DATA,
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "index tuples along the last axis: any integer dtype; negative counts from the end",
+        ),
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "windows, of shape indices.shape[:-1] + data.shape[indices.shape[-1]:] and data's dtype",
+        ),
+        Argument::needed(
+            "reduction",
+            Kind::Text,
+            "how updates join a cell: none replaces it",
+        )
+        .or("none")
+        .of(WINDOW_REDUCTIONS),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        let reduction = args.optional_text("reduction");
+        lower_nd(
+            data,
+            indices,
+            updates,
+            reduction.as_deref().unwrap_or("none"),
+        )
+    },
+};
+
+pub(super) const SCATTER_UPDATE: Operator = Operator {
+    name: "openvino.scatter_update",
+    summary: "ScatterUpdate-3: a copy of data with slices along axis replaced by updates",
+    arguments: &[
+        DATA,
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "where along axis each slice goes: any shape and integer dtype, not negative",
+        ),
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "slices, of shape data.shape[:axis] + indices.shape + data.shape[axis + 1:] and data's dtype",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that indices point along; negative counts from the end",
+        ),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        lower_slices(data, indices, updates, args.int("axis")?)
+    },
+};
+
+/// A copy of `data` with each element of `updates` joined to the cell that its index names along `axis`, in
+/// row-major order.
+///
+/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative ones count
+///   from the end.
+/// * `updates`: shape of `indices`.
+/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"prod"`, `"min"`, `"max"` (both
+///   leave NaN out) or `"mean"` (of integers rounded toward zero).
+/// * `use_init_val`: whether what `data` holds in a cell that is named takes part.
+///
+/// ```
+/// let out = strew::openvino::scatter_elements_update(&[-7, 0], &[0i32, 0], &[1, 2], 0, "mean", false)?;
+/// assert_eq!(out.as_slice(), [1, 0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for an index out
+/// of range, [`Class::Value`](crate::Class::Value) for everything else.
+pub fn scatter_elements_update<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    axis: i64,
+    reduction: &str,
+    use_init_val: bool,
+) -> Result<Tensor<T>> {
+    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let call = lower_elements(data, indices, updates, axis, reduction, use_init_val)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_elements_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_elements_update`]; [`Class::Type`](crate::Class::Type) for updates of another type.
+pub fn scatter_elements_update_dyn(
+    data: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    axis: i64,
+    reduction: &str,
+    use_init_val: bool,
+) -> Result<DynTensor> {
+    let call = lower_elements(data, indices, updates, axis, reduction, use_init_val)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
+/// row-major order.
+///
+/// * `indices`: any integer type; its last axis holds tuples, of at most as many entries as `data` has
+///   axes. Negative ones count from the end. A tuple without entries names all of `data`.
+/// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries; `[1]` for a single
+///   number as well.
+/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"sub"`, `"prod"`, `"min"` or `"max"`
+///   (both leave NaN out).
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::openvino::scatter_nd_update(&[1, 2, 3], &array![[2i8], [-1]], &[10, 20], "sub")?;
+/// assert_eq!(out.as_slice(), [1, 2, -27]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_elements_update`].
+pub fn scatter_nd_update<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    reduction: &str,
+) -> Result<Tensor<T>> {
+    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let call = lower_nd(data, indices, updates.into().into_dyn(), reduction)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_elements_update_dyn`].
+pub fn scatter_nd_update_dyn(
+    data: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    reduction: &str,
+) -> Result<DynTensor> {
+    let call = lower_nd(data, indices, updates, reduction)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[.., i, ..]`. Of
+/// several updates of a slice, the last one stays.
+///
+/// * `indices`: any integer type and shape, values in `0..data.shape[axis]`.
+/// * `updates`: shape `data.shape[..axis] + indices.shape + data.shape[axis + 1..]`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let data = array![[1, 2, 3], [4, 5, 6]];
+/// let out = strew::openvino::scatter_update(&data, &[2u8, 0], &array![[10, 20], [30, 40]], 1)?;
+/// assert_eq!(out.as_slice(), [20, 2, 10, 40, 5, 30]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_elements_update`].
+pub fn scatter_update<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    axis: i64,
+) -> Result<Tensor<T>> {
+    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let call = lower_slices(data, indices, updates.into().into_dyn(), axis)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_elements_update_dyn`].
+pub fn scatter_update_dyn(
+    data: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    axis: i64,
+) -> Result<DynTensor> {
+    let call = lower_slices(data, indices, updates, axis)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower_elements<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    along: i64,
+    reduction: &str,
+    use_init_val: bool,
+) -> Result<Call<'a>> {
+    let reduction = element_reduction(reduction, use_init_val);
+    let described = reduction.and_then(|r| describe_elements(data, indices, updates, along, r));
+    call("openvino.scatter_elements_update", described)
+}
+
+fn lower_nd<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    reduction: &str,
+) -> Result<Call<'a>> {
+    let combine = combine(reduction, WINDOW_REDUCTIONS);
+    let described = combine.and_then(|c| describe_nd(data, indices, updates, c));
+    call("openvino.scatter_nd_update", described)
+}
+
+fn lower_slices<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    along: i64,
+) -> Result<Call<'a>> {
+    let described = describe_slices(data, indices, updates, along);
+    call("openvino.scatter_update", described)
+}
+
+/// What a word stands for, if it is one of those that the operator takes.
+fn combine(word: &str, words: &[&str]) -> Result<Combine, Problem> {
+    if !words.contains(&word) {
+        return Err(Problem::Value {
+            argument: "reduction".into(),
+            value: word.into(),
+            expected: format!("it must be one of {}", words.join(", ")),
+        });
+    }
+    Ok(match word {
+        "sum" | "mean" => Combine::Sum,
+        "sub" => Combine::Sub,
+        "prod" => Combine::Prod,
+        "min" => Combine::Min(Nan::Ignore),
+        "max" => Combine::Max(Nan::Ignore),
+        _ => Combine::Assign,
+    })
+}
+
+fn element_reduction(word: &str, use_init_val: bool) -> Result<Reduction, Problem> {
+    let combine = combine(word, ELEMENT_REDUCTIONS)?;
+    let init = match use_init_val || combine == Combine::Assign {
+        true => Init::Current,
+        false => Init::Identity,
+    };
+    let finish = match word {
+        "mean" => Finish::MeanTowardZero {
+            count_self: use_init_val,
+        },
+        _ => Finish::None,
+    };
+    Ok(Reduction {
+        combine,
+        init,
+        finish,
+    })
+}
+
+fn describe_elements<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    along: i64,
+    reduction: Reduction,
+) -> Result<Scatter<'a>, Problem> {
+    expect_index(&indices)?;
+    expect_like_data(&data, &updates)?;
+    expect_shape("data", data.shape(), data.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    expect_shape(
+        "indices",
+        indices.shape(),
+        indices.rank() == data.rank(),
+        || format!("it must have data's {} dimensions", data.rank()),
+    )?;
+    expect_shape(
+        "updates",
+        updates.shape(),
+        updates.shape() == indices.shape(),
+        || format!("it must be indices' shape, {:?}", indices.shape()),
+    )?;
+    let along = axis("axis", along, data.rank())?;
+    let place = Place {
+        axes: 0..indices.rank(),
+        tuple: None,
+    };
+    let destinations =
+        Destinations::elements(data.shape(), "indices", &indices, along, place, WRAP)?;
+    scatter(destinations, reduction, data, updates)
+}
+
+fn describe_nd<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    combine: Combine,
+) -> Result<Scatter<'a>, Problem> {
+    expect_index(&indices)?;
+    expect_like_data(&data, &updates)?;
+    expect_shape("indices", indices.shape(), indices.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let destinations = tuples(data.shape(), "indices", &indices, 0..=data.rank(), WRAP)?;
+    // A number may come as a tensor of one.
+    let number = destinations.updates_shape().is_empty() && updates.shape() == [1];
+    let updates = match updates.select(0, 0).filter(|_| number) {
+        Some(number) => number,
+        None => updates,
+    };
+    expect_windows("updates", updates.shape(), &destinations)?;
+    scatter(destinations, Reduction::into_self(combine), data, updates)
+}
+
+fn describe_slices<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    along: i64,
+) -> Result<Scatter<'a>, Problem> {
+    expect_index(&indices)?;
+    expect_like_data(&data, &updates)?;
+    expect_shape("data", data.shape(), data.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let along = axis("axis", along, data.rank())?;
+    let index = std::slice::from_ref(&indices);
+    let strict = Bounds::STRICT;
+    let destinations =
+        Destinations::picks(data.shape(), "indices", index, (0, along), None, strict)?;
+    let wanted = destinations.updates_shape();
+    expect_shape(
+        "updates",
+        updates.shape(),
+        updates.shape() == wanted,
+        || {
+            format!(
+                "it must be data.shape[:axis] + indices.shape + data.shape[axis + 1:], {wanted:?}"
+            )
+        },
+    )?;
+    let reduction = Reduction::into_self(Combine::Assign);
+    scatter(destinations, reduction, data, updates)
+}
+
+fn scatter<'a>(
+    destinations: Destinations<'a>,
+    reduction: Reduction,
+    data: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::CopyOf(data),
+    };
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
