@@ -1,13 +1,66 @@
-"""MindSpore: operators of ``mindspore.ops``."""
+"""MindSpore: operators of ``mindspore.ops``.
+
+``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*`` give a new
+array. Parameters and exceptions of the first are those of `scatter_mul`, of the others those of
+`scatter_nd_add`; on an error nothing has changed.
+"""
 
 from ._strew import Operator as _Operator
 
-__all__ = ["scatter_mul"]
+__all__ = [
+    "scatter",
+    "scatter_add",
+    "scatter_div",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_nd",
+    "scatter_nd_add",
+    "scatter_nd_div",
+    "scatter_nd_max",
+    "scatter_nd_min",
+    "scatter_nd_mul",
+    "scatter_nd_sub",
+    "scatter_nd_update",
+    "scatter_sub",
+    "scatter_update",
+    "tensor_scatter_add",
+    "tensor_scatter_div",
+    "tensor_scatter_elements",
+    "tensor_scatter_max",
+    "tensor_scatter_min",
+    "tensor_scatter_mul",
+    "tensor_scatter_sub",
+    "tensor_scatter_update",
+]
 
+_scatter_add = _Operator("mindspore.scatter_add")
+_scatter_sub = _Operator("mindspore.scatter_sub")
 _scatter_mul = _Operator("mindspore.scatter_mul")
+_scatter_div = _Operator("mindspore.scatter_div")
+_scatter_max = _Operator("mindspore.scatter_max")
+_scatter_min = _Operator("mindspore.scatter_min")
+_scatter_update = _Operator("mindspore.scatter_update")
+_scatter_nd = _Operator("mindspore.scatter_nd")
+_scatter_nd_add = _Operator("mindspore.scatter_nd_add")
+_scatter_nd_sub = _Operator("mindspore.scatter_nd_sub")
+_scatter_nd_mul = _Operator("mindspore.scatter_nd_mul")
+_scatter_nd_div = _Operator("mindspore.scatter_nd_div")
+_scatter_nd_max = _Operator("mindspore.scatter_nd_max")
+_scatter_nd_min = _Operator("mindspore.scatter_nd_min")
+_scatter_nd_update = _Operator("mindspore.scatter_nd_update")
+_tensor_scatter_add = _Operator("mindspore.tensor_scatter_add")
+_tensor_scatter_sub = _Operator("mindspore.tensor_scatter_sub")
+_tensor_scatter_mul = _Operator("mindspore.tensor_scatter_mul")
+_tensor_scatter_div = _Operator("mindspore.tensor_scatter_div")
+_tensor_scatter_max = _Operator("mindspore.tensor_scatter_max")
+_tensor_scatter_min = _Operator("mindspore.tensor_scatter_min")
+_tensor_scatter_update = _Operator("mindspore.tensor_scatter_update")
+_tensor_scatter_elements = _Operator("mindspore.tensor_scatter_elements")
+_scatter = _Operator("mindspore.scatter")
 
 
-def scatter_mul(input_x, indices, updates):
+def scatter_mul(input_x, indices, updates, *, device="cpu"):
     """Multiply rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     For each ``i, .., j`` of `indices` in row-major order, so that a row that is named twice gets
@@ -22,6 +75,9 @@ def scatter_mul(input_x, indices, updates):
     updates : array
         The factors, of shape ``indices.shape + input_x.shape[1:]``. A dtype of lower priority is
         promoted to `input_x`'s as it is read; `input_x` is never converted.
+    device : {"cpu", "gpu"}
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
+        left out.
 
     Returns
     -------
@@ -42,8 +98,7 @@ def scatter_mul(input_x, indices, updates):
 
     Notes
     -----
-    MindSpore leaves out-of-range indices to the device; here they are an error. Integers wrap.
-    Products of 16-bit floats accumulate in float32 and are rounded once.
+    Integers wrap. 16-bit floats accumulate in float32 and are rounded once.
 
     Examples
     --------
@@ -57,4 +112,407 @@ def scatter_mul(input_x, indices, updates):
     array([[2., 2., 2.],
            [6., 6., 6.]], dtype=float32)
     """
-    return _scatter_mul(input_x, indices, updates)
+    return _scatter_mul(input_x, indices, updates, device)
+
+
+def scatter_add(input_x, indices, updates, *, device="cpu"):
+    """Add to rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([111,   2,   3])
+    """
+    return _scatter_add(input_x, indices, updates, device)
+
+
+def scatter_sub(input_x, indices, updates, *, device="cpu"):
+    """Subtract from rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_sub(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([-109,    2,    3])
+    """
+    return _scatter_sub(input_x, indices, updates, device)
+
+
+def scatter_div(input_x, indices, updates, *, device="cpu"):
+    """Divide rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
+
+    Integers are rounded toward zero. A zero in `updates`, of floats too, is a ValueError.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_div(np.array([7, -7, 3]), np.array([0, 1]), np.array([2, 2]))
+    array([ 3, -3,  3])
+    """
+    return _scatter_div(input_x, indices, updates, device)
+
+
+def scatter_max(input_x, indices, updates, *, device="cpu"):
+    """Raise rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
+
+    A NaN on either side is the result.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_max(np.array([1, 2, 3]), np.array([0, 1, 0]), np.array([5, 1, 4]))
+    array([5, 2, 3])
+    """
+    return _scatter_max(input_x, indices, updates, device)
+
+
+def scatter_min(input_x, indices, updates, *, device="cpu"):
+    """Lower rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
+
+    A NaN on either side is the result.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_min(np.array([1, 2, 3]), np.array([0, 1, 0]), np.array([5, 1, 0]))
+    array([0, 1, 3])
+    """
+    return _scatter_min(input_x, indices, updates, device)
+
+
+def scatter_update(input_x, indices, updates, *, device="cpu"):
+    """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
+
+    Of several updates of a row, the last one stays.
+
+    See `scatter_mul`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_update(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([100,   2,   3])
+    """
+    return _scatter_update(input_x, indices, updates, device)
+
+
+def scatter_nd(indices, updates, shape, *, device="cpu"):
+    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+
+    Parameters
+    ----------
+    indices : array
+        int32 or int64, two or more dimensions; along the last axis lie tuples, which name cells, or
+        windows if they have fewer entries than `shape`.
+    updates : array
+        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype.
+    shape : sequence of int
+        The shape of the result.
+    device : {"cpu", "gpu"}
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
+        left out.
+
+    Returns
+    -------
+    array
+        Of `updates`' dtype.
+
+    Raises
+    ------
+    TypeError
+        If `indices` has another dtype.
+    ValueError
+        If a shape does not fit.
+    RuntimeError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd(np.array([[0, 1], [1, 1], [0, 1]]), np.array([3.0, 1.0, 5.0]), (2, 2))
+    array([[0., 8.],
+           [0., 1.]])
+    """
+    return _scatter_nd(indices, updates, shape, device)
+
+
+def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
+    """Add `updates` to windows of `input_x`, in place, by index tuples along the last axis.
+
+    Parameters
+    ----------
+    input_x : array
+        What to change: one or more dimensions, any integer or floating-point dtype, any strides.
+    indices : array
+        int32 or int64, two or more dimensions; along the last axis lie tuples, of at most as many entries as
+        `input_x` has axes, which name windows along the axes behind them.
+    updates : array
+        Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s dtype
+        or one that is promoted to it, as for `scatter_mul`.
+    device : {"cpu", "gpu"}
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
+        left out.
+
+    Returns
+    -------
+    array
+        `input_x` itself.
+
+    Raises
+    ------
+    TypeError, strew.ConversionError, ValueError, RuntimeError
+        As `scatter_mul`. `input_x` is then as it was.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [0], [2]]), np.array([30, 20, 10]))
+    array([21,  2, 43])
+    """
+    return _scatter_nd_add(input_x, indices, updates, device)
+
+
+def scatter_nd_sub(input_x, indices, updates, *, device="cpu"):
+    """Subtract `updates` from windows of `input_x`, in place, by index tuples along the last axis.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_sub(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([3, 2])
+    """
+    return _scatter_nd_sub(input_x, indices, updates, device)
+
+
+def scatter_nd_mul(input_x, indices, updates, *, device="cpu"):
+    """Multiply windows of `input_x` by `updates`, in place, by index tuples along the last axis.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_mul(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([48,  2])
+    """
+    return _scatter_nd_mul(input_x, indices, updates, device)
+
+
+def scatter_nd_div(input_x, indices, updates, *, device="cpu"):
+    """Divide windows of `input_x` by `updates`, in place, by index tuples along the last axis.
+
+    Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_div(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([1, 2])
+    """
+    return _scatter_nd_div(input_x, indices, updates, device)
+
+
+def scatter_nd_max(input_x, indices, updates, *, device="cpu"):
+    """Raise windows of `input_x` to `updates`, in place, by index tuples along the last axis.
+
+    A NaN on either side is the result.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_max(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([8, 2])
+    """
+    return _scatter_nd_max(input_x, indices, updates, device)
+
+
+def scatter_nd_min(input_x, indices, updates, *, device="cpu"):
+    """Lower windows of `input_x` to `updates`, in place, by index tuples along the last axis.
+
+    A NaN on either side is the result.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_min(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([2, 2])
+    """
+    return _scatter_nd_min(input_x, indices, updates, device)
+
+
+def scatter_nd_update(input_x, indices, updates, *, device="cpu"):
+    """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
+
+    Of several updates of a cell, the last one stays.
+
+    See `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter_nd_update(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([3, 2])
+    """
+    return _scatter_nd_update(input_x, indices, updates, device)
+
+
+def tensor_scatter_add(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, with `updates` added, by index tuples along the last axis.
+
+    `updates` has `input_x`'s dtype, which may be any; everything else is as for `scatter_nd_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_add(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 20]))
+    array([21,  2, 33])
+    """
+    return _tensor_scatter_add(input_x, indices, updates, device)
+
+
+def tensor_scatter_sub(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, with `updates` subtracted, by index tuples along the last axis.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_sub(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([3, 2])
+    """
+    return _tensor_scatter_sub(input_x, indices, updates, device)
+
+
+def tensor_scatter_mul(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, multiplied by `updates`, by index tuples along the last axis.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_mul(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([48,  2])
+    """
+    return _tensor_scatter_mul(input_x, indices, updates, device)
+
+
+def tensor_scatter_div(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, divided by `updates`, by index tuples along the last axis.
+
+    Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_div(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([1, 2])
+    """
+    return _tensor_scatter_div(input_x, indices, updates, device)
+
+
+def tensor_scatter_max(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, raised to `updates`, by index tuples along the last axis.
+
+    A NaN on either side is the result.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_max(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([8, 2])
+    """
+    return _tensor_scatter_max(input_x, indices, updates, device)
+
+
+def tensor_scatter_min(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, lowered to `updates`, by index tuples along the last axis.
+
+    A NaN on either side is the result.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_min(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([2, 2])
+    """
+    return _tensor_scatter_min(input_x, indices, updates, device)
+
+
+def tensor_scatter_update(input_x, indices, updates, *, device="cpu"):
+    """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
+
+    Of several updates of a cell, the last one stays.
+
+    See `tensor_scatter_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.tensor_scatter_update(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    array([3, 2])
+    """
+    return _tensor_scatter_update(input_x, indices, updates, device)
+
+
+def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none"):
+    """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name along `axis`.
+
+    Parameters
+    ----------
+    input_x : array
+        One or more dimensions, any dtype.
+    indices : array
+        int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones count from the
+        end; updates whose index is out of range are left out.
+    updates : array
+        Of `indices`' shape and `input_x`'s dtype.
+    axis : int, default 0
+        Negative from the end.
+    reduction : {"none", "add"}
+        Whether updates replace what is there, in which case the last one stays, or are added.
+
+    Returns
+    -------
+    array
+        Of `input_x`'s shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `indices` or `updates` has another dtype.
+    ValueError
+        If a shape, `axis` or `reduction` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> x, updates = np.array([[1, 2], [3, 4]]), np.array([[10, 20], [30, 40]])
+    >>> strew.mindspore.tensor_scatter_elements(x, np.array([[1, 0], [1, 7]]), updates, 0, "add")
+    array([[ 1, 22],
+           [43,  4]])
+    """
+    return _tensor_scatter_elements(input_x, indices, updates, axis, reduction)
+
+
+def scatter(input, axis, index, src):
+    """Copy `input` and write elements of `src` into the cells that `index` names along `axis`.
+
+    See `tensor_scatter_elements`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.mindspore.scatter(np.array([1, 2, 3]), 0, np.array([-1, 5]), np.array([10, 20]))
+    array([ 1,  2, 10])
+    """
+    return _scatter(input, axis, index, src)

@@ -8,6 +8,7 @@ use super::route::Route;
 use super::{context, expect_field, expect_like, typed};
 use crate::dialect::mindspore::{class, destinations};
 use crate::error::{Problem, Result};
+use crate::plan::Bounds;
 use crate::tensor::shaped;
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
@@ -206,7 +207,13 @@ fn forward<'a>(
     indices: &DynView<'_>,
     updates: &DynView<'a>,
 ) -> Result<Forward<'a>, Problem> {
-    let to = destinations(input_x.dtype(), input_x.shape(), indices.clone(), updates)?;
+    let to = destinations(
+        input_x.dtype(),
+        input_x.shape(),
+        indices.clone(),
+        updates,
+        Bounds::STRICT,
+    )?;
     expect_field("input_x", input_x.dtype())?;
     expect_field("updates", updates.dtype())?;
     Ok(Forward {

@@ -1,0 +1,256 @@
+//! `tensor_scatter_elements` and `scatter`: elements that each have an index along one axis.
+
+use super::{call, expect_index};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+/// Negative indices count from the end once; updates whose index is out of range are left out.
+const BOUNDS: Bounds = Bounds {
+    negative: Negative::Wrap,
+    out_of_range: OutOfRange::Drop,
+};
+
+pub(super) const TENSOR_SCATTER_ELEMENTS: Operator = Operator {
+    name: "mindspore.tensor_scatter_elements",
+    summary: "A copy of input_x with updates written, or added, to the cells that indices name along axis",
+    arguments: &[
+        Argument::needed(
+            "input_x",
+            Kind::Tensor,
+            "the tensor to start from: rank 1 or more, any dtype",
+        ),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "where along axis each update goes: int32 or int64, of input_x's rank; negative counts from the end, and what is out of range is left out",
+        ),
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "an element for each of indices: its shape, input_x's dtype",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that indices point along; negative counts from the end",
+        )
+        .or("0"),
+        Argument::needed(
+            "reduction",
+            Kind::Text,
+            "how updates join what is there: none replaces it",
+        )
+        .or("none")
+        .of(&["none", "add"]),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let input_x = args.tensor("input_x")?;
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        let axis = args.optional_int("axis").unwrap_or(0);
+        let reduction = args.optional_text("reduction");
+        let reduction = reduction.as_deref().unwrap_or("none");
+        lower(input_x, indices, updates, axis, reduction)
+    },
+};
+
+pub(super) const SCATTER: Operator = Operator {
+    name: "mindspore.scatter",
+    summary: "A copy of input with elements of src written into the cells that index names along axis",
+    arguments: &[
+        Argument::needed(
+            "input",
+            Kind::Tensor,
+            "the tensor to start from: rank 1 or more, any dtype",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that index points along; negative counts from the end",
+        ),
+        Argument::needed(
+            "index",
+            Kind::Tensor,
+            "where along axis each element goes: int32 or int64, of input's rank; negative counts from the end, and what is out of range is left out",
+        ),
+        Argument::needed(
+            "src",
+            Kind::Tensor,
+            "an element for each of index: its shape, input's dtype",
+        ),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        let axis = args.int("axis")?;
+        let index = args.tensor("index")?;
+        lower_scatter(input, axis, index, args.tensor("src")?)
+    },
+};
+
+/// A copy of `input_x` with elements of `updates` written (`"none"`) or added (`"add"`) to the cells that
+/// `indices` name along `axis`, in row-major order: of several that are written, the last one stays.
+///
+/// * `indices`: `i32` or `i64`, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones
+///   count from the end; updates whose index is out of range are left out, as MindSpore does on the CPU.
+/// * `updates`: shape of `indices`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::mindspore::tensor_scatter_elements(
+///     &array![[1, 2], [3, 4]],
+///     &array![[1i32, 0], [1, 7]],
+///     &array![[10, 20], [30, 40]],
+///     0,
+///     "add",
+/// )?;
+/// assert_eq!(out.as_slice(), [1, 22, 43, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](crate::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
+/// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
+pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    axis: i64,
+    reduction: &str,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let call = lower(input_x, indices, updates.into().into_dyn(), axis, reduction)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`tensor_scatter_elements`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_elements`].
+pub fn tensor_scatter_elements_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    axis: i64,
+    reduction: &str,
+) -> Result<DynTensor> {
+    let call = lower(input_x, indices, updates, axis, reduction)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// A copy of `input` with elements of `src` written into the cells that `index` names along `axis`:
+/// [`tensor_scatter_elements`] with PyTorch's order of arguments.
+///
+/// ```
+/// let out = strew::mindspore::scatter(&[1, 2, 3], 0, &[-1i64, 5], &[10, 20])?;
+/// assert_eq!(out.as_slice(), [1, 2, 10]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`tensor_scatter_elements`].
+pub fn scatter<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    axis: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input, index) = (input.into().into_dyn(), index.into().into_dyn());
+    let call = lower_scatter(input, axis, index, src.into().into_dyn())?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_dyn(
+    input: DynView<'_>,
+    axis: i64,
+    index: DynView<'_>,
+    src: DynView<'_>,
+) -> Result<DynTensor> {
+    let call = lower_scatter(input, axis, index, src)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower<'a>(
+    input_x: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    along: i64,
+    reduction: &str,
+) -> Result<Call<'a>> {
+    let combine = match reduction {
+        "none" => Ok(Combine::Assign),
+        "add" => Ok(Combine::Sum),
+        _ => Err(Problem::Value {
+            argument: "reduction".into(),
+            value: reduction.into(),
+            expected: "it must be none or add".into(),
+        }),
+    };
+    let names = ["input_x", "indices", "updates"];
+    let described = combine.and_then(|c| describe(c, names, input_x, along, indices, updates));
+    call("mindspore.tensor_scatter_elements", described)
+}
+
+fn lower_scatter<'a>(
+    input: DynView<'a>,
+    along: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+) -> Result<Call<'a>> {
+    let names = ["input", "index", "src"];
+    let described = describe(Combine::Assign, names, input, along, index, src);
+    call("mindspore.scatter", described)
+}
+
+fn describe<'a>(
+    combine: Combine,
+    [input_name, index_name, src_name]: [&'static str; 3],
+    input: DynView<'a>,
+    along: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_index(index_name, &index)?;
+    expect_dtype(
+        src_name,
+        src.dtype(),
+        src.dtype() == input.dtype(),
+        format_args!("it must be {input_name}'s dtype, {}", input.dtype()),
+    )?;
+    expect_shape(input_name, input.shape(), input.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let along = axis("axis", along, input.rank())?;
+    expect_shape(
+        index_name,
+        index.shape(),
+        index.rank() == input.rank(),
+        || format!("it must have {input_name}'s {} dimensions", input.rank()),
+    )?;
+    expect_shape(src_name, src.shape(), src.shape() == index.shape(), || {
+        format!("it must be {index_name}'s shape, {:?}", index.shape())
+    })?;
+    let place = Place {
+        axes: 0..index.rank(),
+        tuple: None,
+    };
+    let destinations =
+        Destinations::elements(input.shape(), index_name, &index, along, place, BOUNDS)?;
+    let target = Target::New {
+        dtype: input.dtype(),
+        start: Start::CopyOf(input),
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, src_name, src, target)
+}

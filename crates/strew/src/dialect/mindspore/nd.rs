@@ -1,0 +1,374 @@
+//! `scatter_nd*` and `tensor_scatter_*`: tuples along the last axis of the index name windows.
+
+use super::{DEVICE, Device, MAX, MIN, call, expect_divisors, expect_index, expect_promoted};
+use crate::dialect::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
+use crate::dialect::tuples::{expect_windows, tuples};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+
+const INDICES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensor,
+    "index tuples along its last axis, rank 2 or more: int32 or int64",
+);
+const UPDATES: &str =
+    "windows, of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:]; input_x's dtype";
+
+const ARGUMENTS: [Argument; 4] = [
+    Argument::needed(
+        "input_x",
+        Kind::Target,
+        "the parameter to change: rank 1 or more, any integer or floating-point dtype",
+    ),
+    INDICES,
+    Argument::needed(
+        "updates",
+        Kind::Tensor,
+        "windows, of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:]; input_x's dtype or one that is promoted to it",
+    ),
+    DEVICE,
+];
+
+const TENSOR_ARGUMENTS: [Argument; 4] = [
+    Argument::needed(
+        "input_x",
+        Kind::Tensor,
+        "the tensor to start from: rank 1 or more, any dtype",
+    ),
+    INDICES,
+    Argument::needed("updates", Kind::Tensor, UPDATES),
+    DEVICE,
+];
+
+pub(super) const SCATTER_ND: Operator = Operator {
+    name: "mindspore.scatter_nd",
+    summary: "Adds updates into a new tensor of zeros by index tuples along the last axis",
+    arguments: &[
+        INDICES,
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "windows, of shape indices.shape[:-1] + shape[indices.shape[-1]:], any dtype",
+        ),
+        Argument::needed("shape", Kind::Integers, "shape of the output"),
+        DEVICE,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        let shape = args.integers("shape")?;
+        let device = args.optional_text("device");
+        let device = device.as_deref().map(Device::parse).transpose();
+        let described = device.and_then(|device| {
+            let bounds = device.unwrap_or_default().bounds();
+            describe_new(indices, updates, &shape, bounds)
+        });
+        call("mindspore.scatter_nd", described)
+    },
+};
+
+/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same cells all
+/// count.
+///
+/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most `shape.len()`
+///   entries, in `0..shape[k]`.
+/// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::mindspore::scatter_nd(&array![[0i32, 1], [1, 1], [0, 1]], &[3.2f32, 1.1, 5.3], &[2, 2])?;
+/// assert_eq!(out.as_slice(), [0.0, 8.5, 0.0, 1.1]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for shapes,
+/// [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
+pub fn scatter_nd<'a, T: Element, I: Element>(
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    shape: &[i64],
+) -> Result<Tensor<T>> {
+    let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
+    let described = describe_new(indices, updates, &Integers::from(shape), Bounds::STRICT);
+    let call = call("mindspore.scatter_nd", described)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd`].
+pub fn scatter_nd_dyn(
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    shape: &[i64],
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_new(indices, updates, &Integers::from(shape), device.bounds());
+    let call = call("mindspore.scatter_nd", described)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+in_place! {
+    /// Adds windows to `input_x` in place: for each tuple `indices[i, .., :]`,
+    /// `input_x[indices[i, .., :]] += updates[i, ..]`, one after the other.
+    ///
+    /// * `input_x`, and which updates are promoted to it: as for [`scatter_mul`](super::scatter_mul).
+    /// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many entries
+    ///   as `input_x` has axes.
+    /// * `updates`: shape `indices.shape[..-1] + input_x.shape[K..]` for tuples of `K` entries.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let mut x = [1.0f32, 2.0, 3.0];
+    /// strew::mindspore::scatter_nd_add(&mut x, &array![[2i32], [0], [2]], &[10.0f32, 20.0, 30.0])?;
+    /// assert_eq!(x, [21.0, 2.0, 43.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`](super::scatter_mul).
+    SCATTER_ND_ADD "mindspore.scatter_nd_add" scatter_nd_add, scatter_nd_add_dyn = Combine::Sum,
+        "Adds updates to input_x, in place, by index tuples along the last axis";
+
+    /// [`scatter_nd_add`] with `-=`.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    SCATTER_ND_SUB "mindspore.scatter_nd_sub" scatter_nd_sub, scatter_nd_sub_dyn = Combine::Sub,
+        "Subtracts updates from input_x, in place, by index tuples along the last axis";
+
+    /// [`scatter_nd_add`] with `*=`.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    SCATTER_ND_MUL "mindspore.scatter_nd_mul" scatter_nd_mul, scatter_nd_mul_dyn = Combine::Prod,
+        "Multiplies input_x by updates, in place, by index tuples along the last axis";
+
+    /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
+    SCATTER_ND_DIV "mindspore.scatter_nd_div" scatter_nd_div, scatter_nd_div_dyn = Combine::Div,
+        "Divides input_x by updates, in place, by index tuples along the last axis";
+
+    /// [`scatter_nd_add`] with the maximum; NaN on either side is the result.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    SCATTER_ND_MAX "mindspore.scatter_nd_max" scatter_nd_max, scatter_nd_max_dyn = MAX,
+        "Raises input_x to updates, in place, by index tuples along the last axis";
+
+    /// [`scatter_nd_add`] with the minimum; NaN on either side is the result.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    SCATTER_ND_MIN "mindspore.scatter_nd_min" scatter_nd_min, scatter_nd_min_dyn = MIN,
+        "Lowers input_x to updates, in place, by index tuples along the last axis";
+
+    /// Replaces windows of `input_x` in place; of several updates of a cell, the last one stays.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    SCATTER_ND_UPDATE "mindspore.scatter_nd_update" scatter_nd_update, scatter_nd_update_dyn = Combine::Assign,
+        "Replaces cells of input_x, in place, by updates, by index tuples along the last axis";
+}
+
+/// Operators that start from a copy of `input_x`.
+macro_rules! copies {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &TENSOR_ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let input_x = args.tensor("input_x")?;
+                let indices = args.tensor("indices")?;
+                let updates = args.tensor("updates")?;
+                let device = args.optional_text("device");
+                let device = device.as_deref().map(Device::parse).transpose();
+                call($operator, device.and_then(|device| {
+                    let bounds = device.unwrap_or_default().bounds();
+                    describe_copy($combine, input_x, indices, updates, bounds)
+                }))
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            input_x: impl Into<TensorView<'a, T>>,
+            indices: impl Into<TensorView<'a, I>>,
+            updates: impl Into<TensorView<'a, T>>,
+        ) -> Result<Tensor<T>> {
+            let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+            let updates = updates.into().into_dyn();
+            let described = describe_copy($combine, input_x, indices, updates, Bounds::STRICT);
+            Ok(crate::dialect::typed(call($operator, described)?.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(
+            input_x: DynView<'_>,
+            indices: DynView<'_>,
+            updates: DynView<'_>,
+            device: Device,
+        ) -> Result<DynTensor> {
+            let described = describe_copy($combine, input_x, indices, updates, device.bounds());
+            Ok(crate::dialect::tensor(call($operator, described)?.run()?.tensor))
+        }
+    )*};
+}
+
+copies! {
+    /// A copy of `input_x` with windows added: [`scatter_nd_add`] into a new tensor. `updates` have
+    /// `input_x`'s type.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::mindspore::tensor_scatter_add(&[1, 2, 3], &array![[2i32], [0], [2]], &[10, 20, 30])?;
+    /// assert_eq!(out.as_slice(), [21, 2, 43]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_ADD "mindspore.tensor_scatter_add" tensor_scatter_add, tensor_scatter_add_dyn = Combine::Sum,
+        "A copy of input_x with updates added, by index tuples along the last axis";
+
+    /// [`tensor_scatter_add`] with `-=`.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_SUB "mindspore.tensor_scatter_sub" tensor_scatter_sub, tensor_scatter_sub_dyn = Combine::Sub,
+        "A copy of input_x with updates subtracted, by index tuples along the last axis";
+
+    /// [`tensor_scatter_add`] with `*=`.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_MUL "mindspore.tensor_scatter_mul" tensor_scatter_mul, tensor_scatter_mul_dyn = Combine::Prod,
+        "A copy of input_x multiplied by updates, by index tuples along the last axis";
+
+    /// [`tensor_scatter_add`] with `/=`; integers are rounded toward zero.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_div`].
+    TENSOR_SCATTER_DIV "mindspore.tensor_scatter_div" tensor_scatter_div, tensor_scatter_div_dyn = Combine::Div,
+        "A copy of input_x divided by updates, by index tuples along the last axis";
+
+    /// [`tensor_scatter_add`] with the maximum; NaN on either side is the result.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_MAX "mindspore.tensor_scatter_max" tensor_scatter_max, tensor_scatter_max_dyn = MAX,
+        "A copy of input_x raised to updates, by index tuples along the last axis";
+
+    /// [`tensor_scatter_add`] with the minimum; NaN on either side is the result.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_MIN "mindspore.tensor_scatter_min" tensor_scatter_min, tensor_scatter_min_dyn = MIN,
+        "A copy of input_x lowered to updates, by index tuples along the last axis";
+
+    /// A copy of `input_x` with windows replaced; of several updates of a cell, the last one stays.
+    ///
+    /// # Errors
+    /// As [`scatter_nd_add`].
+    TENSOR_SCATTER_UPDATE "mindspore.tensor_scatter_update" tensor_scatter_update, tensor_scatter_update_dyn = Combine::Assign,
+        "A copy of input_x with cells replaced by updates, by index tuples along the last axis";
+}
+
+fn describe<'a>(
+    combine: Combine,
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let destinations = destinations(input_x.shape(), &indices, &updates, bounds)?;
+    expect_promoted(input_x.dtype(), updates.dtype())?;
+    expect_whole_divisors(combine, &updates)?;
+    let target = Target::InPlace {
+        argument: "input_x",
+        view: input_x,
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn describe_copy<'a>(
+    combine: Combine,
+    input_x: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let destinations = destinations(input_x.shape(), &indices, &updates, bounds)?;
+    expect_dtype(
+        "updates",
+        updates.dtype(),
+        updates.dtype() == input_x.dtype(),
+        format_args!("it must be input_x's dtype, {}", input_x.dtype()),
+    )?;
+    expect_whole_divisors(combine, &updates)?;
+    let target = Target::New {
+        dtype: input_x.dtype(),
+        start: Start::CopyOf(input_x),
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn describe_new<'a>(
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    shape: &Integers<'_>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let shape = shape.sizes("shape")?;
+    let destinations = destinations(&shape, &indices, &updates, bounds)?;
+    let target = Target::New {
+        dtype: updates.dtype(),
+        start: Start::Zero,
+    };
+    let reduction = Reduction::into_self(Combine::Sum);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn destinations<'a>(
+    shape: &[usize],
+    indices: &DynView<'a>,
+    updates: &DynView<'_>,
+    bounds: Bounds,
+) -> Result<Destinations<'a>, Problem> {
+    expect_index("indices", indices)?;
+    expect_shape("indices", indices.shape(), indices.rank() >= 2, || {
+        "it must have at least two dimensions".into()
+    })?;
+    let destinations = tuples(shape, "indices", indices, 1..=shape.len(), bounds)?;
+    expect_windows("updates", updates.shape(), &destinations)?;
+    Ok(destinations)
+}
+
+/// Floats are divided by zero as arithmetic has it; integers are not.
+fn expect_whole_divisors(combine: Combine, updates: &DynView<'_>) -> Result<(), Problem> {
+    match updates.dtype().is_integer() {
+        true => expect_divisors(combine, updates),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,182 @@
+//! `scatter_*`: an index names a row of the parameter.
+
+use super::{DEVICE, MAX, MIN, expect_divisors, expect_index, expect_promoted};
+use crate::dialect::operator::{Argument, Kind, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Reduction, Scatter, Target};
+use crate::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
+
+const ARGUMENTS: [Argument; 4] = [
+    Argument::needed(
+        "input_x",
+        Kind::Target,
+        "the parameter to change: rank 1 or more, any integer or floating-point dtype",
+    ),
+    Argument::needed(
+        "indices",
+        Kind::Tensor,
+        "row numbers of input_x: any shape, int32 or int64",
+    ),
+    Argument::needed(
+        "updates",
+        Kind::Tensor,
+        "rows, of shape indices.shape + input_x.shape[1:]; input_x's dtype or one that is promoted to it",
+    ),
+    DEVICE,
+];
+
+in_place! {
+    /// Multiplies rows of `input_x` in place: `input_x[indices[i, ..], ..] *= updates[i, .., ..]`, one
+    /// after the other in row-major order, so that a row that is named twice gets both factors.
+    ///
+    /// * `input_x`: any integer or floating-point type; never converted.
+    /// * `indices`: `i32` or `i64`, any shape (0-d and empty too), values in `0..input_x.shape[0]`.
+    /// * `updates`: shape `indices.shape + input_x.shape[1..]`. A type of lower priority is promoted
+    ///   to `input_x`'s as it is read: `bool` to every one; `int8` and `uint8` to wider signed
+    ///   integers and floats; signed integers to wider ones and to `float16`, `float32`, `float64`;
+    ///   narrower floats to `float32` and `float64`.
+    ///
+    /// Integers wrap. 16-bit floats accumulate in `f32` and are rounded once.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let mut x = array![[1.0f32, 1.0, 1.0], [2.0, 2.0, 2.0]];
+    /// strew::mindspore::scatter_mul(&mut x, &[0i32, 1], &array![[2.0f32, 2.0, 2.0], [3.0, 3.0, 3.0]])?;
+    /// assert_eq!(x, array![[2.0, 2.0, 2.0], [6.0, 6.0, 6.0]]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for an index type,
+    /// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates that would have to promote
+    /// `input_x`, [`Class::Value`](crate::Class::Value) for shapes,
+    /// [`Class::Runtime`](crate::Class::Runtime) for an index out of range and for overlapping memory.
+    /// `input_x` is then unchanged.
+    SCATTER_MUL "mindspore.scatter_mul" scatter_mul, scatter_mul_dyn = Combine::Prod,
+        "Multiplies rows of input_x, in place, by the rows of updates that indices sends there";
+
+    /// Adds to rows of `input_x` in place: [`scatter_mul`] with `+=`.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::mindspore::scatter_add(&mut x, &[0i32, 0], &[10, 100])?;
+    /// assert_eq!(x, [111, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`].
+    SCATTER_ADD "mindspore.scatter_add" scatter_add, scatter_add_dyn = Combine::Sum,
+        "Adds to rows of input_x, in place, the rows of updates that indices sends there";
+
+    /// Subtracts from rows of `input_x` in place: [`scatter_mul`] with `-=`.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::mindspore::scatter_sub(&mut x, &[0i32, 0], &[10, 100])?;
+    /// assert_eq!(x, [-109, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`].
+    SCATTER_SUB "mindspore.scatter_sub" scatter_sub, scatter_sub_dyn = Combine::Sub,
+        "Subtracts from rows of input_x, in place, the rows of updates that indices sends there";
+
+    /// Divides rows of `input_x` in place: [`scatter_mul`] with `/=`; integers are rounded toward zero.
+    ///
+    /// ```
+    /// let mut x = [7, -7, 3];
+    /// strew::mindspore::scatter_div(&mut x, &[0i32, 1], &[2, 2])?;
+    /// assert_eq!(x, [3, -3, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
+    SCATTER_DIV "mindspore.scatter_div" scatter_div, scatter_div_dyn = Combine::Div,
+        "Divides rows of input_x, in place, by the rows of updates that indices sends there";
+
+    /// Raises elements of rows of `input_x` in place to those of `updates` that are larger: [`scatter_mul`]
+    /// with the maximum. A NaN on either side is the result.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::mindspore::scatter_max(&mut x, &[0i32, 1, 0], &[5, 1, 4])?;
+    /// assert_eq!(x, [5, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`].
+    SCATTER_MAX "mindspore.scatter_max" scatter_max, scatter_max_dyn = MAX,
+        "Raises rows of input_x, in place, to the rows of updates that indices sends there";
+
+    /// Lowers elements of rows of `input_x` in place to those of `updates` that are smaller; see
+    /// [`scatter_max`].
+    ///
+    /// # Errors
+    /// As [`scatter_mul`].
+    SCATTER_MIN "mindspore.scatter_min" scatter_min, scatter_min_dyn = MIN,
+        "Lowers rows of input_x, in place, to the rows of updates that indices sends there";
+
+    /// Replaces rows of `input_x` in place; of several updates of a row, the last one stays.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::mindspore::scatter_update(&mut x, &[0i32, 0], &[10, 100])?;
+    /// assert_eq!(x, [100, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_mul`].
+    SCATTER_UPDATE "mindspore.scatter_update" scatter_update, scatter_update_dyn = Combine::Assign,
+        "Replaces rows of input_x, in place, by the rows of updates that indices sends there";
+}
+
+fn describe<'a>(
+    combine: Combine,
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let (to, shape) = (input_x.dtype(), input_x.shape());
+    let destinations = destinations(to, shape, indices, &updates, bounds)?;
+    expect_divisors(combine, &updates)?;
+    let target = Target::InPlace {
+        argument: "input_x",
+        view: input_x,
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+/// The cells that the updates go to, of an `input_x` of this type and shape.
+#[inline(always)] // As a scatter: it is made where it stays.
+pub(crate) fn destinations<'a>(
+    to: DType,
+    shape: &[usize],
+    indices: DynView<'a>,
+    updates: &DynView<'_>,
+    bounds: Bounds,
+) -> Result<Destinations<'a>, Problem> {
+    expect_index("indices", &indices)?;
+    expect_promoted(to, updates.dtype())?;
+    expect_shape("input_x", shape, !shape.is_empty(), || {
+        "it must have at least one dimension".into()
+    })?;
+    let mut wanted = indices.dims();
+    wanted.extend_from_slice(&shape[1..]);
+    expect_shape(
+        "updates",
+        updates.shape(),
+        updates.shape() == &*wanted,
+        || format!("it must be indices.shape + input_x.shape[1:] = {wanted:?}"),
+    )?;
+    Destinations::rows(shape, "indices", &[indices], &[0], None, bounds)
+}
