@@ -13,6 +13,7 @@ mod tuples;
 
 pub mod mindspore;
 pub mod mxnet;
+pub mod onnx;
 pub mod openvino;
 pub mod torch;
 pub mod torch_scatter;
@@ -26,6 +27,7 @@ pub use plan::{Plan, Reduce};
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[
     mxnet::OPERATORS,
+    onnx::OPERATORS,
     openvino::OPERATORS,
     torch::OPERATORS,
     mindspore::OPERATORS,

@@ -1,0 +1,245 @@
+//! `TensorScatter-24`: a step of a sequence into a cache of keys or values.
+
+use super::{call, expect_like, opset};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, DynTensor, DynView, Element, Held, Tensor, TensorView};
+
+pub(super) const TENSOR_SCATTER: Operator = Operator {
+    name: "onnx.tensor_scatter",
+    summary: "A copy of past_cache with update written from write_indices on, along a sequence's axis",
+    arguments: &[
+        Argument::needed(
+            "past_cache",
+            Kind::Tensor,
+            "the cache: (batch, .., sequence, ..), any dtype",
+        ),
+        Argument::needed(
+            "update",
+            Kind::Tensor,
+            "what is written: past_cache's dtype, and its shape but for a sequence that is no longer",
+        ),
+        Argument::needed(
+            "write_indices",
+            Kind::Tensor,
+            "where each batch's update begins: (batch,), int64; None: at 0",
+        )
+        .or("None"),
+        Argument::needed(
+            "mode",
+            Kind::Text,
+            "whether a sequence that goes beyond the end is an error (linear) or goes on at 0",
+        )
+        .or("linear")
+        .of(&["linear", "circular"]),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the sequence's axis, not the first one; negative counts from the end",
+        )
+        .or("-2"),
+        opset("24"),
+    ],
+    returns: &["present_cache"],
+    lower: |args| {
+        let past_cache = args.tensor("past_cache")?;
+        let update = args.tensor("update")?;
+        let write_indices = args.optional_tensor("write_indices");
+        let mode = args.optional_text("mode");
+        let axis = args.optional_int("axis").unwrap_or(-2);
+        let mode = mode.as_deref().unwrap_or("linear");
+        lower(past_cache, update, write_indices, mode, axis)
+    },
+};
+
+/// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]` on.
+///
+/// * `past_cache`: shape `(B, .., S, ..)`.
+/// * `update`: its shape, but for the size along `axis`, which is at most `S`.
+/// * `write_indices`: `B` numbers; `None`: all 0.
+/// * `mode`: `"linear"`: the update must end within the cache; `"circular"`: it goes on at 0, also from a
+///   number beyond the end.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let cache = array![[[0], [0], [0]], [[0], [0], [0]]];
+/// let update = array![[[1], [2]], [[3], [4]]];
+/// let out = strew::onnx::tensor_scatter(&cache, &update, Some((&[1i64, 2]).into()), "circular", -2)?;
+/// assert_eq!(out.as_slice(), [0, 1, 2, 4, 0, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
+/// [`Class::Value`](crate::Class::Value) for everything else.
+pub fn tensor_scatter<'a, T: Element>(
+    past_cache: impl Into<TensorView<'a, T>>,
+    update: impl Into<TensorView<'a, T>>,
+    write_indices: Option<TensorView<'a, i64>>,
+    mode: &str,
+    axis: i64,
+) -> Result<Tensor<T>> {
+    let (past_cache, update) = (past_cache.into().into_dyn(), update.into().into_dyn());
+    let write_indices = write_indices.map(TensorView::into_dyn);
+    let call = lower(past_cache, update, write_indices, mode, axis)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`tensor_scatter`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter`]; [`Class::Type`](crate::Class::Type) for other types.
+pub fn tensor_scatter_dyn(
+    past_cache: DynView<'_>,
+    update: DynView<'_>,
+    write_indices: Option<DynView<'_>>,
+    mode: &str,
+    axis: i64,
+) -> Result<DynTensor> {
+    let call = lower(past_cache, update, write_indices, mode, axis)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower<'a>(
+    past_cache: DynView<'a>,
+    update: DynView<'a>,
+    write_indices: Option<DynView<'a>>,
+    mode: &str,
+    along: i64,
+) -> Result<Call<'a>> {
+    let described = describe(past_cache, update, write_indices, mode, along);
+    call("onnx.tensor_scatter", described)
+}
+
+fn describe<'a>(
+    past_cache: DynView<'a>,
+    update: DynView<'a>,
+    write_indices: Option<DynView<'a>>,
+    mode: &str,
+    along: i64,
+) -> Result<Scatter<'a>, Problem> {
+    let circular = match mode {
+        "linear" => false,
+        "circular" => true,
+        _ => {
+            return Err(Problem::Value {
+                argument: "mode".into(),
+                value: mode.into(),
+                expected: "it must be linear or circular".into(),
+            });
+        }
+    };
+    expect_like("update", update.dtype(), "past_cache", past_cache.dtype())?;
+    let (whole, part) = (past_cache.dims(), update.dims());
+    expect_shape("past_cache", &whole, whole.len() >= 2, || {
+        "it must have at least two dimensions".into()
+    })?;
+    let rank = whole.len();
+    let along = axis("axis", along, rank)?;
+    if along == 0 {
+        return Err(Problem::Value {
+            argument: "axis".into(),
+            value: "0".into(),
+            expected: "the first axis is the batch's".into(),
+        });
+    }
+    let fits = part.len() == rank
+        && (0..rank).all(|k| part[k] == whole[k] || (k == along && part[k] <= whole[k]));
+    expect_shape("update", &part, fits, || {
+        format!("it must be past_cache's shape, {whole:?}, and along axis {along} no longer")
+    })?;
+    let places = places(&past_cache, part[along], along, write_indices, circular)?;
+    let batches = whole[0];
+    // The sequence's axis is next to the batch's, so that slices have an index of both.
+    let order: Vec<usize> = [0, along]
+        .into_iter()
+        .chain((1..rank).filter(|&k| k != along))
+        .collect();
+    let update = update.permute(&order).unwrap_or(update);
+    let numbers = table(batches, part[along], |batch, _| batch)?;
+    let components = [
+        Held::from(numbers.into_dyn()),
+        Held::from(places.into_dyn()),
+    ];
+    let bounds = Bounds::STRICT;
+    let destinations = Destinations::rows(
+        &whole,
+        "write_indices",
+        &components,
+        &[0, along],
+        None,
+        bounds,
+    )?;
+    let target = Target::New {
+        dtype: past_cache.dtype(),
+        start: Start::CopyOf(past_cache),
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    Scatter::new(destinations, reduction, "update", update, target)
+}
+
+/// Where along the sequence each step of each batch goes.
+fn places(
+    past_cache: &DynView<'_>,
+    steps: usize,
+    along: usize,
+    write_indices: Option<DynView<'_>>,
+    circular: bool,
+) -> Result<Tensor<i64>, Problem> {
+    let (batches, size) = (past_cache.shape()[0], past_cache.shape()[along]);
+    let starts = match write_indices {
+        None => vec![0; batches],
+        Some(given) => {
+            expect_dtype(
+                "write_indices",
+                given.dtype(),
+                given.dtype() == DType::I64,
+                "it must be int64",
+            )?;
+            expect_shape(
+                "write_indices",
+                given.shape(),
+                given.shape() == [batches],
+                || format!("it must be a number for each batch, [{batches}]"),
+            )?;
+            given.to_integers().unwrap_or_default()
+        }
+    };
+    let last = match circular {
+        true => usize::MAX,
+        false => size - steps + 1,
+    };
+    let outside = |&start: &i64| usize::try_from(start).map_or(true, |start| start >= last);
+    if let Some(batch) = starts.iter().position(outside) {
+        return Err(Problem::IndexOutOfBounds {
+            argument: "write_indices",
+            position: vec![batch],
+            value: starts[batch].to_string(),
+            axis: along,
+            size: last.min(size),
+        });
+    }
+    let start = |batch: usize| starts[batch].unsigned_abs() as usize;
+    table(batches, steps, |batch, step| {
+        (start(batch) % size + step) % size
+    })
+}
+
+/// Numbers in rows.
+fn table(
+    rows: usize,
+    columns: usize,
+    number: impl Fn(usize, usize) -> usize,
+) -> Result<Tensor<i64>, Problem> {
+    let mut made = Tensor::zeros(&[rows, columns])?;
+    for (row, numbers) in made.as_mut_slice().chunks_mut(columns.max(1)).enumerate() {
+        for (column, place) in numbers.iter_mut().enumerate() {
+            *place = number(row, column) as i64;
+        }
+    }
+    Ok(made)
+}

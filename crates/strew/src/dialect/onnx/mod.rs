@@ -1,0 +1,146 @@
+//! ONNX: `ScatterElements`, `ScatterND`, `Scatter`, `TensorScatter`, `Gather`, `GatherElements`, `GatherND`.
+//!
+//! Source of the semantics: ONNX 1.23, the documents of the operators and their node tests
+//! (`onnx/backend/test/case/node/`), and runs of ONNX Runtime 1.31; see also `COMPARE.md`.
+
+mod cache;
+mod gather;
+mod scatter;
+
+pub use cache::{tensor_scatter, tensor_scatter_dyn};
+pub use gather::{
+    gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
+};
+pub use scatter::{
+    scatter, scatter_dyn, scatter_elements, scatter_elements_dyn, scatter_nd, scatter_nd_dyn,
+};
+
+use super::operator::{Argument, Call, Context, Kind, Operator, Work, expect_dtype};
+use crate::error::{Class, Problem, Result};
+use crate::plan::{Bounds, Negative};
+use crate::tensor::{DType, DynView};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    scatter::SCATTER_ELEMENTS,
+    scatter::SCATTER_ND,
+    scatter::SCATTER,
+    cache::TENSOR_SCATTER,
+    gather::GATHER,
+    gather::GATHER_ELEMENTS,
+    gather::GATHER_ND,
+];
+
+/// Negative indices count from the end.
+const WRAP: Bounds = Bounds {
+    negative: Negative::Wrap,
+    ..Bounds::STRICT
+};
+
+const DATA: Argument = Argument::needed(
+    "data",
+    Kind::Tensor,
+    "the tensor to start from or to read: rank 1 or more, any dtype",
+);
+
+/// Where along an axis each element goes, or comes from.
+const INDICES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensor,
+    "where along axis: int32 or int64; negative counts from the end",
+);
+
+/// Tuples, which name windows.
+const TUPLES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensor,
+    "index tuples along the last axis: int64; negative counts from the end",
+);
+
+const AXIS: Argument = Argument::needed(
+    "axis",
+    Kind::Int,
+    "the axis that indices point along; negative counts from the end",
+)
+.or("0");
+
+const fn opset(default: &'static str) -> Argument {
+    Argument::needed(
+        "opset",
+        Kind::Int,
+        "the version of the operator set, which says what the operator can do",
+    )
+    .or(default)
+}
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } | Problem::Unsupported { .. } => Class::Type,
+        Problem::IndexOutOfBounds { .. } => Class::Index,
+        _ => Class::Value,
+    }
+}
+
+fn call<'a>(
+    operator: &'static str,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    let context = Context {
+        operator: operator.into(),
+        class,
+    };
+    match described {
+        Ok(work) => Ok(Call::new(context, work)),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        index.dtype(),
+        matches!(index.dtype(), DType::I32 | DType::I64),
+        "it must be int32 or int64",
+    )
+}
+
+fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        "indices",
+        index.dtype(),
+        index.dtype() == DType::I64,
+        "it must be int64",
+    )
+}
+
+fn expect_like(
+    argument: &'static str,
+    found: DType,
+    of: &'static str,
+    wanted: DType,
+) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        found,
+        found == wanted,
+        format_args!("it must be {of}'s dtype, {wanted}"),
+    )
+}
+
+/// What an operator of some version cannot do yet.
+fn expect_opset(
+    opset: i64,
+    first: i64,
+    argument: &str,
+    value: &str,
+    plain: bool,
+) -> Result<(), Problem> {
+    if plain || opset >= first {
+        return Ok(());
+    }
+    Err(Problem::Value {
+        argument: argument.into(),
+        value: value.into(),
+        expected: format!("operator set {opset} has none but the default: it came with {first}"),
+    })
+}
