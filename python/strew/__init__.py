@@ -2,7 +2,7 @@
 
 Each framework's operators are in the module of its name, with its own argument names, order,
 defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
-`strew.torch_scatter`, `strew.onnx`. None of the frameworks has to be installed.
+`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`. None of the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
@@ -49,6 +49,7 @@ from . import mindspore as mindspore
 from . import mxnet as mxnet
 from . import onnx as onnx
 from . import openvino as openvino
+from . import tensorflow as tensorflow
 from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._errors import ConversionError as ConversionError

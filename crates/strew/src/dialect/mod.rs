@@ -15,6 +15,7 @@ pub mod mindspore;
 pub mod mxnet;
 pub mod onnx;
 pub mod openvino;
+pub mod tensorflow;
 pub mod torch;
 pub mod torch_scatter;
 
@@ -32,6 +33,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     torch::OPERATORS,
     mindspore::OPERATORS,
     torch_scatter::OPERATORS,
+    tensorflow::OPERATORS,
 ];
 
 use crate::tensor::{DynTensor, Element, Tensor};

@@ -23,6 +23,8 @@ pub(super) trait Field:
     fn conj(self) -> Self;
     /// Divided by a count.
     fn over(self, count: i64) -> Self;
+    /// Divided by the square root of a count.
+    fn over_root(self, count: i64) -> Self;
     fn nan(self) -> bool;
     /// Equal as a minimum or maximum is: zeros of both signs are, and so are NaN and NaN.
     #[inline(always)]
@@ -46,6 +48,9 @@ macro_rules! reals {
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn over(self, count: i64) -> $t { self / count as $t }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn over_root(self, count: i64) -> $t { self / (count as $t).sqrt() }
             #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }
         }
@@ -63,6 +68,12 @@ macro_rules! complexes {
             #[inline(always)]
             fn over(self, count: i64) -> $t {
                 <$t>::new(self.re / count as $part, self.im / count as $part)
+            }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn over_root(self, count: i64) -> $t {
+                let root = (count as $part).sqrt();
+                <$t>::new(self.re / root, self.im / root)
             }
             #[inline(always)]
             fn nan(self) -> bool { self.is_nan() }

@@ -70,6 +70,7 @@ pub mod mindspore;
 pub mod mxnet;
 pub mod openvino;
 pub mod plan;
+pub mod tensorflow;
 pub mod torch;
 pub mod torch_scatter;
 

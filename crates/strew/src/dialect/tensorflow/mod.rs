@@ -1,0 +1,157 @@
+//! TensorFlow: `tf.scatter_nd`, `tf.tensor_scatter_nd_*`, `tf.compat.v1.scatter_*`, `tf.gather_nd`,
+//! `tf.math.segment_*` and `tf.math.unsorted_segment_*`.
+//!
+//! Source of the semantics: TensorFlow 2.21, the documents of the operators, its tests
+//! (`python/kernel_tests/array_ops/scatter_nd_ops_test.py`,
+//! `python/kernel_tests/math_ops/segment_reduction_ops_test.py`) and runs on CPU; see also `COMPARE.md`.
+
+mod nd;
+mod rows;
+mod segment;
+
+pub use nd::{
+    gather_nd, gather_nd_dyn, scatter_nd, scatter_nd_dyn, tensor_scatter_nd_add,
+    tensor_scatter_nd_add_dyn, tensor_scatter_nd_max, tensor_scatter_nd_max_dyn,
+    tensor_scatter_nd_min, tensor_scatter_nd_min_dyn, tensor_scatter_nd_sub,
+    tensor_scatter_nd_sub_dyn, tensor_scatter_nd_update, tensor_scatter_nd_update_dyn,
+};
+pub use rows::{
+    scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
+    scatter_min, scatter_min_dyn, scatter_mul, scatter_mul_dyn, scatter_sub, scatter_sub_dyn,
+    scatter_update, scatter_update_dyn,
+};
+pub use segment::{
+    segment_max, segment_max_dyn, segment_mean, segment_mean_dyn, segment_min, segment_min_dyn,
+    segment_prod, segment_prod_dyn, segment_sum, segment_sum_dyn, unsorted_segment_max,
+    unsorted_segment_max_dyn, unsorted_segment_mean, unsorted_segment_mean_dyn,
+    unsorted_segment_min, unsorted_segment_min_dyn, unsorted_segment_prod,
+    unsorted_segment_prod_dyn, unsorted_segment_sqrt_n, unsorted_segment_sqrt_n_dyn,
+    unsorted_segment_sum, unsorted_segment_sum_dyn,
+};
+
+use super::operator::{Argument, Call, Context, Kind, Operator, Work, expect_dtype};
+use crate::error::{Class, Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::tensor::{DType, DynView};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    nd::SCATTER_ND,
+    nd::TENSOR_SCATTER_ND_UPDATE,
+    nd::TENSOR_SCATTER_ND_ADD,
+    nd::TENSOR_SCATTER_ND_SUB,
+    nd::TENSOR_SCATTER_ND_MIN,
+    nd::TENSOR_SCATTER_ND_MAX,
+    nd::GATHER_ND,
+    rows::SCATTER_UPDATE,
+    rows::SCATTER_ADD,
+    rows::SCATTER_SUB,
+    rows::SCATTER_MUL,
+    rows::SCATTER_DIV,
+    rows::SCATTER_MIN,
+    rows::SCATTER_MAX,
+    segment::SEGMENT_SUM,
+    segment::SEGMENT_MEAN,
+    segment::SEGMENT_PROD,
+    segment::SEGMENT_MIN,
+    segment::SEGMENT_MAX,
+    segment::UNSORTED_SEGMENT_SUM,
+    segment::UNSORTED_SEGMENT_MEAN,
+    segment::UNSORTED_SEGMENT_PROD,
+    segment::UNSORTED_SEGMENT_MIN,
+    segment::UNSORTED_SEGMENT_MAX,
+    segment::UNSORTED_SEGMENT_SQRT_N,
+];
+
+/// What an index that names no cell is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BadIndicesPolicy {
+    /// An error, as on the CPU by default.
+    #[default]
+    Error,
+    /// Its update is left out; a gather gives zeros.
+    Ignore,
+}
+
+impl BadIndicesPolicy {
+    fn parse(word: Option<&str>) -> Result<Self, Problem> {
+        match word.unwrap_or_default() {
+            "" | "DEFAULT" | "ERROR" => Ok(Self::Error),
+            "IGNORE" => Ok(Self::Ignore),
+            other => Err(Problem::Value {
+                argument: "bad_indices_policy".into(),
+                value: other.into(),
+                expected: "it must be DEFAULT, ERROR or IGNORE".into(),
+            }),
+        }
+    }
+
+    fn bounds(self) -> Bounds {
+        match self {
+            Self::Error => Bounds::STRICT,
+            Self::Ignore => Bounds {
+                negative: Negative::Drop,
+                out_of_range: OutOfRange::Drop,
+            },
+        }
+    }
+}
+
+const POLICY: Argument = Argument::needed(
+    "bad_indices_policy",
+    Kind::Text,
+    "what an index that names no cell is: an error, or left out",
+)
+.or("DEFAULT")
+.of(&["DEFAULT", "ERROR", "IGNORE"]);
+
+/// A NaN update loses against a number, and a NaN that is there stays.
+const MIN: Combine = Combine::Min(Nan::Ignore);
+const MAX: Combine = Combine::Max(Nan::Ignore);
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } | Problem::Unsupported { .. } => Class::Type,
+        Problem::IndexOutOfBounds { .. } => Class::Index,
+        _ => Class::Value,
+    }
+}
+
+fn call<'a>(
+    operator: &'static str,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    let context = Context {
+        operator: operator.into(),
+        class,
+    };
+    match described {
+        Ok(work) => Ok(Call::new(context, work)),
+        Err(problem) => Err(context.error(problem)),
+    }
+}
+
+fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        index.dtype(),
+        matches!(index.dtype(), DType::I16 | DType::I32 | DType::I64),
+        "it must be int16, int32 or int64",
+    )
+}
+
+/// Arithmetic knows no bool.
+fn expect_number(argument: &'static str, combine: Combine, found: DType) -> Result<(), Problem> {
+    let fits = combine == Combine::Assign || found != DType::Bool;
+    expect_dtype(argument, found, fits, "it must not be bool")
+}
+
+fn expect_same(argument: &'static str, found: DType, wanted: DType) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        found,
+        found == wanted,
+        format_args!("it must be {wanted}, as what it joins"),
+    )
+}

@@ -1,0 +1,359 @@
+//! `scatter_nd`, `tensor_scatter_nd_*`, `gather_nd`: tuples along the last axis of the index name windows.
+
+use super::{BadIndicesPolicy, MAX, MIN, POLICY, call, expect_index, expect_number, expect_same};
+use crate::dialect::gathers;
+use crate::dialect::operator::{Argument, Arguments, Call, Integers, Kind, Operator, expect_shape};
+use crate::dialect::tuples::{expect_windows, tuples};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+const INDICES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensor,
+    "index tuples along the last axis: int16, int32 or int64, not negative",
+);
+
+const COPY_ARGUMENTS: [Argument; 4] = [
+    Argument::needed(
+        "tensor",
+        Kind::Tensor,
+        "the tensor to start from, any dtype; bool only to be updated",
+    ),
+    INDICES,
+    Argument::needed(
+        "updates",
+        Kind::Tensor,
+        "windows, of shape indices.shape[:-1] + tensor.shape[indices.shape[-1]:] and tensor's dtype",
+    ),
+    POLICY,
+];
+
+pub(super) const SCATTER_ND: Operator = Operator {
+    name: "tensorflow.scatter_nd",
+    summary: "Adds updates into a new tensor of zeros by index tuples along the last axis",
+    arguments: &[
+        INDICES,
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "windows, of shape indices.shape[:-1] + shape[indices.shape[-1]:], any dtype",
+        ),
+        Argument::needed("shape", Kind::Integers, "shape of the output"),
+        POLICY,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let indices = args.tensor("indices")?;
+        let updates = args.tensor("updates")?;
+        let shape = args.integers("shape")?;
+        lower_new(indices, updates, &shape, policy(args))
+    },
+};
+
+pub(super) const GATHER_ND: Operator = Operator {
+    name: "tensorflow.gather_nd",
+    summary: "The windows of params that index tuples name",
+    arguments: &[
+        Argument::needed("params", Kind::Tensor, "the tensor to read from, any dtype"),
+        INDICES,
+        Argument::needed(
+            "batch_dims",
+            Kind::Int,
+            "how many of the first axes params and indices share",
+        )
+        .or("0"),
+        POLICY,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let params = args.tensor("params")?;
+        let indices = args.tensor("indices")?;
+        let batch_dims = args.optional_int("batch_dims").unwrap_or(0);
+        lower_gather(params, indices, batch_dims, policy(args))
+    },
+};
+
+fn policy(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
+    let word = args.optional_text("bad_indices_policy");
+    BadIndicesPolicy::parse(word.as_deref()).map(BadIndicesPolicy::bounds)
+}
+
+/// Operators that start from a copy of `tensor`.
+macro_rules! copies {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &COPY_ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let tensor = args.tensor("tensor")?;
+                let indices = args.tensor("indices")?;
+                let updates = args.tensor("updates")?;
+                let described = policy(args)
+                    .and_then(|bounds| describe($combine, tensor, indices, updates, bounds));
+                call($operator, described)
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            tensor: impl Into<TensorView<'a, T>>,
+            indices: impl Into<TensorView<'a, I>>,
+            updates: impl Into<TensorView<'a, T>>,
+        ) -> Result<Tensor<T>> {
+            let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+            let updates = updates.into().into_dyn();
+            let described = describe($combine, tensor, indices, updates, Bounds::STRICT);
+            Ok(crate::dialect::typed(call($operator, described)?.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(
+            tensor: DynView<'_>,
+            indices: DynView<'_>,
+            updates: DynView<'_>,
+            bad_indices_policy: BadIndicesPolicy,
+        ) -> Result<DynTensor> {
+            let bounds = bad_indices_policy.bounds();
+            let described = describe($combine, tensor, indices, updates, bounds);
+            Ok(crate::dialect::tensor(call($operator, described)?.run()?.tensor))
+        }
+    )*};
+}
+
+copies! {
+    /// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates of a
+    /// cell, the last one stays, in row-major order.
+    ///
+    /// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries, not
+    ///   negative.
+    /// * `updates`: shape `indices.shape[..-1] + tensor.shape[K..]` for tuples of `K` entries.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::tensorflow::tensor_scatter_nd_update(&[1, 2, 3], &array![[2i32], [0]], &[30, 10])?;
+    /// assert_eq!(out.as_slice(), [10, 2, 30]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for an index
+    /// out of range, [`Class::Value`](crate::Class::Value) for shapes.
+    TENSOR_SCATTER_ND_UPDATE "tensorflow.tensor_scatter_nd_update"
+        tensor_scatter_nd_update, tensor_scatter_nd_update_dyn = Combine::Assign,
+        "A copy of tensor with cells replaced by updates, by index tuples along the last axis";
+
+    /// A copy of `tensor` with windows added; see [`tensor_scatter_nd_update`]. All updates of a cell count.
+    ///
+    /// ```
+    /// use ndarray::array;
+    ///
+    /// let out = strew::tensorflow::tensor_scatter_nd_add(&[1, 2, 3], &array![[2i32], [2]], &[30, 10])?;
+    /// assert_eq!(out.as_slice(), [1, 2, 43]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
+    TENSOR_SCATTER_ND_ADD "tensorflow.tensor_scatter_nd_add"
+        tensor_scatter_nd_add, tensor_scatter_nd_add_dyn = Combine::Sum,
+        "A copy of tensor with updates added, by index tuples along the last axis";
+
+    /// A copy of `tensor` with windows subtracted; see [`tensor_scatter_nd_add`].
+    ///
+    /// # Errors
+    /// As [`tensor_scatter_nd_add`].
+    TENSOR_SCATTER_ND_SUB "tensorflow.tensor_scatter_nd_sub"
+        tensor_scatter_nd_sub, tensor_scatter_nd_sub_dyn = Combine::Sub,
+        "A copy of tensor with updates subtracted, by index tuples along the last axis";
+
+    /// A copy of `tensor` lowered to windows; see [`tensor_scatter_nd_add`]. A NaN in `updates` loses
+    /// against a number, one in `tensor` stays.
+    ///
+    /// # Errors
+    /// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    TENSOR_SCATTER_ND_MIN "tensorflow.tensor_scatter_nd_min"
+        tensor_scatter_nd_min, tensor_scatter_nd_min_dyn = MIN,
+        "A copy of tensor lowered to updates, by index tuples along the last axis";
+
+    /// A copy of `tensor` raised to windows; see [`tensor_scatter_nd_min`].
+    ///
+    /// # Errors
+    /// As [`tensor_scatter_nd_min`].
+    TENSOR_SCATTER_ND_MAX "tensorflow.tensor_scatter_nd_max"
+        tensor_scatter_nd_max, tensor_scatter_nd_max_dyn = MAX,
+        "A copy of tensor raised to updates, by index tuples along the last axis";
+}
+
+/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same cells all
+/// count. A sum of `bool` is a logical or.
+///
+/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `shape.len()` entries, not negative.
+/// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::tensorflow::scatter_nd(&array![[1i32], [1]], &[10, 20], &[3])?;
+/// assert_eq!(out.as_slice(), [0, 30, 0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`tensor_scatter_nd_update`].
+pub fn scatter_nd<'a, T: Element, I: Element>(
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    shape: &[i64],
+) -> Result<Tensor<T>> {
+    let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
+    let call = lower_new(indices, updates, &Integers::from(shape), Ok(Bounds::STRICT))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd`].
+pub fn scatter_nd_dyn(
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    shape: &[i64],
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = Ok(bad_indices_policy.bounds());
+    let call = lower_new(indices, updates, &Integers::from(shape), bounds)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// The windows of `params` that tuples along the last axis of `indices` name. Bits are copied.
+///
+/// * `indices`: `i16`, `i32` or `i64`; tuples of `K` entries, at most as many as `params` has axes from
+///   `batch_dims` on, not negative.
+/// * The result has the shape `indices.shape[..-1] + params.shape[batch_dims + K..]`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let params = array![[1, 2], [3, 4]];
+/// assert_eq!(strew::tensorflow::gather_nd(&params, &array![[1i64, 0]], 0)?.as_slice(), [3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`tensor_scatter_nd_update`].
+pub fn gather_nd<'a, T: Element, I: Element>(
+    params: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    batch_dims: i64,
+) -> Result<Tensor<T>> {
+    let (params, indices) = (params.into().into_dyn(), indices.into().into_dyn());
+    let call = lower_gather(params, indices, batch_dims, Ok(Bounds::STRICT))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`gather_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`gather_nd`].
+pub fn gather_nd_dyn(
+    params: DynView<'_>,
+    indices: DynView<'_>,
+    batch_dims: i64,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = Ok(bad_indices_policy.bounds());
+    let call = lower_gather(params, indices, batch_dims, bounds)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower_new<'a>(
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    shape: &Integers<'_>,
+    bounds: Result<Bounds, Problem>,
+) -> Result<Call<'a>> {
+    let described = bounds.and_then(|bounds| describe_new(indices, updates, shape, bounds));
+    call("tensorflow.scatter_nd", described)
+}
+
+fn lower_gather<'a>(
+    params: DynView<'a>,
+    indices: DynView<'a>,
+    batch_dims: i64,
+    bounds: Result<Bounds, Problem>,
+) -> Result<Call<'a>> {
+    let described = bounds.and_then(|bounds| {
+        expect_index("indices", &indices)?;
+        gathers::windows("params", params, &indices, batch_dims, bounds)
+    });
+    call("tensorflow.gather_nd", described)
+}
+
+fn describe<'a>(
+    combine: Combine,
+    tensor: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    expect_number("tensor", combine, tensor.dtype())?;
+    expect_same("updates", updates.dtype(), tensor.dtype())?;
+    let destinations = destinations(tensor.shape(), &indices, &updates, bounds)?;
+    let target = Target::New {
+        dtype: tensor.dtype(),
+        start: Start::CopyOf(tensor),
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn describe_new<'a>(
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    shape: &Integers<'_>,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let shape = shape.sizes("shape")?;
+    let destinations = destinations(&shape, &indices, &updates, bounds)?;
+    let target = Target::New {
+        dtype: updates.dtype(),
+        start: Start::Zero,
+    };
+    let reduction = Reduction::into_self(Combine::Sum);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn destinations<'a>(
+    shape: &[usize],
+    indices: &DynView<'a>,
+    updates: &DynView<'_>,
+    bounds: Bounds,
+) -> Result<Destinations<'a>, Problem> {
+    expect_index("indices", indices)?;
+    for (argument, view) in [("indices", indices.shape()), ("updates", updates.shape())] {
+        expect_shape(argument, view, !view.is_empty(), || {
+            "it must have at least one dimension".into()
+        })?;
+    }
+    let nowhere = shape.contains(&0) && !indices.is_empty();
+    expect_shape("indices", indices.shape(), !nowhere, || {
+        format!("Indices and updates specified for empty output, {shape:?}")
+    })?;
+    // Of nothing there may be tuples of no entry.
+    let least = usize::from(!shape.contains(&0));
+    let destinations = tuples(shape, "indices", indices, least..=shape.len(), bounds)?;
+    expect_windows("updates", updates.shape(), &destinations)?;
+    Ok(destinations)
+}

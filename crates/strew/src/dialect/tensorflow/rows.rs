@@ -1,0 +1,184 @@
+//! `tf.compat.v1.scatter_*`: an index names a row of the variable.
+
+use super::{MAX, MIN, call, expect_index, expect_number, expect_same};
+use crate::dialect::operator::{Argument, Kind, Operator, expect_no_zero, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::Combine;
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Reduction, Scatter, Target};
+use crate::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
+
+const ARGUMENTS: [Argument; 3] = [
+    Argument::needed(
+        "ref",
+        Kind::Target,
+        "the variable to change: rank 1 or more, any dtype; bool only to be updated",
+    ),
+    Argument::needed(
+        "indices",
+        Kind::Tensor,
+        "row numbers of ref: any shape, int16, int32 or int64",
+    ),
+    Argument::needed(
+        "updates",
+        Kind::Tensor,
+        "rows, of shape indices.shape + ref.shape[1:] and ref's dtype; 0-d for all of them",
+    ),
+];
+
+macro_rules! in_place {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &ARGUMENTS,
+            returns: &["ref"],
+            lower: |args| {
+                let ref_ = args.target("ref")?;
+                let indices = args.tensor("indices")?;
+                let updates = args.tensor("updates")?;
+                call($operator, describe($combine, ref_, indices, updates))
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            ref_: impl Into<TensorViewMut<'a, T>>,
+            indices: impl Into<TensorView<'a, I>>,
+            updates: impl Into<TensorView<'a, T>>,
+        ) -> Result<()> {
+            $erased(
+                ref_.into().into_dyn(),
+                indices.into().into_dyn(),
+                updates.into().into_dyn(),
+            )
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased<'a>(
+            ref_: DynViewMut<'a>,
+            indices: DynView<'a>,
+            updates: DynView<'a>,
+        ) -> Result<()> {
+            call($operator, describe($combine, ref_, indices, updates))?.run()?;
+            Ok(())
+        }
+    )*};
+}
+
+in_place! {
+    /// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of a
+    /// row, the last one stays, in row-major order.
+    ///
+    /// * `indices`: `i16`, `i32` or `i64`, any shape, values in `0..ref_.shape[0]`.
+    /// * `updates`: shape `indices.shape + ref_.shape[1..]`; or 0-d, for all of the rows.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::tensorflow::scatter_update(&mut x, &[0i32, 0], &[10, 100])?;
+    /// assert_eq!(x, [100, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for an index
+    /// out of range, [`Class::Value`](crate::Class::Value) for shapes and overlapping memory. `ref_` is then
+    /// unchanged.
+    SCATTER_UPDATE "tensorflow.scatter_update" scatter_update, scatter_update_dyn = Combine::Assign,
+        "Replaces rows of ref, in place, by the rows of updates that indices sends there";
+
+    /// Adds to rows of `ref_` in place; see [`scatter_update`]. All updates of a row count.
+    ///
+    /// ```
+    /// let mut x = [1, 2, 3];
+    /// strew::tensorflow::scatter_add(&mut x, &[0i32, 0], &[10, 100])?;
+    /// assert_eq!(x, [111, 2, 3]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
+    SCATTER_ADD "tensorflow.scatter_add" scatter_add, scatter_add_dyn = Combine::Sum,
+        "Adds to rows of ref, in place, the rows of updates that indices sends there";
+
+    /// Subtracts from rows of `ref_` in place; see [`scatter_add`].
+    ///
+    /// # Errors
+    /// As [`scatter_add`].
+    SCATTER_SUB "tensorflow.scatter_sub" scatter_sub, scatter_sub_dyn = Combine::Sub,
+        "Subtracts from rows of ref, in place, the rows of updates that indices sends there";
+
+    /// Multiplies rows of `ref_` in place; see [`scatter_add`].
+    ///
+    /// # Errors
+    /// As [`scatter_add`].
+    SCATTER_MUL "tensorflow.scatter_mul" scatter_mul, scatter_mul_dyn = Combine::Prod,
+        "Multiplies rows of ref, in place, by the rows of updates that indices sends there";
+
+    /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
+    ///
+    /// # Errors
+    /// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
+    SCATTER_DIV "tensorflow.scatter_div" scatter_div, scatter_div_dyn = Combine::Div,
+        "Divides rows of ref, in place, by the rows of updates that indices sends there";
+
+    /// Lowers rows of `ref_` in place; see [`scatter_add`]. A NaN in `updates` loses against a number, one in
+    /// `ref_` stays.
+    ///
+    /// # Errors
+    /// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    SCATTER_MIN "tensorflow.scatter_min" scatter_min, scatter_min_dyn = MIN,
+        "Lowers rows of ref, in place, to the rows of updates that indices sends there";
+
+    /// Raises rows of `ref_` in place; see [`scatter_min`].
+    ///
+    /// # Errors
+    /// As [`scatter_min`].
+    SCATTER_MAX "tensorflow.scatter_max" scatter_max, scatter_max_dyn = MAX,
+        "Raises rows of ref, in place, to the rows of updates that indices sends there";
+}
+
+fn describe<'a>(
+    combine: Combine,
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_index("indices", &indices)?;
+    expect_number("ref", combine, ref_.dtype())?;
+    expect_same("updates", updates.dtype(), ref_.dtype())?;
+    expect_shape("ref", ref_.shape(), ref_.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let mut wanted = indices.dims();
+    wanted.extend_from_slice(&ref_.shape()[1..]);
+    let found = updates.shape();
+    let fits = found == &*wanted || found.is_empty();
+    expect_shape("updates", found, fits, || {
+        format!("it must be indices.shape + ref.shape[1:] = {wanted:?}, or 0-d")
+    })?;
+    if combine == Combine::Div && updates.dtype().is_integer() {
+        expect_no_zero("updates", &updates)?;
+    }
+    let updates = updates.broadcast_to(&wanted).unwrap_or(updates);
+    let destinations = Destinations::rows(
+        ref_.shape(),
+        "indices",
+        &[indices],
+        &[0],
+        None,
+        Bounds::STRICT,
+    )?;
+    let target = Target::InPlace {
+        argument: "ref",
+        view: ref_,
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}

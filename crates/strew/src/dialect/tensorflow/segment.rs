@@ -1,0 +1,396 @@
+//! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
+
+use super::{call, expect_number};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, expect_dtype, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::{Bounds, Negative};
+use crate::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+
+/// How the rows of a segment become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fold {
+    Sum,
+    Mean,
+    Prod,
+    Min,
+    Max,
+    SqrtN,
+}
+
+const DATA: Argument = Argument::needed(
+    "data",
+    Kind::Tensor,
+    "the rows to reduce: any dtype but bool, real for a minimum or maximum",
+);
+
+const SORTED_ARGUMENTS: [Argument; 2] = [
+    DATA,
+    Argument::needed(
+        "segment_ids",
+        Kind::Tensor,
+        "the segment of each row: 1-d, int32 or int64, ascending from 0 or more",
+    ),
+];
+
+const UNSORTED_ARGUMENTS: [Argument; 3] = [
+    DATA,
+    Argument::needed(
+        "segment_ids",
+        Kind::Tensor,
+        "the segment of each row: int32 or int64, of data's first dimensions; negative ones are left out",
+    ),
+    Argument::needed("num_segments", Kind::Int, "how many segments there are"),
+];
+
+macro_rules! sorted {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &SORTED_ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let data = args.tensor("data")?;
+                lower_sorted($operator, $fold, data, args.tensor("segment_ids")?)
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            data: impl Into<TensorView<'a, T>>,
+            segment_ids: impl Into<TensorView<'a, I>>,
+        ) -> Result<Tensor<T>> {
+            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+            let call = lower_sorted($operator, $fold, data, ids)?;
+            Ok(crate::dialect::typed(call.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+            let call = lower_sorted($operator, $fold, data, segment_ids)?;
+            Ok(crate::dialect::tensor(call.run()?.tensor))
+        }
+    )*};
+}
+
+sorted! {
+    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [3, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for shapes and
+    /// numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
+    SEGMENT_SUM "tensorflow.math.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
+        "The sum of the rows of each segment, of which the numbers ascend";
+
+    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MEAN "tensorflow.math.segment_mean" segment_mean, segment_mean_dyn = Fold::Mean,
+        "The mean of the rows of each segment, of which the numbers ascend";
+
+    /// The product of the rows of each segment; see [`segment_sum`]. Segments without rows are 1.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_PROD "tensorflow.math.segment_prod" segment_prod, segment_prod_dyn = Fold::Prod,
+        "The product of the rows of each segment, of which the numbers ascend";
+
+    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MIN "tensorflow.math.segment_min" segment_min, segment_min_dyn = Fold::Min,
+        "The minimum of the rows of each segment, of which the numbers ascend";
+
+    /// The maximum of the rows of each segment; see [`segment_min`].
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MAX "tensorflow.math.segment_max" segment_max, segment_max_dyn = Fold::Max,
+        "The maximum of the rows of each segment, of which the numbers ascend";
+}
+
+/// Means of integers are `f64`: so results say their type at run time.
+macro_rules! unsorted {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &UNSORTED_ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let data = args.tensor("data")?;
+                let ids = args.tensor("segment_ids")?;
+                lower_unsorted($operator, $fold, data, ids, args.int("num_segments")?)
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            data: impl Into<TensorView<'a, T>>,
+            segment_ids: impl Into<TensorView<'a, I>>,
+            num_segments: i64,
+        ) -> Result<DynTensor> {
+            $erased(data.into().into_dyn(), segment_ids.into().into_dyn(), num_segments)
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(
+            data: DynView<'_>,
+            segment_ids: DynView<'_>,
+            num_segments: i64,
+        ) -> Result<DynTensor> {
+            let call = lower_unsorted($operator, $fold, data, segment_ids, num_segments)?;
+            Ok(crate::dialect::tensor(call.run()?.tensor))
+        }
+    )*};
+}
+
+unsorted! {
+    /// The sum of the rows of each of `num_segments` segments; those without rows are 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions (0-d: all
+    ///   of `data` is a row). Rows with a negative one are left out.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
+    /// assert_eq!(out.typed::<i32>().unwrap().as_slice(), [0, 0, 5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for shapes,
+    /// [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
+    UNSORTED_SEGMENT_SUM "tensorflow.math.unsorted_segment_sum"
+        unsorted_segment_sum, unsorted_segment_sum_dyn = Fold::Sum,
+        "The sum of the rows of each segment";
+
+    /// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers are `f64`.
+    ///
+    /// ```
+    /// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
+    /// assert_eq!(out.typed::<f64>().unwrap().as_slice(), [2.0, 0.0, 2.5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    UNSORTED_SEGMENT_MEAN "tensorflow.math.unsorted_segment_mean"
+        unsorted_segment_mean, unsorted_segment_mean_dyn = Fold::Mean,
+        "The mean of the rows of each segment; float64 for integers";
+
+    /// The product of the rows of each segment; see [`unsorted_segment_sum`]. Those without rows are 1.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    UNSORTED_SEGMENT_PROD "tensorflow.math.unsorted_segment_prod"
+        unsorted_segment_prod, unsorted_segment_prod_dyn = Fold::Prod,
+        "The product of the rows of each segment";
+
+    /// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where there
+    /// is one; segments without rows hold the largest finite value, and so do those of nothing above it.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    UNSORTED_SEGMENT_MIN "tensorflow.math.unsorted_segment_min"
+        unsorted_segment_min, unsorted_segment_min_dyn = Fold::Min,
+        "The minimum of the rows of each segment";
+
+    /// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value where
+    /// there is no row.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    UNSORTED_SEGMENT_MAX "tensorflow.math.unsorted_segment_max"
+        unsorted_segment_max, unsorted_segment_max_dyn = Fold::Max,
+        "The maximum of the rows of each segment";
+
+    /// The sum of the rows of each segment by the square root of their number; see
+    /// [`unsorted_segment_sum`]. Only of floats and complex numbers.
+    ///
+    /// # Errors
+    /// As [`unsorted_segment_sum`].
+    UNSORTED_SEGMENT_SQRT_N "tensorflow.math.unsorted_segment_sqrt_n"
+        unsorted_segment_sqrt_n, unsorted_segment_sqrt_n_dyn = Fold::SqrtN,
+        "The sum of the rows of each segment by the square root of their number";
+}
+
+fn lower_sorted<'a>(
+    operator: &'static str,
+    fold: Fold,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+) -> Result<Call<'a>> {
+    call(operator, describe_sorted(fold, data, ids))
+}
+
+fn lower_unsorted<'a>(
+    operator: &'static str,
+    fold: Fold,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+    num_segments: i64,
+) -> Result<Call<'a>> {
+    call(operator, describe_unsorted(fold, data, ids, num_segments))
+}
+
+fn describe_sorted<'a>(
+    fold: Fold,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_ids(&ids)?;
+    expect_number("data", fold.combine(), data.dtype())?;
+    expect_shape("segment_ids", ids.shape(), ids.rank() == 1, || {
+        "it must have exactly one dimension".into()
+    })?;
+    let rows = data.shape().first() == ids.shape().first();
+    expect_shape("data", data.shape(), rows, || {
+        format!(
+            "its first dimension must be that of segment_ids, {}",
+            ids.len()
+        )
+    })?;
+    let last = ascending(&ids)?;
+    let mut shape = data.dims();
+    // A number beyond memory is one beyond any size, too.
+    shape[0] = last.map_or(0, |last| {
+        usize::try_from(last).unwrap_or(0).saturating_add(1)
+    });
+    let dtype = data.dtype();
+    let (start, init) = match fold {
+        Fold::Prod => (Start::Identity, Init::Current),
+        Fold::Min | Fold::Max => (Start::Zero, Init::Identity),
+        Fold::Sum | Fold::Mean | Fold::SqrtN => (Start::Zero, Init::Current),
+    };
+    let reduction = Reduction {
+        combine: fold.combine(),
+        init,
+        finish: fold.finish(),
+    };
+    let bounds = Bounds::STRICT;
+    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, bounds)?;
+    let target = Target::New { dtype, start };
+    Scatter::new(destinations, reduction, "data", data, target)
+}
+
+fn describe_unsorted<'a>(
+    fold: Fold,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+    num_segments: i64,
+) -> Result<Scatter<'a>, Problem> {
+    expect_ids(&ids)?;
+    expect_number("data", fold.combine(), data.dtype())?;
+    let fits = data.shape().starts_with(ids.shape());
+    expect_shape("segment_ids", ids.shape(), fits, || {
+        format!(
+            "it must be the first dimensions of data, {:?}",
+            data.shape()
+        )
+    })?;
+    let count = usize::try_from(num_segments).map_err(|_| Problem::Value {
+        argument: "num_segments".into(),
+        value: num_segments.to_string(),
+        expected: "it must be at least 0".into(),
+    })?;
+    let mut shape = Dims::from_slice(&[count]);
+    shape.extend_from_slice(&data.shape()[ids.rank()..]);
+    let dtype = match fold {
+        Fold::Mean if data.dtype().is_integer() => DType::F64,
+        _ => data.dtype(),
+    };
+    let start = match fold {
+        Fold::Prod => Start::Identity,
+        Fold::Min | Fold::Max => Start::FiniteExtreme,
+        Fold::Sum | Fold::Mean | Fold::SqrtN => Start::Zero,
+    };
+    let reduction = Reduction {
+        finish: fold.finish(),
+        ..Reduction::into_self(fold.combine())
+    };
+    let bounds = Bounds {
+        negative: Negative::Drop,
+        ..Bounds::STRICT
+    };
+    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, bounds)?;
+    let target = Target::New { dtype, start };
+    Scatter::new(destinations, reduction, "data", data, target)
+}
+
+impl Fold {
+    fn combine(self) -> Combine {
+        match self {
+            Self::Sum | Self::Mean | Self::SqrtN => Combine::Sum,
+            Self::Prod => Combine::Prod,
+            Self::Min => Combine::Min(Nan::Propagate),
+            Self::Max => Combine::Max(Nan::Propagate),
+        }
+    }
+
+    fn finish(self) -> Finish {
+        match self {
+            Self::Mean => Finish::MeanTowardZero { count_self: false },
+            Self::SqrtN => Finish::DivideByRoot,
+            Self::Sum | Self::Prod | Self::Min | Self::Max => Finish::None,
+        }
+    }
+}
+
+fn expect_ids(ids: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        "segment_ids",
+        ids.dtype(),
+        matches!(ids.dtype(), DType::I32 | DType::I64),
+        "it must be int32 or int64",
+    )
+}
+
+/// The last of numbers that ascend; `None` of none.
+fn ascending(ids: &DynView<'_>) -> Result<Option<i64>, Problem> {
+    let (mut last, mut at) = (None, 0usize);
+    let ascend = ids.all_integers(|block| {
+        for &id in block {
+            if last.is_some_and(|last| id < last) {
+                last = Some(id);
+                return false;
+            }
+            (last, at) = (Some(id), at + 1);
+        }
+        true
+    });
+    match ascend {
+        true => Ok(last),
+        false => Err(Problem::Value {
+            argument: format!("segment_ids[{at}]"),
+            value: last.unwrap_or_default().to_string(),
+            expected: "segment ids are not increasing: each must be at least the one before".into(),
+        }),
+    }
+}

@@ -1,0 +1,392 @@
+//! Derivatives of TensorFlow's operators.
+//!
+//! Source of the rules: TensorFlow 2.21, the gradients that its `python/ops/array_grad.py` and `math_grad.py` register and its
+//! tests; where one is wrong, the mathematics. See also `COMPARE.md`.
+
+use super::field::{Field, for_field, load, store};
+use super::forward::{Forward, Own, Rule};
+use super::passes::{Spot, each_cell};
+use super::products::map;
+use super::route::Route;
+use super::{context, expect_field, expect_like, typed};
+use crate::dialect::tensorflow::{BadIndicesPolicy, class, gather_nd_dyn};
+use crate::dialect::{Arguments, Call, Value, find};
+use crate::error::{Error, Problem, Result};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
+
+/// What `tensor_scatter_nd_*` does with an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// `tensor_scatter_nd_update`.
+    Update,
+    /// `tensor_scatter_nd_add`.
+    Add,
+    /// `tensor_scatter_nd_sub`.
+    Sub,
+    /// `tensor_scatter_nd_min`.
+    Min,
+    /// `tensor_scatter_nd_max`.
+    Max,
+}
+
+/// What `segment_*` and `unsorted_segment_*` make of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fold {
+    /// `segment_sum`, `unsorted_segment_sum`.
+    Sum,
+    /// `segment_mean`, `unsorted_segment_mean`.
+    Mean,
+    /// `segment_prod`, `unsorted_segment_prod`.
+    Prod,
+    /// `segment_min`, `unsorted_segment_min`.
+    Min,
+    /// `segment_max`, `unsorted_segment_max`.
+    Max,
+    /// `unsorted_segment_sqrt_n`.
+    SqrtN,
+}
+
+/// The gradient of [`scatter_nd`](crate::tensorflow::scatter_nd) with respect to `updates`, given that of its result: what
+/// [`gather_nd`](crate::tensorflow::gather_nd) picks of it.
+///
+/// * `grad`: of the result's shape. `indices`: the operator's own.
+///
+/// ```
+/// use strew::grad::tensorflow::scatter_nd_vjp;
+///
+/// let to_updates = scatter_nd_vjp(&[1.0f32, 2.0, 4.0], &ndarray::array![[2i32], [0], [2]])?;
+/// assert_eq!(to_updates.as_slice(), [4.0, 1.0, 4.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (grad, indices) = (grad.into().into_dyn(), indices.into().into_dyn());
+    let made = scatter_nd_vjp_dyn(&grad, &indices, BadIndicesPolicy::Error)?;
+    Ok(typed(made))
+}
+
+/// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the gradient 0.
+///
+/// # Errors
+/// As [`scatter_nd_vjp`].
+pub fn scatter_nd_vjp_dyn(
+    grad: &DynView<'_>,
+    indices: &DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.tensorflow.scatter_nd_vjp";
+    expect_field("grad", grad.dtype()).map_err(|problem| context(NAME, class).error(problem))?;
+    gather_nd_dyn(grad.clone(), indices.clone(), 0, bad_indices_policy).map_err(renamed(NAME))
+}
+
+/// The gradients of `tensor_scatter_nd_*` with respect to `tensor` and to `updates`, given that of the result.
+///
+/// * `grad`: of `tensor`'s type and shape. The other arguments are the operator's own.
+/// * [`Join::Min`] and [`Join::Max`]: those that equal the result share, `tensor`'s own value with them.
+/// * [`Join::Update`]: of several updates of a cell the last one stays, so it alone takes the gradient.
+///   (TensorFlow gives each of them all of it.)
+///
+/// ```
+/// use strew::grad::tensorflow::{Join, tensor_scatter_nd_vjp};
+///
+/// let (indices, updates) = (ndarray::array![[1i32], [1]], [3.0f32, 5.0]);
+/// let (to_tensor, to_updates) =
+///     tensor_scatter_nd_vjp(&[1.0, 2.0], &[0.0, 5.0], &indices, &updates, Join::Max)?;
+/// assert_eq!(to_tensor.as_slice(), [1.0, 1.0]);
+/// assert_eq!(to_updates.as_slice(), [0.0, 1.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    join: Join,
+) -> Result<(Tensor<T>, Tensor<T>)> {
+    let (to_tensor, to_updates) = tensor_scatter_nd_vjp_dyn(
+        &grad.into().into_dyn(),
+        &tensor.into().into_dyn(),
+        &indices.into().into_dyn(),
+        &updates.into().into_dyn(),
+        join,
+        BadIndicesPolicy::Error,
+    )?;
+    Ok((typed(to_tensor), typed(to_updates)))
+}
+
+/// [`tensor_scatter_nd_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_vjp`].
+pub fn tensor_scatter_nd_vjp_dyn(
+    grad: &DynView<'_>,
+    tensor: &DynView<'_>,
+    indices: &DynView<'_>,
+    updates: &DynView<'_>,
+    join: Join,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<(DynTensor, DynTensor)> {
+    const NAME: &str = "grad.tensorflow.tensor_scatter_nd_vjp";
+    let (operator, rule) = match join {
+        Join::Update => ("tensorflow.tensor_scatter_nd_update", Rule::Last),
+        Join::Add => ("tensorflow.tensor_scatter_nd_add", Rule::Sum),
+        Join::Sub => ("tensorflow.tensor_scatter_nd_sub", Rule::Sum),
+        Join::Min => ("tensorflow.tensor_scatter_nd_min", Rule::Ties),
+        Join::Max => ("tensorflow.tensor_scatter_nd_max", Rule::Ties),
+    };
+    let policy = match bad_indices_policy {
+        BadIndicesPolicy::Error => "ERROR",
+        BadIndicesPolicy::Ignore => "IGNORE",
+    };
+    let values = || {
+        vec![
+            ("tensor", Value::Tensor(tensor.clone())),
+            ("indices", Value::Tensor(indices.clone())),
+            ("updates", Value::Tensor(updates.clone())),
+            ("bad_indices_policy", Value::Text(policy.into())),
+        ]
+    };
+    let refuse = |problem| context(NAME, class).error(problem);
+    let call = called(NAME, operator, values())?;
+    let check = || {
+        expect_field("tensor", tensor.dtype())?;
+        expect_like("grad", grad, "tensor's", tensor.dtype(), tensor.shape())
+    };
+    check().map_err(refuse)?;
+    let result = match rule {
+        Rule::Ties => made(called(NAME, operator, values())?)?,
+        _ => None,
+    };
+    let work = || {
+        let forward = Forward {
+            route: Route::to(call.scatter()?.destinations())?,
+            rule,
+            own: match join {
+                Join::Update => Own::Replaced,
+                _ => Own::Counted(tensor.clone()),
+            },
+            src: updates.clone(),
+            result: result.as_ref().map(DynTensor::view),
+        };
+        let gradients = forward.vjp(grad)?;
+        let to_tensor = gradients.own.expect("there is a tensor");
+        let to_updates = shaped(gradients.src, updates.shape())?;
+        let to_updates = match join {
+            Join::Sub => negated(&to_updates)?,
+            _ => to_updates,
+        };
+        Ok((shaped(to_tensor, tensor.shape())?, to_updates))
+    };
+    work().map_err(refuse)
+}
+
+/// The gradient of `segment_*` with respect to `data`, given that of its result.
+///
+/// * `grad`: of the result's type and shape. `data`, `segment_ids`: the operator's own.
+/// * [`Fold::Min`] and [`Fold::Max`]: rows that equal the result share. [`Fold::Prod`]: any number of zeros.
+///
+/// ```
+/// use strew::grad::tensorflow::{Fold, segment_vjp};
+///
+/// let to_data = segment_vjp(&[1.0f32, 2.0], &[3.0, 3.0, 5.0], &[0i32, 0, 1], Fold::Min)?;
+/// assert_eq!(to_data.as_slice(), [0.5, 0.5, 2.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients,
+/// [`Class::Value`](crate::Class::Value) for [`Fold::SqrtN`], which needs no order.
+pub fn segment_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    fold: Fold,
+) -> Result<Tensor<T>> {
+    let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
+    let ids = segment_ids.into().into_dyn();
+    Ok(typed(segment_vjp_dyn(&grad, &data, &ids, fold)?))
+}
+
+/// [`segment_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_vjp`].
+pub fn segment_vjp_dyn(
+    grad: &DynView<'_>,
+    data: &DynView<'_>,
+    segment_ids: &DynView<'_>,
+    fold: Fold,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.tensorflow.segment_vjp";
+    let operator = match fold {
+        Fold::Sum => "tensorflow.math.segment_sum",
+        Fold::Mean => "tensorflow.math.segment_mean",
+        Fold::Prod => "tensorflow.math.segment_prod",
+        Fold::Min => "tensorflow.math.segment_min",
+        Fold::Max => "tensorflow.math.segment_max",
+        Fold::SqrtN => {
+            return Err(context(NAME, class).error(Problem::Value {
+                argument: "fold".into(),
+                value: "SqrtN".into(),
+                expected: "only segments in any order have it: unsorted_segment_vjp".into(),
+            }));
+        }
+    };
+    of_segments(NAME, operator, grad, data, segment_ids, fold)
+}
+
+/// The gradient of `unsorted_segment_*` with respect to `data`, given that of its result; see [`segment_vjp`].
+///
+/// * `grad`: of `data`'s type, and of the result's shape: its first dimension is `num_segments`. `segment_ids`: the
+///   operator's own; rows that are left out have the gradient 0.
+///
+/// ```
+/// use strew::grad::tensorflow::{Fold, unsorted_segment_vjp};
+///
+/// let to_data = unsorted_segment_vjp(&[1.0f32, 2.0], &[0.0, 3.0, 5.0], &[0i32, 0, -1], Fold::Prod)?;
+/// assert_eq!(to_data.as_slice(), [3.0, 0.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_vjp`].
+pub fn unsorted_segment_vjp<'a, T: Element, I: Element>(
+    grad: impl Into<TensorView<'a, T>>,
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    fold: Fold,
+) -> Result<Tensor<T>> {
+    let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
+    let ids = segment_ids.into().into_dyn();
+    Ok(typed(unsorted_segment_vjp_dyn(&grad, &data, &ids, fold)?))
+}
+
+/// [`unsorted_segment_vjp`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_vjp`].
+pub fn unsorted_segment_vjp_dyn(
+    grad: &DynView<'_>,
+    data: &DynView<'_>,
+    segment_ids: &DynView<'_>,
+    fold: Fold,
+) -> Result<DynTensor> {
+    const NAME: &str = "grad.tensorflow.unsorted_segment_vjp";
+    let operator = match fold {
+        Fold::Sum => "tensorflow.math.unsorted_segment_sum",
+        Fold::Mean => "tensorflow.math.unsorted_segment_mean",
+        Fold::Prod => "tensorflow.math.unsorted_segment_prod",
+        Fold::Min => "tensorflow.math.unsorted_segment_min",
+        Fold::Max => "tensorflow.math.unsorted_segment_max",
+        Fold::SqrtN => "tensorflow.math.unsorted_segment_sqrt_n",
+    };
+    of_segments(NAME, operator, grad, data, segment_ids, fold)
+}
+
+fn of_segments(
+    name: &'static str,
+    operator: &'static str,
+    grad: &DynView<'_>,
+    data: &DynView<'_>,
+    segment_ids: &DynView<'_>,
+    fold: Fold,
+) -> Result<DynTensor> {
+    let values = || {
+        let mut values = vec![
+            ("data", Value::Tensor(data.clone())),
+            ("segment_ids", Value::Tensor(segment_ids.clone())),
+        ];
+        if operator.contains("unsorted") {
+            let count = grad.shape().first().copied().unwrap_or_default();
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            values.push(("num_segments", Value::Int(count)));
+        }
+        values
+    };
+    let refuse = |problem| context(name, class).error(problem);
+    let call = called(name, operator, values())?;
+    let check = || {
+        expect_field("data", data.dtype())?;
+        let shape = call.scatter()?.destinations().shape();
+        expect_like("grad", grad, "the result's", data.dtype(), shape)
+    };
+    check().map_err(refuse)?;
+    let rule = match fold {
+        Fold::Sum | Fold::SqrtN => Rule::Sum,
+        Fold::Mean => Rule::Mean,
+        Fold::Prod => Rule::Prod,
+        Fold::Min | Fold::Max => Rule::Ties,
+    };
+    let result = match rule {
+        Rule::Ties => made(called(name, operator, values())?)?,
+        _ => None,
+    };
+    let work = || {
+        let forward = Forward {
+            route: Route::to(call.scatter()?.destinations())?,
+            rule,
+            own: Own::Nothing,
+            src: data.clone(),
+            result: result.as_ref().map(DynTensor::view),
+        };
+        let gradients = match fold {
+            Fold::SqrtN => forward.vjp(&over_roots(&forward.route, grad)?.view())?,
+            _ => forward.vjp(grad)?,
+        };
+        shaped(gradients.src, data.shape())
+    };
+    work().map_err(refuse)
+}
+
+/// A call that the operator itself would take.
+fn called<'a>(
+    name: &'static str,
+    operator: &'static str,
+    values: Vec<(&'static str, Value<'a>)>,
+) -> Result<Call<'a>> {
+    let mut arguments = Arguments::new(find(operator).expect("it is listed"));
+    for (argument, value) in values {
+        arguments
+            .set_named(argument, value)
+            .map_err(renamed(name))?;
+    }
+    arguments.lower().map_err(renamed(name))
+}
+
+fn made(call: Call<'_>) -> Result<Option<DynTensor>> {
+    Ok(call.run()?.tensor)
+}
+
+fn renamed(name: &'static str) -> impl Fn(Error) -> Error {
+    move |error| Error::new(name, error.class(), error.problem().clone())
+}
+
+fn negated(gradient: &DynTensor) -> Result<DynTensor, Problem> {
+    let dtype = gradient.dtype();
+    for_field!(dtype, A => {
+        let each: Tensor<A> = load(&gradient.view(), gradient.shape())?;
+        store(map(&each, |one| A::ZERO - one)?, dtype, gradient.shape())
+    })
+}
+
+/// What each row of cells hands on, where it was divided by the square root of how many it was made of.
+fn over_roots(route: &Route, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
+    let (dtype, counts) = (grad.dtype(), route.counts()?);
+    for_field!(dtype, A => {
+        let grads: Tensor<A> = load(grad, route.cells())?;
+        let made: Tensor<A> = each_cell(route, |at: Spot, to: &mut [A]| {
+            for (to, grad) in to.iter_mut().zip(&grads.as_slice()[at.cell..]) {
+                *to = grad.over_root(counts[at.row].max(1));
+            }
+        })?;
+        store(made, dtype, grad.shape())
+    })
+}

@@ -1,0 +1,282 @@
+"""TensorFlow: ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``, ``tf.compat.v1.scatter_*``, ``tf.math``.
+
+Functions raise
+
+* TypeError for a dtype that does not fit,
+* IndexError for an index out of range (TensorFlow's ``InvalidArgumentError``),
+* ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared memory.
+
+On an error nothing has changed.
+"""
+
+from .._strew import Operator as _Operator
+from . import math as math
+
+__all__ = [
+    "gather_nd",
+    "math",
+    "scatter_add",
+    "scatter_div",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_nd",
+    "scatter_sub",
+    "scatter_update",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+]
+
+_gather_nd = _Operator("tensorflow.gather_nd")
+_scatter_nd = _Operator("tensorflow.scatter_nd")
+_scatter_update = _Operator("tensorflow.scatter_update")
+_scatter_add = _Operator("tensorflow.scatter_add")
+_scatter_sub = _Operator("tensorflow.scatter_sub")
+_scatter_mul = _Operator("tensorflow.scatter_mul")
+_scatter_div = _Operator("tensorflow.scatter_div")
+_scatter_min = _Operator("tensorflow.scatter_min")
+_scatter_max = _Operator("tensorflow.scatter_max")
+_tensor_scatter_nd_update = _Operator("tensorflow.tensor_scatter_nd_update")
+_tensor_scatter_nd_add = _Operator("tensorflow.tensor_scatter_nd_add")
+_tensor_scatter_nd_sub = _Operator("tensorflow.tensor_scatter_nd_sub")
+_tensor_scatter_nd_min = _Operator("tensorflow.tensor_scatter_nd_min")
+_tensor_scatter_nd_max = _Operator("tensorflow.tensor_scatter_nd_max")
+
+
+def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
+    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+
+    Parameters
+    ----------
+    indices : array
+        int16, int32 or int64. Along the last axis lie tuples of 1 to ``len(shape)`` entries, not negative,
+        which name cells, or windows along the axes behind them.
+    updates : array
+        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype, of which a sum of
+        bools is a logical or.
+    shape : sequence of int
+        The shape of the result.
+    bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
+        Whether an index that names no cell is an error, as on the CPU by default, or left out.
+
+    Returns
+    -------
+    array
+        Of `updates`' dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_nd(np.array([[1], [1]]), np.array([10, 20]), (3,))
+    array([ 0, 30,  0])
+    """
+    return _scatter_nd(indices, updates, shape, bad_indices_policy)
+
+
+def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+    """Copy `tensor` and replace windows by `updates`; of several of a cell, the last one stays.
+
+    Parameters
+    ----------
+    tensor : array
+        One or more dimensions, any dtype; bool only to be updated.
+    indices : array
+        int16, int32 or int64. Along the last axis lie tuples of 1 to ``tensor.ndim`` entries, not negative.
+    updates : array
+        Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s dtype.
+    bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
+        As for `scatter_nd`.
+
+    Returns
+    -------
+    array
+        Of `tensor`'s shape and dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.tensor_scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 10]))
+    array([10,  2, 30])
+    """
+    return _tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy)
+
+
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+    """Copy `tensor` and add `updates` to windows; all of a cell count.
+
+    See `tensor_scatter_nd_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.tensor_scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    array([ 1,  2, 43])
+    """
+    return _tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy)
+
+
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+    """Copy `tensor` and subtract `updates` from windows; all of a cell count.
+
+    See `tensor_scatter_nd_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.tensor_scatter_nd_sub(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    array([  1,   2, -37])
+    """
+    return _tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy)
+
+
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+    """Copy `tensor` and lower windows to `updates`.
+
+    A NaN in `updates` loses against a number, one in `tensor` stays.
+
+    See `tensor_scatter_nd_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.tensor_scatter_nd_min(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    array([1, 2, 3])
+    """
+    return _tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy)
+
+
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+    """Copy `tensor` and raise windows to `updates`.
+
+    A NaN in `updates` loses against a number, one in `tensor` stays.
+
+    See `tensor_scatter_nd_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.tensor_scatter_nd_max(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    array([ 1,  2, 30])
+    """
+    return _tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy)
+
+
+def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
+    """Pick the windows of `params` that tuples along the last axis of `indices` name.
+
+    Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The result has
+    the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``; zeros stand where an
+    index is left out.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0]]))
+    array([3])
+    """
+    return _gather_nd(params, indices, batch_dims, bad_indices_policy)
+
+
+def scatter_update(ref, indices, updates):
+    """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one stays.
+
+    Parameters
+    ----------
+    ref : array
+        What to change: one or more dimensions, any dtype; bool only to be updated.
+    indices : array
+        Row numbers: int16, int32 or int64, any shape, in ``0 .. ref.shape[0] - 1``.
+    updates : array
+        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all of them.
+
+    Returns
+    -------
+    array
+        `ref` itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_update(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([100,   2,   3])
+    """
+    return _scatter_update(ref, indices, updates)
+
+
+def scatter_add(ref, indices, updates):
+    """Add rows of `updates` to rows of `ref`, in place.
+
+    See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([111,   2,   3])
+    """
+    return _scatter_add(ref, indices, updates)
+
+
+def scatter_sub(ref, indices, updates):
+    """Subtract rows of `updates` from rows of `ref`, in place.
+
+    See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_sub(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([-109,    2,    3])
+    """
+    return _scatter_sub(ref, indices, updates)
+
+
+def scatter_mul(ref, indices, updates):
+    """Multiply rows of `ref` by rows of `updates`, in place.
+
+    See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_mul(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([1000,    2,    3])
+    """
+    return _scatter_mul(ref, indices, updates)
+
+
+def scatter_div(ref, indices, updates):
+    """Divide rows of `ref` by rows of `updates`, in place; integers are rounded toward zero.
+
+    A zero among integer `updates` is a ValueError. See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_div(np.array([-7, 2]), np.array([0]), np.array([2]))
+    array([-3,  2])
+    """
+    return _scatter_div(ref, indices, updates)
+
+
+def scatter_min(ref, indices, updates):
+    """Lower rows of `ref` to rows of `updates`, in place.
+
+    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([1, 2, 3])
+    """
+    return _scatter_min(ref, indices, updates)
+
+
+def scatter_max(ref, indices, updates):
+    """Raise rows of `ref` to rows of `updates`, in place.
+
+    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.tensorflow.scatter_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 100]))
+    array([100,   2,   3])
+    """
+    return _scatter_max(ref, indices, updates)
