@@ -2,7 +2,7 @@
 
 Each framework's operators are in the module of its name, with its own argument names, order,
 defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
-`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`. None of the frameworks has to be installed.
+`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`, `strew.jax`. None of the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
@@ -45,6 +45,7 @@ Threads and Ctrl-C
 import sys as _sys
 from contextlib import suppress as _suppress
 
+from . import jax as jax
 from . import mindspore as mindspore
 from . import mxnet as mxnet
 from . import onnx as onnx

@@ -46,7 +46,9 @@ mod tensor;
 mod threads;
 
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
-pub use dialect::{OPERATORS, mindspore, mxnet, onnx, openvino, tensorflow, torch, torch_scatter};
+pub use dialect::{
+    OPERATORS, jax, mindspore, mxnet, onnx, openvino, tensorflow, torch, torch_scatter,
+};
 pub use dialect::{Plan, Reduce};
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};

@@ -11,6 +11,7 @@ mod operator;
 mod plan;
 mod tuples;
 
+pub mod jax;
 pub mod mindspore;
 pub mod mxnet;
 pub mod onnx;
@@ -31,6 +32,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     onnx::OPERATORS,
     openvino::OPERATORS,
     torch::OPERATORS,
+    jax::OPERATORS,
     mindspore::OPERATORS,
     torch_scatter::OPERATORS,
     tensorflow::OPERATORS,

@@ -1,0 +1,326 @@
+//! `x.at[indices]` and its methods.
+
+use super::call;
+use crate::dialect::indexing::indexed;
+use crate::dialect::operator::{Argument, Call, Kind, Operator, expect_dtype};
+use crate::error::{Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::scatter::{Gather, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, DynTensor, DynView, Element, Scalar, Tensor, TensorView};
+
+/// What becomes of an index that is out of range, once a negative one has counted from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Its update is left out; [`at_get`] gives the fill value.
+    Drop,
+    /// The nearest one is meant.
+    Clip,
+}
+
+const MODES: &[&str] = &["fill", "drop", "clip", "promise_in_bounds"];
+
+impl Mode {
+    fn parse(word: Option<&str>, default: Self) -> Result<Self, Problem> {
+        match word {
+            None | Some("promise_in_bounds") => Ok(default),
+            Some("fill" | "drop") => Ok(Self::Drop),
+            Some("clip") => Ok(Self::Clip),
+            Some(other) => Err(Problem::Value {
+                argument: "mode".into(),
+                value: other.into(),
+                expected: format!("it must be one of {}", MODES.join(", ")),
+            }),
+        }
+    }
+
+    fn bounds(self) -> Bounds {
+        Bounds {
+            negative: Negative::Wrap,
+            out_of_range: match self {
+                Self::Drop => OutOfRange::Drop,
+                Self::Clip => OutOfRange::Clip,
+            },
+        }
+    }
+}
+
+const INDICES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensors,
+    "what stands between the brackets: integers or masks, one for each of the first axes; None takes one whole",
+);
+
+const ARGUMENTS: [Argument; 4] = [
+    Argument::needed(
+        "x",
+        Kind::Tensor,
+        "the array to start from: any shape and dtype",
+    ),
+    INDICES,
+    Argument::needed(
+        "y",
+        Kind::Tensor,
+        "the updates, broadcast to what is indexed; a dtype that becomes x's without loss",
+    ),
+    Argument::needed(
+        "mode",
+        Kind::Text,
+        "what becomes of an index out of range: it is left out (None, fill, drop), or the nearest one is meant",
+    )
+    .or("None")
+    .of(MODES),
+];
+
+pub(super) const AT_GET: Operator = Operator {
+    name: "jax.at_get",
+    summary: "x[indices]",
+    arguments: &[
+        Argument::needed("x", Kind::Tensor, "the array to read from: any shape and dtype"),
+        INDICES,
+        Argument::needed(
+            "mode",
+            Kind::Text,
+            "what becomes of an index out of range: the nearest one is meant (None, clip), or it gives fill_value",
+        )
+        .or("None")
+        .of(MODES),
+        Argument::needed(
+            "fill_value",
+            Kind::Scalar,
+            "what stands where an index is out of range; None: NaN, the lowest or highest integer, true",
+        )
+        .or("None"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let x = args.tensor("x")?;
+        let indices = args.tensors("indices")?;
+        let mode = args.optional_text("mode");
+        let fill_value = args.optional_scalar("fill_value");
+        lower_get(x, &indices, Mode::parse(mode.as_deref(), Mode::Clip), fill_value)
+    },
+};
+
+macro_rules! at {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let x = args.tensor("x")?;
+                let indices = args.tensors("indices")?;
+                let y = args.tensor("y")?;
+                let mode = args.optional_text("mode");
+                let described = Mode::parse(mode.as_deref(), Mode::Drop)
+                    .and_then(|mode| describe($combine, x, &indices, y, mode));
+                call($operator, described)
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element>(
+            x: impl Into<TensorView<'a, T>>,
+            indices: &[Option<DynView<'a>>],
+            y: impl Into<TensorView<'a, T>>,
+            mode: Mode,
+        ) -> Result<Tensor<T>> {
+            let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+            let call = call($operator, describe($combine, x, indices, y, mode))?;
+            Ok(crate::dialect::typed(call.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased<'a>(
+            x: DynView<'a>,
+            indices: &[Option<DynView<'a>>],
+            y: DynView<'a>,
+            mode: Mode,
+        ) -> Result<DynTensor> {
+            let call = call($operator, describe($combine, x, indices, y, mode))?;
+            Ok(crate::dialect::tensor(call.run()?.tensor))
+        }
+    )*};
+}
+
+at! {
+    /// `x.at[indices].set(y)`: a copy of `x` with what is indexed replaced; of several updates of an
+    /// element, the last one stays, in row-major order.
+    ///
+    /// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `x`; `None`
+    ///   takes an axis whole. Negative ones count from the end, once.
+    /// * `y`: broadcast to what is indexed.
+    ///
+    /// ```
+    /// use strew::TensorView;
+    /// use strew::jax::{Mode, at_set};
+    ///
+    /// let rows = TensorView::from(&[-1i64, 5]).into_dyn();
+    /// let out = at_set(&[1, 2, 3], &[Some(rows)], &[10, 20], Mode::Drop)?;
+    /// assert_eq!(out.as_slice(), [1, 2, 10]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something as
+    /// `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit.
+    AT_SET "jax.at_set" at_set, at_set_dyn = Combine::Assign,
+        "x.at[indices].set(y): a copy of x with what is indexed replaced";
+
+    /// `x.at[indices].add(y)`; see [`at_set`]. All updates of an element count.
+    ///
+    /// # Errors
+    /// As [`at_set`].
+    AT_ADD "jax.at_add" at_add, at_add_dyn = Combine::Sum,
+        "x.at[indices].add(y): a copy of x with y added to what is indexed";
+
+    /// `x.at[indices].subtract(y)`; see [`at_add`].
+    ///
+    /// # Errors
+    /// As [`at_set`].
+    AT_SUBTRACT "jax.at_subtract" at_subtract, at_subtract_dyn = Combine::Sub,
+        "x.at[indices].subtract(y): a copy of x with y subtracted from what is indexed";
+
+    /// `x.at[indices].multiply(y)`; see [`at_add`].
+    ///
+    /// # Errors
+    /// As [`at_set`].
+    AT_MULTIPLY "jax.at_multiply" at_multiply, at_multiply_dyn = Combine::Prod,
+        "x.at[indices].multiply(y): a copy of x with what is indexed multiplied by y";
+
+    /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
+    ///
+    /// # Errors
+    /// As [`at_set`]; [`Class::Type`](crate::Class::Type) for integers, whose quotients are none.
+    AT_DIVIDE "jax.at_divide" at_divide, at_divide_dyn = Combine::Div,
+        "x.at[indices].divide(y): a copy of x with what is indexed divided by y";
+
+    /// `x.at[indices].min(y)`; see [`at_add`]. NaN is the result where there is one.
+    ///
+    /// # Errors
+    /// As [`at_set`].
+    AT_MIN "jax.at_min" at_min, at_min_dyn = Combine::Min(Nan::Propagate),
+        "x.at[indices].min(y): a copy of x with what is indexed lowered to y";
+
+    /// `x.at[indices].max(y)`; see [`at_min`].
+    ///
+    /// # Errors
+    /// As [`at_set`].
+    AT_MAX "jax.at_max" at_max, at_max_dyn = Combine::Max(Nan::Propagate),
+        "x.at[indices].max(y): a copy of x with what is indexed raised to y";
+}
+
+/// `x.at[indices].get(mode=mode, fill_value=fill_value)`: what is indexed. Bits are copied.
+///
+/// * `indices`: as for [`at_set`].
+/// * `fill_value`: what [`Mode::Drop`] gives for an index out of range; `None`: NaN for floats, the lowest
+///   number for signed integers, the highest for unsigned ones, `true`.
+///
+/// ```
+/// use strew::TensorView;
+/// use strew::jax::{Mode, at_get};
+///
+/// let places = TensorView::from(&[0i64, 20]).into_dyn();
+/// let out = at_get(&[1.0f32, 2.0], &[Some(places.clone())], Mode::Clip, None)?;
+/// assert_eq!(out.as_slice(), [1.0, 2.0]);
+/// let out = at_get(&[1.0f32, 2.0], &[Some(places)], Mode::Drop, Some((-1).into()))?;
+/// assert_eq!(out.as_slice(), [1.0, -1.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_get<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    mode: Mode,
+    fill_value: Option<Scalar>,
+) -> Result<Tensor<T>> {
+    let call = lower_get(x.into().into_dyn(), indices, Ok(mode), fill_value)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_get`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_get_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    mode: Mode,
+    fill_value: Option<Scalar>,
+) -> Result<DynTensor> {
+    let call = lower_get(x, indices, Ok(mode), fill_value)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower_get<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    mode: Result<Mode, Problem>,
+    fill_value: Option<Scalar>,
+) -> Result<Call<'a>> {
+    let described = mode.and_then(|mode| {
+        let places = indexed(x.shape(), "indices", indices, mode.bounds())?;
+        let fill = match fill_value {
+            Some(value) => value.tensor("fill_value", x.dtype())?,
+            None => usual_fill(x.dtype()).tensor("fill_value", x.dtype())?,
+        };
+        Ok(Gather::new(places, x)?.filled(fill))
+    });
+    call("jax.at_get", described)
+}
+
+/// What stands for no element.
+fn usual_fill(dtype: DType) -> Scalar {
+    match dtype {
+        DType::Bool => Scalar::Bool(true),
+        DType::I8 => Scalar::Int(i8::MIN.into()),
+        DType::I16 => Scalar::Int(i16::MIN.into()),
+        DType::I32 => Scalar::Int(i32::MIN.into()),
+        DType::I64 => Scalar::Int(i64::MIN),
+        DType::U8 => Scalar::Int(u8::MAX.into()),
+        DType::U16 => Scalar::Int(u16::MAX.into()),
+        DType::U32 => Scalar::Int(u32::MAX.into()),
+        DType::U64 => Scalar::Uint(u64::MAX),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 | DType::C64 | DType::C128 => {
+            Scalar::Float(f64::NAN)
+        }
+    }
+}
+
+fn describe<'a>(
+    combine: Combine,
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<Scatter<'a>, Problem> {
+    let whole = combine == Combine::Div && (x.dtype().is_integer() || x.dtype() == DType::Bool);
+    expect_dtype(
+        "x",
+        x.dtype(),
+        !whole,
+        "it must be a floating-point or complex type",
+    )?;
+    let destinations = indexed(x.shape(), "indices", indices, mode.bounds())?;
+    let wanted = destinations.updates_shape();
+    let y = y.broadcast_to(wanted).ok_or_else(|| Problem::Shape {
+        argument: "y",
+        found: y.shape().to_vec(),
+        expected: format!("it must broadcast to what is indexed, {wanted:?}"),
+    })?;
+    let target = Target::New {
+        dtype: x.dtype(),
+        start: Start::CopyOf(x),
+    };
+    Scatter::new(destinations, Reduction::into_self(combine), "y", y, target)
+}

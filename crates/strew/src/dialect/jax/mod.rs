@@ -1,0 +1,58 @@
+//! JAX: `x.at[..]` as functions, and `jax.ops.segment_*`.
+//!
+//! Source of the semantics: JAX 0.10, the documents of `jax.numpy.ndarray.at` and `jax.ops`, its tests
+//! (`tests/lax_numpy_indexing_test.py`) and runs on CPU; see also `COMPARE.md`.
+
+mod at;
+mod segment;
+
+pub use at::{
+    Mode, at_add, at_add_dyn, at_divide, at_divide_dyn, at_get, at_get_dyn, at_max, at_max_dyn,
+    at_min, at_min_dyn, at_multiply, at_multiply_dyn, at_set, at_set_dyn, at_subtract,
+    at_subtract_dyn,
+};
+pub use segment::{
+    segment_max, segment_max_dyn, segment_min, segment_min_dyn, segment_prod, segment_prod_dyn,
+    segment_sum, segment_sum_dyn,
+};
+
+use super::operator::{Call, Context, Operator, Work};
+use crate::error::{Class, Problem, Result};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    at::AT_SET,
+    at::AT_ADD,
+    at::AT_SUBTRACT,
+    at::AT_MULTIPLY,
+    at::AT_DIVIDE,
+    at::AT_MIN,
+    at::AT_MAX,
+    at::AT_GET,
+    segment::SEGMENT_SUM,
+    segment::SEGMENT_PROD,
+    segment::SEGMENT_MIN,
+    segment::SEGMENT_MAX,
+];
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } | Problem::Unsupported { .. } => Class::Type,
+        Problem::Axis { .. } => Class::Index,
+        _ => Class::Value,
+    }
+}
+
+fn call<'a>(
+    operator: &'static str,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    let context = Context {
+        operator: operator.into(),
+        class,
+    };
+    match described {
+        Ok(work) => Ok(Call::new(context, work)),
+        Err(problem) => Err(context.error(problem)),
+    }
+}

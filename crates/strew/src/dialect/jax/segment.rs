@@ -1,0 +1,162 @@
+//! `jax.ops.segment_*`.
+
+use super::call;
+use crate::dialect::operator::{Argument, Call, Kind, Operator, expect_dtype, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+const ARGUMENTS: [Argument; 3] = [
+    Argument::needed("data", Kind::Tensor, "the rows to reduce: any dtype"),
+    Argument::needed(
+        "segment_ids",
+        Kind::Tensor,
+        "the segment of each row: 1-d, any integer dtype; what is out of range is left out",
+    ),
+    Argument::needed(
+        "num_segments",
+        Kind::Int,
+        "how many segments there are; None: one more than the largest number",
+    )
+    .or("None"),
+];
+
+macro_rules! segments {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let data = args.tensor("data")?;
+                let ids = args.tensor("segment_ids")?;
+                lower($operator, $combine, data, ids, args.optional_int("num_segments"))
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            data: impl Into<TensorView<'a, T>>,
+            segment_ids: impl Into<TensorView<'a, I>>,
+            num_segments: Option<i64>,
+        ) -> Result<Tensor<T>> {
+            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+            let call = lower($operator, $combine, data, ids, num_segments)?;
+            Ok(crate::dialect::typed(call.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(
+            data: DynView<'_>,
+            segment_ids: DynView<'_>,
+            num_segments: Option<i64>,
+        ) -> Result<DynTensor> {
+            let call = lower($operator, $combine, data, segment_ids, num_segments)?;
+            Ok(crate::dialect::tensor(call.run()?.tensor))
+        }
+    )*};
+}
+
+segments! {
+    /// The sum of the rows of each segment; those without rows are 0.
+    ///
+    /// * `segment_ids`: any integer type, as many as `data` has rows. Rows whose number is negative or not
+    ///   below `num_segments` are left out.
+    /// * `num_segments`: `None`: one more than the largest number.
+    ///
+    /// ```
+    /// let out = strew::jax::segment_sum(&[1, 2, 4], &[2i32, -1, 2], None)?;
+    /// assert_eq!(out.as_slice(), [0, 0, 5]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for shapes.
+    SEGMENT_SUM "jax.ops.segment_sum" segment_sum, segment_sum_dyn = Combine::Sum,
+        "The sum of the rows of each segment";
+
+    /// The product of the rows of each segment; see [`segment_sum`]. Those without rows are 1.
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_PROD "jax.ops.segment_prod" segment_prod, segment_prod_dyn = Combine::Prod,
+        "The product of the rows of each segment";
+
+    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one;
+    /// segments without rows are infinity, or the largest integer.
+    ///
+    /// # Errors
+    /// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    SEGMENT_MIN "jax.ops.segment_min" segment_min, segment_min_dyn = Combine::Min(Nan::Propagate),
+        "The minimum of the rows of each segment";
+
+    /// The maximum of the rows of each segment; see [`segment_min`].
+    ///
+    /// # Errors
+    /// As [`segment_min`].
+    SEGMENT_MAX "jax.ops.segment_max" segment_max, segment_max_dyn = Combine::Max(Nan::Propagate),
+        "The maximum of the rows of each segment";
+}
+
+fn lower<'a>(
+    operator: &'static str,
+    combine: Combine,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+    num_segments: Option<i64>,
+) -> Result<Call<'a>> {
+    call(operator, describe(combine, data, ids, num_segments))
+}
+
+fn describe<'a>(
+    combine: Combine,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+    num_segments: Option<i64>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_dtype(
+        "segment_ids",
+        ids.dtype(),
+        ids.dtype().is_integer(),
+        "it must be an integer type",
+    )?;
+    let rows = ids.rank() == 1 && data.shape().first() == ids.shape().first();
+    expect_shape("segment_ids", ids.shape(), rows, || {
+        format!(
+            "it must be a number for each row of data, {:?}",
+            data.shape()
+        )
+    })?;
+    let count = match num_segments {
+        Some(count) => count,
+        None => ids
+            .max_integer()
+            .map_or(0, |max| max.saturating_add(1).max(0)),
+    };
+    let mut shape = data.dims();
+    shape[0] = usize::try_from(count).map_err(|_| Problem::Value {
+        argument: "num_segments".into(),
+        value: count.to_string(),
+        expected: "it must be at least 0".into(),
+    })?;
+    let bounds = Bounds {
+        negative: Negative::Drop,
+        out_of_range: OutOfRange::Drop,
+    };
+    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, bounds)?;
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::Identity,
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "data", data, target)
+}

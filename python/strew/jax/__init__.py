@@ -1,0 +1,158 @@
+"""JAX: ``x.at[indices]`` as functions, and `jax.ops`.
+
+What stands between the brackets is an integer array or a mask, or a tuple or list of those for the first
+axes of `x`, in which None takes an axis whole. Functions raise
+
+* TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype (of
+  which JAX only warns),
+* ValueError for everything else.
+"""
+
+from .._strew import Operator as _Operator
+from . import ops as ops
+
+__all__ = [
+    "at_add",
+    "at_divide",
+    "at_get",
+    "at_max",
+    "at_min",
+    "at_multiply",
+    "at_set",
+    "at_subtract",
+    "ops",
+]
+
+_at_set = _Operator("jax.at_set")
+_at_add = _Operator("jax.at_add")
+_at_subtract = _Operator("jax.at_subtract")
+_at_multiply = _Operator("jax.at_multiply")
+_at_divide = _Operator("jax.at_divide")
+_at_min = _Operator("jax.at_min")
+_at_max = _Operator("jax.at_max")
+_at_get = _Operator("jax.at_get")
+
+
+def _listed(indices):
+    several = isinstance(indices, tuple) or (isinstance(indices, list) and _holds_arrays(indices))
+    return list(indices) if several else [indices]
+
+
+def _holds_arrays(indices):
+    return any(index is None or hasattr(index, "shape") for index in indices)
+
+
+def at_set(x, indices, y, *, mode=None):
+    """Copy `x` and replace what is indexed: ``x.at[indices].set(y)``.
+
+    Parameters
+    ----------
+    x : array
+        Any shape and dtype.
+    indices : array, or tuple or list of arrays
+        Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first axes, where
+        None takes an axis whole. Negative ones count from the end, once.
+    y : array
+        The updates, broadcast to what is indexed. Of several of an element, the last one stays.
+    mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
+        Whether an index out of range is left out, as by default, or the nearest one is meant.
+
+    Returns
+    -------
+    array
+        Of `x`'s shape and dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_set(np.array([1, 2, 3]), np.array([-1, 5]), np.array([10, 20]))
+    array([ 1,  2, 10])
+    >>> strew.jax.at_set(np.zeros((2, 2)), [None, np.array([1])], 7.0)
+    array([[0., 7.],
+           [0., 7.]])
+    """
+    return _at_set(x, _listed(indices), y, mode)
+
+
+def at_add(x, indices, y, *, mode=None):
+    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates count.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
+    array([31,  2,  3])
+    """
+    return _at_add(x, _listed(indices), y, mode)
+
+
+def at_subtract(x, indices, y, *, mode=None):
+    """Copy `x` and subtract from what is indexed: ``x.at[indices].subtract(y)``; see `at_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_subtract(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
+    array([-29,   2,   3])
+    """
+    return _at_subtract(x, _listed(indices), y, mode)
+
+
+def at_multiply(x, indices, y, *, mode=None):
+    """Copy `x` and multiply what is indexed: ``x.at[indices].multiply(y)``; see `at_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_multiply(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
+    array([200,   2,   3])
+    """
+    return _at_multiply(x, _listed(indices), y, mode)
+
+
+def at_divide(x, indices, y, *, mode=None):
+    """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of integers.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_divide(np.array([8.0, 2.0]), np.array([0, 0]), np.array([2.0, 2.0]))
+    array([2., 2.])
+    """
+    return _at_divide(x, _listed(indices), y, mode)
+
+
+def at_min(x, indices, y, *, mode=None):
+    """Copy `x` and lower what is indexed: ``x.at[indices].min(y)``; see `at_add`. NaN wins.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
+    array([-20,   2,   3])
+    """
+    return _at_min(x, _listed(indices), y, mode)
+
+
+def at_max(x, indices, y, *, mode=None):
+    """Copy `x` and raise what is indexed: ``x.at[indices].max(y)``; see `at_add`. NaN wins.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
+    array([10,  2,  3])
+    """
+    return _at_max(x, _listed(indices), y, mode)
+
+
+def at_get(x, indices, *, mode=None, fill_value=None):
+    """Pick what is indexed: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
+
+    An index out of range gives the nearest element by default and with "clip", and `fill_value` with "fill"
+    or "drop": by default NaN, the lowest number of a signed and the highest of an unsigned dtype, or True.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> x, places = np.array([1.0, 2.0]), np.array([0, 20])
+    >>> strew.jax.at_get(x, places)
+    array([1., 2.])
+    >>> strew.jax.at_get(x, places, mode="fill", fill_value=-1)
+    array([ 1., -1.])
+    """
+    return _at_get(x, _listed(indices), mode, fill_value)

@@ -1,0 +1,88 @@
+"""``jax.ops``: reductions of segments."""
+
+from .._strew import Operator as _Operator
+
+__all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
+
+_segment_sum = _Operator("jax.ops.segment_sum")
+_segment_prod = _Operator("jax.ops.segment_prod")
+_segment_min = _Operator("jax.ops.segment_min")
+_segment_max = _Operator("jax.ops.segment_max")
+
+
+def segment_sum(data, segment_ids, num_segments=None):
+    """Sum the rows of each segment.
+
+    Parameters
+    ----------
+    data : array
+        The rows: one or more dimensions, any dtype. 16-bit floats accumulate in float32; integers wrap.
+    segment_ids : array
+        The segment of each row: 1-d, any integer dtype. Rows whose number is negative or not below
+        `num_segments` are left out.
+    num_segments : int, optional
+        How many segments there are; by default one more than the largest number.
+
+    Returns
+    -------
+    array
+        Of `data`'s dtype and shape, but `num_segments` rows. Segments without rows are 0.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has another dtype.
+    ValueError
+        If a shape or `num_segments` does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.ops.segment_sum(np.array([1, 2, 4]), np.array([2, -1, 2]))
+    array([0, 0, 5])
+    """
+    return _segment_sum(data, segment_ids, num_segments)
+
+
+def segment_prod(data, segment_ids, num_segments=None):
+    """Multiply the rows of each segment; those without rows are 1.
+
+    See `segment_sum`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.ops.segment_prod(np.array([1, 2, 4]), np.array([0, 0, 2]))
+    array([2, 1, 4])
+    """
+    return _segment_prod(data, segment_ids, num_segments)
+
+
+def segment_min(data, segment_ids, num_segments=None):
+    """Find the minimum of the rows of each segment: infinity or the largest integer where there is none.
+
+    NaN is the result where there is one.
+
+    See `segment_sum`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.ops.segment_min(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
+    array([ 1., inf,  4.])
+    """
+    return _segment_min(data, segment_ids, num_segments)
+
+
+def segment_max(data, segment_ids, num_segments=None):
+    """Find the maximum of the rows of each segment: minus infinity or the lowest integer where there is none.
+
+    NaN is the result where there is one.
+
+    See `segment_sum`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.ops.segment_max(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
+    array([  2., -inf,   4.])
+    """
+    return _segment_max(data, segment_ids, num_segments)
