@@ -2,7 +2,8 @@
 
 Each framework's operators are in the module of its name, with its own argument names, order,
 defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
-`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`, `strew.jax`. None of the frameworks has to be installed.
+`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`, `strew.jax`,
+`strew.stablehlo`. None of the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
@@ -50,6 +51,7 @@ from . import mindspore as mindspore
 from . import mxnet as mxnet
 from . import onnx as onnx
 from . import openvino as openvino
+from . import stablehlo as stablehlo
 from . import tensorflow as tensorflow
 from . import torch as torch
 from . import torch_scatter as torch_scatter

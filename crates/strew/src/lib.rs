@@ -47,7 +47,7 @@ mod threads;
 
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use dialect::{
-    OPERATORS, jax, mindspore, mxnet, onnx, openvino, tensorflow, torch, torch_scatter,
+    OPERATORS, jax, mindspore, mxnet, onnx, openvino, stablehlo, tensorflow, torch, torch_scatter,
 };
 pub use dialect::{Plan, Reduce};
 pub use environment::{check_environment, parse_bytes};

@@ -16,6 +16,7 @@ pub mod mindspore;
 pub mod mxnet;
 pub mod onnx;
 pub mod openvino;
+pub mod stablehlo;
 pub mod tensorflow;
 pub mod torch;
 pub mod torch_scatter;
@@ -31,6 +32,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     mxnet::OPERATORS,
     onnx::OPERATORS,
     openvino::OPERATORS,
+    stablehlo::OPERATORS,
     torch::OPERATORS,
     jax::OPERATORS,
     mindspore::OPERATORS,

@@ -1,0 +1,563 @@
+//! StableHLO: `scatter` in full generality.
+//!
+//! Source of the semantics: the specification's `scatter`, its verifier's tests
+//! (`stablehlo/tests/verify_scatter.mlir`) and runs of XLA; see also `COMPARE.md`.
+
+use super::operator::{
+    Argument, Arguments, Call, Context, Kind, Operator, expect_dtype, expect_shape,
+};
+use crate::error::{Class, Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Start, Target};
+use crate::tensor::{Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
+
+const REGIONS: &[&str] = &["set", "add", "mul", "max", "min"];
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[Operator {
+    name: "stablehlo.scatter",
+    summary: "A copy of operand with windows of updates joined to those that scatter indices name",
+    arguments: &[
+        Argument::needed("operand", Kind::Tensor, "the tensor to start from: any shape and dtype"),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "where windows begin (scatter_indices): any integer dtype",
+        ),
+        Argument::needed("updates", Kind::Tensor, "the windows: operand's dtype"),
+        Argument::needed(
+            "update_window_dims",
+            Kind::Integers,
+            "the axes of updates that are windows'",
+        )
+        .or("()"),
+        Argument::needed(
+            "inserted_window_dims",
+            Kind::Integers,
+            "operand's axes along which windows have no axis",
+        )
+        .or("()"),
+        Argument::needed(
+            "input_batching_dims",
+            Kind::Integers,
+            "operand's axes that go hand in hand with some of indices'",
+        )
+        .or("()"),
+        Argument::needed(
+            "scatter_indices_batching_dims",
+            Kind::Integers,
+            "the axes of indices that those go hand in hand with",
+        )
+        .or("()"),
+        Argument::needed(
+            "scatter_dims_to_operand_dims",
+            Kind::Integers,
+            "operand's axis that each number of an index vector points into",
+        )
+        .or("()"),
+        Argument::needed(
+            "index_vector_dim",
+            Kind::Int,
+            "the axis of indices that index vectors lie along; its rank: numbers are vectors of one",
+        ),
+        Argument::needed(
+            "indices_are_sorted",
+            Kind::Bool,
+            "a promise; taken, and without effect",
+        )
+        .or("False"),
+        Argument::needed(
+            "unique_indices",
+            Kind::Bool,
+            "a promise; taken, and without effect",
+        )
+        .or("False"),
+        Argument::needed("region", Kind::Text, "how an update joins an element: set replaces it")
+            .or("set")
+            .of(REGIONS),
+        Argument::needed(
+            "out_of_bounds",
+            Kind::Text,
+            "what is left out of a window that is partly outside: all of it, or only elements outside",
+        )
+        .or("window")
+        .of(&["window", "element"]),
+    ],
+    returns: &["out"],
+    lower: lower_from,
+}];
+
+/// The dimension numbers of a scatter, as the specification names them.
+#[derive(Clone, Debug, Default)]
+pub struct DimensionNumbers {
+    /// The axes of `updates` that are windows', ascending.
+    pub update_window_dims: Vec<i64>,
+    /// The operand's axes along which windows have no axis, ascending.
+    pub inserted_window_dims: Vec<i64>,
+    /// The operand's axes that go hand in hand with axes of the indices, ascending.
+    pub input_batching_dims: Vec<i64>,
+    /// The axes of the indices that those go hand in hand with.
+    pub scatter_indices_batching_dims: Vec<i64>,
+    /// The operand's axis that each number of an index vector points into.
+    pub scatter_dims_to_operand_dims: Vec<i64>,
+    /// The axis of the indices that index vectors lie along.
+    pub index_vector_dim: i64,
+}
+
+/// What becomes of a window that is partly outside of the operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OutOfBounds {
+    /// It is left out, as XLA does.
+    #[default]
+    Window,
+    /// Its elements outside are left out, as the specification says.
+    Element,
+}
+
+/// A copy of `operand` in which each window of `updates` has joined the one that begins where its index
+/// vector says, in row-major order of the updates.
+///
+/// * `indices`: any integer type.
+/// * `region`: `"set"` (the last update of an element stays), `"add"`, `"mul"`, `"max"` or `"min"` (both of
+///   NaN where there is one).
+///
+/// ```
+/// use ndarray::array;
+/// use strew::stablehlo::{DimensionNumbers, OutOfBounds, scatter};
+///
+/// // Rows of two, added to those of a matrix that the indices name.
+/// let numbers = DimensionNumbers {
+///     update_window_dims: vec![1],
+///     inserted_window_dims: vec![0],
+///     scatter_dims_to_operand_dims: vec![0],
+///     index_vector_dim: 1,
+///     ..DimensionNumbers::default()
+/// };
+/// let operand = array![[1, 2], [3, 4]];
+/// let out = scatter(&operand, &[1i64, 7], &array![[10, 20], [30, 40]], &numbers, "add", OutOfBounds::Window)?;
+/// assert_eq!(out.as_slice(), [1, 2, 13, 24]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`] for element types, [`Class::Value`] for dimension numbers and shapes that do not fit.
+pub fn scatter<'a, T: Element, I: Element>(
+    operand: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    numbers: &DimensionNumbers,
+    region: &str,
+    out_of_bounds: OutOfBounds,
+) -> Result<Tensor<T>> {
+    let (operand, indices) = (operand.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
+    Ok(super::typed(call.run()?.tensor))
+}
+
+/// [`scatter`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_dyn(
+    operand: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    numbers: &DimensionNumbers,
+    region: &str,
+    out_of_bounds: OutOfBounds,
+) -> Result<DynTensor> {
+    let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
+    Ok(super::tensor(call.run()?.tensor))
+}
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::DType { .. } | Problem::Kind { .. } | Problem::Unsupported { .. } => Class::Type,
+        _ => Class::Value,
+    }
+}
+
+fn context() -> Context {
+    Context {
+        operator: "stablehlo.scatter".into(),
+        class,
+    }
+}
+
+fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let operand = args.tensor("operand")?;
+    let indices = args.tensor("indices")?;
+    let updates = args.tensor("updates")?;
+    let mut list = |name: &'static str| match args.optional_integers(name) {
+        None => Ok(Vec::new()),
+        Some(list) => {
+            let list = list.list(name).map(|list| list.into_owned());
+            list.map_err(|problem| context().error(problem))
+        }
+    };
+    let mut numbers = DimensionNumbers {
+        update_window_dims: list("update_window_dims")?,
+        inserted_window_dims: list("inserted_window_dims")?,
+        input_batching_dims: list("input_batching_dims")?,
+        scatter_indices_batching_dims: list("scatter_indices_batching_dims")?,
+        scatter_dims_to_operand_dims: list("scatter_dims_to_operand_dims")?,
+        index_vector_dim: 0,
+    };
+    numbers.index_vector_dim = args.int("index_vector_dim")?;
+    let region = args.optional_text("region");
+    let out_of_bounds = match args.optional_text("out_of_bounds").as_deref() {
+        None | Some("window") => OutOfBounds::Window,
+        Some("element") => OutOfBounds::Element,
+        Some(other) => {
+            return Err(context().error(Problem::Value {
+                argument: "out_of_bounds".into(),
+                value: other.into(),
+                expected: "it must be window or element".into(),
+            }));
+        }
+    };
+    let region = region.as_deref().unwrap_or("set");
+    lower(operand, indices, updates, &numbers, region, out_of_bounds)
+}
+
+fn lower<'a>(
+    operand: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    numbers: &DimensionNumbers,
+    region: &str,
+    out_of_bounds: OutOfBounds,
+) -> Result<Call<'a>> {
+    let described = combine(region)
+        .and_then(|combine| describe(operand, indices, updates, numbers, combine, out_of_bounds));
+    match described {
+        Ok(scatter) => Ok(Call::new(context(), scatter)),
+        Err(problem) => Err(context().error(problem)),
+    }
+}
+
+fn combine(region: &str) -> Result<Combine, Problem> {
+    Ok(match region {
+        "set" => Combine::Assign,
+        "add" => Combine::Sum,
+        "mul" => Combine::Prod,
+        "max" => Combine::Max(Nan::Propagate),
+        "min" => Combine::Min(Nan::Propagate),
+        _ => {
+            return Err(Problem::Value {
+                argument: "region".into(),
+                value: region.into(),
+                expected: format!("it must be one of {}", REGIONS.join(", ")),
+            });
+        }
+    })
+}
+
+fn describe<'a>(
+    operand: DynView<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    numbers: &DimensionNumbers,
+    combine: Combine,
+    out_of_bounds: OutOfBounds,
+) -> Result<Scatter<'a>, Problem> {
+    expect_dtype(
+        "indices",
+        indices.dtype(),
+        indices.dtype().is_integer(),
+        "it must be an integer type",
+    )?;
+    expect_dtype(
+        "updates",
+        updates.dtype(),
+        updates.dtype() == operand.dtype(),
+        format_args!("it must be operand's dtype, {}", operand.dtype()),
+    )?;
+    let roles = Roles::new(operand.shape(), indices.shape(), updates.shape(), numbers)?;
+    let mut walks = roles.walks.clone();
+    let mut pointers = Vec::new();
+    for (number, &axis) in roles.pointed.iter().enumerate() {
+        let numbers = roles.numbers(&indices, number);
+        let window = roles.window_axis(axis).filter(|&k| updates.shape()[k] > 1);
+        let wide = match window {
+            // The numbers are those of the windows' first elements: of others they are larger.
+            Some(along) => {
+                walks[along] = None;
+                let len = updates.shape()[along];
+                let every = every_place(&numbers, len, operand.shape()[axis], out_of_bounds)?;
+                roles.spread(Held::from(every.into_dyn()), Some(along), updates.shape())
+            }
+            None => {
+                if let Some(along) = roles.window_axis(axis) {
+                    walks[along] = None;
+                }
+                roles.spread(Held::from(numbers), None, updates.shape())
+            }
+        };
+        let index = wide.ok_or_else(|| Problem::Layout {
+            argument: "indices".into(),
+            why: "they do not fit the updates".into(),
+        })?;
+        pointers.push(Pointer {
+            axis,
+            index,
+            place: Place::default(),
+        });
+    }
+    // Which windows are left out has been decided; nothing that is outside is an error.
+    let bounds = Bounds {
+        negative: Negative::Drop,
+        out_of_range: OutOfRange::Drop,
+    };
+    let shapes = (operand.shape(), updates.shape());
+    let destinations = Destinations::placed(shapes, &walks, "indices", pointers, bounds)?;
+    let target = Target::New {
+        dtype: operand.dtype(),
+        start: Start::CopyOf(operand),
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+/// The numbers of every element of windows of `len` along an axis of `size`: one axis more, behind the
+/// others. Those of windows that are left out are negative.
+fn every_place(
+    firsts: &DynView<'_>,
+    len: usize,
+    size: usize,
+    out_of_bounds: OutOfBounds,
+) -> Result<Tensor<i64>, Problem> {
+    let mut shape = firsts.dims();
+    shape.push(len);
+    let mut places = Tensor::zeros(&shape)?;
+    let mut windows = places.as_mut_slice().chunks_mut(len.max(1));
+    let last = size as i64 - len as i64;
+    firsts.all_integers(|block| {
+        for (&first, window) in block.iter().zip(&mut windows) {
+            let inside = (0..=last).contains(&first) || out_of_bounds == OutOfBounds::Element;
+            for (place, k) in window.iter_mut().zip(0..) {
+                *place = if inside { first.saturating_add(k) } else { -1 };
+            }
+        }
+        true
+    });
+    Ok(places)
+}
+
+/// What each axis is for.
+struct Roles {
+    /// For each axis of the updates the operand's axis that it walks along: of windows, and of batches.
+    walks: Vec<Option<usize>>,
+    /// The axes of the updates that are not windows', in order.
+    scatter: Vec<usize>,
+    /// The operand's axis that each number of an index vector points into.
+    pointed: Dims,
+    /// The axis of index vectors; `None`: numbers are vectors of one.
+    vectors: Option<usize>,
+}
+
+impl Roles {
+    /// The checks of the specification, C1 to C25.
+    fn new(
+        operand: &[usize],
+        indices: &[usize],
+        updates: &[usize],
+        numbers: &DimensionNumbers,
+    ) -> Result<Self, Problem> {
+        let windows = axes(
+            "update_window_dims",
+            &numbers.update_window_dims,
+            updates.len(),
+            true,
+        )?;
+        let inserted = axes(
+            "inserted_window_dims",
+            &numbers.inserted_window_dims,
+            operand.len(),
+            true,
+        )?;
+        let batches = axes(
+            "input_batching_dims",
+            &numbers.input_batching_dims,
+            operand.len(),
+            true,
+        )?;
+        let beside = axes(
+            "scatter_indices_batching_dims",
+            &numbers.scatter_indices_batching_dims,
+            indices.len(),
+            false,
+        )?;
+        let pointed = axes(
+            "scatter_dims_to_operand_dims",
+            &numbers.scatter_dims_to_operand_dims,
+            operand.len(),
+            false,
+        )?;
+        let refuse = |argument: &str, list: &[i64], expected: String| {
+            Err(Problem::Value {
+                argument: argument.into(),
+                value: format!("{list:?}"),
+                expected,
+            })
+        };
+        if inserted.iter().any(|axis| batches.contains(axis)) {
+            let list = &numbers.inserted_window_dims;
+            return refuse(
+                "inserted_window_dims",
+                list,
+                "it must share no axis with input_batching_dims".into(),
+            );
+        }
+        if pointed.iter().any(|axis| batches.contains(axis)) {
+            let list = &numbers.scatter_dims_to_operand_dims;
+            return refuse(
+                "scatter_dims_to_operand_dims",
+                list,
+                "it must share no axis with input_batching_dims".into(),
+            );
+        }
+        if windows.len() + inserted.len() + batches.len() != operand.len() {
+            let expected = format!(
+                "with inserted_window_dims and input_batching_dims there must be as many axes as operand has, {}",
+                operand.len()
+            );
+            return refuse("update_window_dims", &numbers.update_window_dims, expected);
+        }
+        let dim = usize::try_from(numbers.index_vector_dim).ok();
+        let Some(dim) = dim.filter(|&dim| dim <= indices.len()) else {
+            let expected = format!(
+                "it must be from 0 to the rank of indices, {}",
+                indices.len()
+            );
+            return refuse("index_vector_dim", &[numbers.index_vector_dim], expected);
+        };
+        let vectors = Some(dim).filter(|&dim| dim < indices.len());
+        let length = vectors.map_or(1, |dim| indices[dim]);
+        if pointed.len() != length {
+            let expected = format!("it must be as long as an index vector, {length}");
+            return refuse(
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+                expected,
+            );
+        }
+        if beside.len() != batches.len() || beside.iter().any(|&axis| Some(axis) == vectors) {
+            let expected =
+                "it must be as long as input_batching_dims, without index_vector_dim".into();
+            return refuse(
+                "scatter_indices_batching_dims",
+                &numbers.scatter_indices_batching_dims,
+                expected,
+            );
+        }
+        if let Some(k) = (0..beside.len()).find(|&k| indices[beside[k]] != operand[batches[k]]) {
+            let expected = format!(
+                "axis {} of indices must be as long as axis {} of operand, {}",
+                beside[k], batches[k], operand[batches[k]]
+            );
+            return refuse(
+                "scatter_indices_batching_dims",
+                &numbers.scatter_indices_batching_dims,
+                expected,
+            );
+        }
+        let scatter: Vec<usize> = (0..updates.len())
+            .filter(|k| !windows.contains(k))
+            .collect();
+        let own: Vec<usize> = (0..indices.len()).filter(|&k| Some(k) != vectors).collect();
+        let alike = scatter.len() == own.len()
+            && scatter
+                .iter()
+                .zip(&own)
+                .all(|(&k, &n)| updates[k] == indices[n]);
+        expect_shape("updates", updates, alike, || {
+            let wanted: Vec<usize> = own.iter().map(|&n| indices[n]).collect();
+            format!(
+                "without update_window_dims it must be {wanted:?}, as indices without index_vector_dim"
+            )
+        })?;
+        let mut walks = vec![None; updates.len()];
+        let free = (0..operand.len()).filter(|k| !inserted.contains(k) && !batches.contains(k));
+        for (&along, axis) in windows.iter().zip(free) {
+            expect_shape("updates", updates, updates[along] <= operand[axis], || {
+                format!(
+                    "a window's axis {along} must be no longer than operand's axis {axis}, {}",
+                    operand[axis]
+                )
+            })?;
+            walks[along] = Some(axis);
+        }
+        for (&batch, axis) in batches.iter().zip(&beside) {
+            // The axis of the updates that stands for this one of the indices.
+            let at = own.iter().position(|n| n == axis).unwrap_or_default();
+            walks[scatter[at]] = Some(batch);
+        }
+        Ok(Self {
+            walks,
+            scatter,
+            pointed,
+            vectors,
+        })
+    }
+
+    /// The axis of the updates that is a window's along an axis of the operand.
+    fn window_axis(&self, axis: usize) -> Option<usize> {
+        self.walks.iter().position(|&walk| walk == Some(axis))
+    }
+
+    /// One number of each index vector.
+    fn numbers<'a>(&self, indices: &DynView<'a>, number: usize) -> DynView<'a> {
+        let picked = self.vectors.and_then(|dim| indices.select(dim, number));
+        picked.unwrap_or_else(|| indices.clone())
+    }
+
+    /// Numbers of index vectors, and of the elements along a window's axis, as numbers for every update.
+    fn spread<'a>(
+        &self,
+        numbers: Held<'a>,
+        window: Option<usize>,
+        updates: &[usize],
+    ) -> Option<Held<'a>> {
+        numbers.map(|numbers| {
+            let mut own: Vec<usize> = self.scatter.clone();
+            own.extend(window);
+            let mut order: Vec<usize> = (0..own.len()).collect();
+            order.sort_by_key(|&k| own[k]);
+            let mut wide = numbers.permute(&order)?;
+            for k in (0..updates.len()).filter(|k| !own.contains(k)) {
+                wide = wide.insert_axis(k);
+            }
+            wide.broadcast_to(updates)
+        })
+    }
+}
+
+/// Axis numbers, each once and in range; ascending if they must be.
+fn axes(
+    argument: &'static str,
+    list: &[i64],
+    rank: usize,
+    ascending: bool,
+) -> Result<Dims, Problem> {
+    let mut found = Dims::new();
+    for (k, &number) in list.iter().enumerate() {
+        let refuse = |expected: String| Problem::Value {
+            argument: format!("{argument}[{k}]"),
+            value: number.to_string(),
+            expected,
+        };
+        let axis = usize::try_from(number).ok().filter(|&axis| axis < rank);
+        let axis = axis.ok_or_else(|| refuse(format!("it must be from 0 to {rank}, exclusive")))?;
+        if found.contains(&axis) {
+            return Err(refuse("it must not be there twice".into()));
+        }
+        if ascending && found.last().is_some_and(|&last| last > axis) {
+            return Err(refuse("the numbers must ascend".into()));
+        }
+        found.push(axis);
+    }
+    Ok(found)
+}

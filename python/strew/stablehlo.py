@@ -1,0 +1,100 @@
+"""StableHLO: ``stablehlo.scatter`` in full generality."""
+
+from ._strew import Operator as _Operator
+
+__all__ = ["scatter"]
+
+_scatter = _Operator("stablehlo.scatter")
+
+
+def scatter(
+    operand,
+    indices,
+    updates,
+    *,
+    update_window_dims=(),
+    inserted_window_dims=(),
+    input_batching_dims=(),
+    scatter_indices_batching_dims=(),
+    scatter_dims_to_operand_dims=(),
+    index_vector_dim,
+    indices_are_sorted=False,
+    unique_indices=False,
+    region="set",
+    out_of_bounds="window",
+):
+    """Copy `operand` and join each window of `updates` to the one that begins where its index vector says.
+
+    Parameters
+    ----------
+    operand : array
+        Any shape and dtype.
+    indices : array
+        Where windows begin (``scatter_indices``): any integer dtype.
+    updates : array
+        The windows: `operand`'s dtype.
+    update_window_dims : sequence of int
+        The axes of `updates` that are windows', ascending. The others are those of `indices`, without
+        `index_vector_dim`, in order.
+    inserted_window_dims : sequence of int
+        `operand`'s axes along which windows have no axis, ascending.
+    input_batching_dims, scatter_indices_batching_dims : sequence of int
+        Axes of `operand`, ascending, and of `indices` that go hand in hand.
+    scatter_dims_to_operand_dims : sequence of int
+        `operand`'s axis that each number of an index vector points into.
+    index_vector_dim : int
+        The axis of `indices` that index vectors lie along; its rank: each number is a vector of one.
+    indices_are_sorted, unique_indices : bool
+        Promises; taken, and without effect.
+    region : {"set", "add", "mul", "max", "min"}
+        How an update joins an element, in row-major order of the updates: "set" replaces it, and the last
+        one stays; a maximum or minimum of NaN is NaN.
+    out_of_bounds : {"window", "element"}
+        What is left out of a window that is partly outside: all of it, as XLA does, or its elements
+        outside, as the specification says.
+
+    Returns
+    -------
+    array
+        Of `operand`'s shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If a dtype does not fit.
+    ValueError
+        If dimension numbers or shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> operand, updates = np.array([[1, 2], [3, 4]]), np.array([[10, 20], [30, 40]])
+    >>> strew.stablehlo.scatter(
+    ...     operand,
+    ...     np.array([1, 7]),
+    ...     updates,
+    ...     update_window_dims=[1],
+    ...     inserted_window_dims=[0],
+    ...     scatter_dims_to_operand_dims=[0],
+    ...     index_vector_dim=1,
+    ...     region="add",
+    ... )
+    array([[ 1,  2],
+           [13, 24]])
+    """
+    return _scatter(
+        operand,
+        indices,
+        updates,
+        update_window_dims,
+        inserted_window_dims,
+        input_batching_dims,
+        scatter_indices_batching_dims,
+        scatter_dims_to_operand_dims,
+        index_vector_dim,
+        indices_are_sorted,
+        unique_indices,
+        region,
+        out_of_bounds,
+    )
