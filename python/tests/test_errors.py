@@ -236,8 +236,8 @@ def test_an_array_that_is_no_tensor_is_named(kind, role):
 def test_too_many_arguments_for_the_operator():
     from strew._strew import Operator
 
-    with pytest.raises(TypeError, match="arguments must be at most 3, not 4"):
-        Operator("mindspore.scatter_mul")(1, 2, 3, 4)
+    with pytest.raises(TypeError, match="arguments must be at most 4, not 5"):
+        Operator("mindspore.scatter_mul")(1, 2, 3, 4, 5)
     with pytest.raises(ValueError, match="no operator"):
         Operator("mindspore.scatter_nothing")
 

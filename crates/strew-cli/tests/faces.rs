@@ -31,7 +31,8 @@ fn ops_lists_every_operator() {
                 argument["name"].as_str().unwrap(),
                 argument["doc"].as_str().unwrap(),
             );
-            let line = page.lines().find(|l| l.trim_start().starts_with(argument));
+            let begins = format!("  {argument} ");
+            let line = page.lines().find(|l| l.starts_with(&begins));
             assert!(
                 line.is_some_and(|l| l.contains(doc)),
                 "{name} {argument}: {page}"

@@ -10,6 +10,7 @@ mod canonical;
 mod changing;
 mod composite;
 mod empties;
+mod frameworks;
 mod grad;
 mod indices;
 mod mindspore;
