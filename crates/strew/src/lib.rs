@@ -18,8 +18,8 @@
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
-//! Each framework's operators are in the module of its name: [`mxnet`], [`openvino`], [`torch`],
-//! [`mindspore`], [`torch_scatter`]. Each has two forms: a typed one over slices, `ndarray` arrays
+//! Each framework's operators are in the module of its name: [`torch`], [`torch_scatter`], [`tensorflow`],
+//! [`jax`], [`stablehlo`], [`onnx`], [`openvino`], [`mindspore`], [`mxnet`]. Each has two forms: a typed one over slices, `ndarray` arrays
 //! and [`Tensor`]s, and an erased one (`..._dyn`) over [`DynView`]s. [`OPERATORS`] lists them as
 //! data. Their derivatives are in [`grad`].
 //!
