@@ -45,11 +45,12 @@ pub mod scatter;
 mod tensor;
 mod threads;
 
+pub use dialect::{Plan, Reduce};
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use dialect::{
-    OPERATORS, jax, mindspore, mxnet, onnx, openvino, stablehlo, tensorflow, torch, torch_scatter,
+    OPERATORS, jax, mindspore, mxnet, numpy, onnx, openvino, stablehlo, tensorflow,
+    torch, torch_scatter,
 };
-pub use dialect::{Plan, Reduce};
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};

@@ -178,6 +178,14 @@ fn invoke(
         };
         arguments.set_named(names::argument(operator.name, input.name), value)?;
     }
+    // A list of which nothing is given is there, too.
+    for argument in operator
+        .arguments
+        .iter()
+        .filter(|a| a.kind == Kind::Tensors)
+    {
+        lists.entry(argument.name).or_default();
+    }
     for (name, list) in lists {
         arguments.set_named(names::argument(operator.name, name), Value::Tensors(list))?;
     }
@@ -194,7 +202,10 @@ fn value(json: &Json) -> Result<Option<Value<'static>>, String> {
             Some(value) => Value::Int(value),
             None => Value::Scalar(Scalar::Float(number.as_f64().ok_or_else(wrong)?)),
         },
-        Json::String(word) => Value::Text(word.clone().into()),
+        Json::String(word) => match word.as_str() {
+            "nan" => Value::Scalar(Scalar::Float(f64::NAN)),
+            _ => Value::Text(word.clone().into()),
+        },
         Json::Array(list) => {
             let list: Option<Vec<i64>> = list.iter().map(Json::as_i64).collect();
             Value::Integers(list.ok_or_else(wrong)?.into())

@@ -57,6 +57,34 @@ pub(super) struct Tolerance {
     pub(super) atol: f64,
 }
 
+impl Case {
+    /// NumPy's vectors say what stands between the brackets as a list: names of inputs, numbers, and null for
+    /// a slice of all. Here they are the inputs of a list.
+    fn with_listed_index(mut self) -> Self {
+        if !self.op.starts_with("numpy.") {
+            return self;
+        }
+        let Some(Json::Array(entries)) = self.params.remove("index") else {
+            return self;
+        };
+        for (place, entry) in entries.into_iter().enumerate() {
+            let found = match &entry {
+                Json::String(name) => self.inputs.remove(name),
+                Json::Number(_) => Some(Raw {
+                    dtype: "int64".into(),
+                    shape: Vec::new(),
+                    data: vec![entry],
+                }),
+                _ => None,
+            };
+            if let Some(raw) = found {
+                self.inputs.insert(format!("indices.{place}"), raw);
+            }
+        }
+        self
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -93,7 +121,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<Case>, String> {
                 return Err(at(&wrong, &path));
             }
         }
-        all.extend(file.cases);
+        all.extend(file.cases.into_iter().map(Case::with_listed_index));
     }
     Ok(all)
 }

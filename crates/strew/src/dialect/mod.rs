@@ -9,11 +9,13 @@ mod gathers;
 mod indexing;
 mod operator;
 mod plan;
+mod steps;
 mod tuples;
 
 pub mod jax;
 pub mod mindspore;
 pub mod mxnet;
+pub mod numpy;
 pub mod onnx;
 pub mod openvino;
 pub mod stablehlo;
@@ -24,8 +26,8 @@ pub mod torch_scatter;
 pub(crate) use composed::plan_of;
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub(crate) use operator::{Context, axis, expect_dtype, expect_shape};
-pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 pub use plan::{Plan, Reduce};
+pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[
@@ -38,6 +40,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     mindspore::OPERATORS,
     torch_scatter::OPERATORS,
     tensorflow::OPERATORS,
+    numpy::OPERATORS,
 ];
 
 use crate::tensor::{DynTensor, Element, Tensor};

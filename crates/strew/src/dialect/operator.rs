@@ -3,6 +3,7 @@
 use super::OPERATORS;
 use super::composed::Composed;
 use super::delivered::Delivered;
+use super::steps::Stepwise;
 use crate::error::{Class, Error, Problem, Result};
 use crate::plan::{Execution, Split, Strategy};
 use crate::scatter::{Gather, Output, Scatter};
@@ -469,6 +470,7 @@ pub(super) enum Work<'a> {
     Gather(Gather<'a>),
     Composed(Composed<'a>),
     Delivered(Box<Delivered<'a>>),
+    Stepwise(Stepwise<'a>),
 }
 
 impl<'a> From<Scatter<'a>> for Work<'a> {
@@ -496,6 +498,12 @@ impl<'a> From<Delivered<'a>> for Work<'a> {
     }
 }
 
+impl<'a> From<Stepwise<'a>> for Work<'a> {
+    fn from(stepwise: Stepwise<'a>) -> Self {
+        Self::Stepwise(stepwise)
+    }
+}
+
 /// A checked call, where it was made, to be run once.
 #[derive(Debug)]
 pub struct Ready<'c, 'a>(&'c mut Call<'a>);
@@ -509,6 +517,7 @@ impl Ready<'_, '_> {
             Work::Gather(gather) => gather.cells(),
             Work::Composed(composed) => composed.cells(),
             Work::Delivered(delivered) => delivered.cells(),
+            Work::Stepwise(stepwise) => stepwise.cells(),
         }
     }
 
@@ -564,6 +573,7 @@ impl<'a> Call<'a> {
             Work::Gather(gather) => gather.perform(),
             Work::Composed(composed) => composed.perform(),
             Work::Delivered(delivered) => delivered.perform(),
+            Work::Stepwise(stepwise) => stepwise.perform(),
         };
         done.map_err(|p| self.context.error(p))
     }
@@ -593,6 +603,7 @@ impl<'a> Call<'a> {
             Work::Gather(gather) => gather.execution(),
             Work::Composed(composed) => composed.execution(),
             Work::Delivered(delivered) => delivered.execution(),
+            Work::Stepwise(stepwise) => stepwise.execution(),
         };
         execution.map_err(|p| self.context.error(p))
     }
@@ -605,6 +616,7 @@ impl<'a> Call<'a> {
             Work::Gather(gather) => gather.with_strategy(strategy).into(),
             Work::Composed(composed) => composed.with_strategy(strategy).into(),
             Work::Delivered(delivered) => delivered.with_strategy(strategy).into(),
+            Work::Stepwise(stepwise) => stepwise.with_strategy(strategy).into(),
         };
         self
     }
@@ -617,6 +629,7 @@ impl<'a> Call<'a> {
             Work::Gather(gather) => gather.with_split(split).into(),
             Work::Composed(composed) => composed.with_split(split).into(),
             Work::Delivered(delivered) => delivered.with_split(split).into(),
+            Work::Stepwise(stepwise) => stepwise.with_split(split).into(),
         };
         self
     }

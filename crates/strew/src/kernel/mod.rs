@@ -8,6 +8,7 @@
 mod simd;
 
 mod arg;
+mod cast;
 mod combine;
 mod convert;
 mod copy;
@@ -42,12 +43,14 @@ mod sums;
 mod table;
 mod tile;
 mod touched;
+mod ufunc;
 mod unset;
 mod walk;
 mod winners;
 
 pub(crate) use self::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 pub(crate) use arg::Arg;
+pub(crate) use cast::{converted, same_values};
 pub(crate) use combine::{Direct, clear, clear_equal};
 pub(crate) use copy::{duplicate, fence};
 pub(crate) use counted::{counted_like, counted_size, divide};
@@ -76,6 +79,7 @@ pub(crate) use stream::{ask_for, compiled, copy_past_caches};
 pub(crate) use table::{Begin, Table};
 pub(crate) use tile::Tile;
 pub(crate) use touched::Touched;
+pub(crate) use ufunc::{Ufunc, apply};
 pub(crate) use unset::{Unset, adopt, may_be_negative_zero, take};
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
 

@@ -238,7 +238,13 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    fn dtype(&self) -> DType {
+    /// The updates, in the shape that the destinations have for them, for as long as this is there.
+    pub(crate) fn updates(&self) -> &DynView<'_> {
+        self.source.view()
+    }
+
+    /// The element type of the destination.
+    pub(crate) fn dtype(&self) -> DType {
         match &self.target {
             Target::InPlace { view, .. } => view.dtype(),
             Target::New { dtype, .. } => *dtype,

@@ -14,6 +14,7 @@ mod layout;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod offsets;
 mod overlap;
 mod owned;
 mod read;
@@ -33,5 +34,6 @@ pub use view::{DynView, DynViewMut};
 
 pub(crate) use footprint::{footprint, lines};
 pub(crate) use memory::{Buffer, Words, try_vec};
+pub(crate) use offsets::{offset_of, offsets};
 pub(crate) use overlap::{overlap_each_other, overlaps_itself};
 pub(crate) use owned::shaped;

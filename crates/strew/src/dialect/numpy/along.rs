@@ -1,0 +1,211 @@
+//! `put_along_axis`.
+
+use super::call_with;
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::error::{Class, Problem, Result};
+use crate::kernel::{Combine, converted, unravel};
+use crate::plan::{Bounds, Negative, OutOfRange};
+use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Target};
+use crate::tensor::{Dims, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut};
+
+const NAME: &str = "numpy.put_along_axis";
+
+pub(super) const PUT_ALONG_AXIS: Operator = Operator {
+    name: NAME,
+    summary: "Puts values into cells that indices name along an axis, in place",
+    arguments: &[
+        Argument::needed(
+            "arr",
+            Kind::Target,
+            "the array that is written: any shape and dtype",
+        ),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "integers, of arr's rank; along other axes than the named one they and arr are repeated to each other's size",
+        ),
+        Argument::needed(
+            "values",
+            Kind::Tensor,
+            "what is put there, broadcast to the indices; each becomes of arr's dtype",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis; None: arr is seen as one row of elements, and indices have one axis",
+        )
+        .or("None"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let arr = args.target("arr")?;
+        let indices = args.tensor("indices")?;
+        let values = args.tensor("values")?;
+        lower(arr, indices, values, args.optional_int("axis"))
+    },
+};
+
+const WRAP: Bounds = Bounds {
+    negative: Negative::Wrap,
+    out_of_range: OutOfRange::Error,
+};
+
+/// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's `put_along_axis`.
+///
+/// * `indices`: integers of any type, of `arr`'s rank. Along other axes than `axis` they and `arr` have one size, or
+///   one of them has size 1, which counts for all. Negative ones count from the end.
+/// * `values`: broadcast to the indices; of several for a cell the last one stays, in row-major order.
+/// * `axis`: `None`: `arr` is seen as one row of its elements, and `indices` have one axis.
+///
+/// ```
+/// use strew::numpy::put_along_axis;
+/// use ndarray::array;
+///
+/// let mut scores = array![[10, 30, 20], [60, 40, 50]];
+/// put_along_axis(&mut scores, &array![[1], [0]], &array![[99]], Some(1))?;
+/// assert_eq!(scores, array![[10, 99, 20], [99, 40, 50]]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for an index that is out of bounds or no integer, and for an axis that is none,
+/// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then unchanged.
+pub fn put_along_axis<'a, T: Element, I: Element>(
+    arr: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    values: impl Into<TensorView<'a, T>>,
+    axis: Option<i64>,
+) -> Result<()> {
+    let (indices, values) = (indices.into().into_dyn(), values.into().into_dyn());
+    put_along_axis_dyn(arr.into().into_dyn(), indices, values, axis)
+}
+
+/// [`put_along_axis`] with element types known at run time: values become `arr`'s as C casts them, integers modulo
+/// 2^k and fractions cut off.
+///
+/// # Errors
+/// As [`put_along_axis`].
+pub fn put_along_axis_dyn<'a>(
+    arr: DynViewMut<'a>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: Option<i64>,
+) -> Result<()> {
+    lower(arr, indices, values, axis)?.run().map(drop)
+}
+
+fn lower<'a>(
+    arr: DynViewMut<'a>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: Option<i64>,
+) -> Result<Call<'a>> {
+    let class = |problem: &Problem| match problem {
+        Problem::Shape { .. } => Class::Value,
+        other => super::class(other),
+    };
+    call_with(NAME, class, describe(arr, indices, values, axis))
+}
+
+fn describe<'a>(
+    arr: DynViewMut<'a>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: Option<i64>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_dtype(
+        "indices",
+        indices.dtype(),
+        indices.dtype().is_integer(),
+        "`indices` must be an integer array",
+    )?;
+    let dtype = arr.dtype();
+    let (places, arr) = match axis {
+        None => flat(arr, indices)?,
+        Some(given) => (along(arr.shape(), indices, given)?, arr),
+    };
+    let values: Held<'a> = match values.dtype() == dtype {
+        true => values.into(),
+        false => converted(&values, dtype)?.into(),
+    };
+    let wanted = places.updates_shape();
+    let found = values.view().shape().to_vec();
+    let values = values.map(|values| values.broadcast_to(wanted));
+    let values = values.ok_or_else(|| Problem::Shape {
+        argument: "values",
+        found,
+        expected: format!("it must broadcast to the indexing result, {wanted:?}"),
+    })?;
+    let target = Target::InPlace {
+        argument: "arr",
+        view: arr,
+    };
+    let assign = Reduction::into_self(Combine::Assign);
+    Scatter::new(places, assign, "values", values, target)
+}
+
+/// The cells that indices name among all elements, and the array as it is seen for that.
+fn flat<'a>(
+    arr: DynViewMut<'a>,
+    indices: DynView<'a>,
+) -> Result<(Destinations<'a>, DynViewMut<'a>), Problem> {
+    expect_shape("indices", indices.shape(), indices.rank() == 1, || {
+        "when axis=None, `indices` must have a single dimension".into()
+    })?;
+    match arr.flat() {
+        Ok(arr) => {
+            let places = Destinations::rows(arr.shape(), "indices", &[indices], &[0], None, WRAP)?;
+            Ok((places, arr))
+        }
+        Err(arr) => {
+            let parts = unravel("indices", &indices, arr.shape())?.into_iter();
+            let parts: Vec<_> = parts.map(|part| Held::from(part.into_dyn())).collect();
+            let axes: Dims = (0..parts.len()).collect();
+            let places = Destinations::rows(arr.shape(), "indices", &parts, &axes, None, WRAP)?;
+            Ok((places, arr))
+        }
+    }
+}
+
+/// The cells that indices name along an axis.
+fn along<'a>(
+    shape: &[usize],
+    indices: DynView<'a>,
+    given: i64,
+) -> Result<Destinations<'a>, Problem> {
+    expect_shape(
+        "indices",
+        indices.shape(),
+        indices.rank() == shape.len() && !shape.is_empty(),
+        || "`indices` and `arr` must have the same number of dimensions, at least one".into(),
+    )?;
+    let axis = axis("axis", given, shape.len())?;
+    let mut updates = indices.dims();
+    let mut walks = Vec::with_capacity(shape.len());
+    for (k, size) in updates.iter_mut().enumerate() {
+        let own = shape[k];
+        let fits = k == axis || own == *size || own == 1 || *size == 1;
+        expect_shape("indices", indices.shape(), fits, || {
+            format!("along axis {k} it must have arr's size, {own}, or 1")
+        })?;
+        if k != axis && *size == 1 {
+            *size = own;
+        }
+        walks.push((k != axis && own == *size).then_some(k));
+    }
+    let found = indices.shape().to_vec();
+    let index = indices.broadcast_to(&updates).ok_or(Problem::Shape {
+        argument: "indices",
+        found,
+        expected: format!("it cannot be repeated to shape {:?}", &updates[..]),
+    })?;
+    let pointer = Pointer {
+        axis,
+        index: index.into(),
+        place: Place {
+            axes: 0..updates.len(),
+            tuple: None,
+        },
+    };
+    Destinations::placed((shape, &updates), &walks, "indices", vec![pointer], WRAP)
+}

@@ -1,0 +1,219 @@
+//! `bincount`, along an axis too.
+
+use super::call_with;
+use crate::dialect::delivered::{Delivered, Made};
+use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::error::{Class, Problem, Result};
+use crate::kernel::{Combine, converted};
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Scalar};
+
+const NAME: &str = "numpy.bincount";
+
+pub(super) const BINCOUNT: Operator = Operator {
+    name: NAME,
+    summary: "Counts how often each number occurs, or adds up its weights",
+    arguments: &[
+        Argument::needed(
+            "x",
+            Kind::Tensor,
+            "the numbers: integers or bools, none negative; 1-d, or of any rank with an axis",
+        ),
+        Argument::needed(
+            "weights",
+            Kind::Tensor,
+            "what each counts for: of x's shape, or with an axis x's numbers stand along that axis; any dtype",
+        )
+        .or("None"),
+        Argument::needed("minlength", Kind::Int, "bins at least").or("0"),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis along which numbers are counted, each row by itself; None: x is 1-d",
+        )
+        .or("None"),
+        Argument::needed(
+            "out",
+            Kind::Target,
+            "overwritten with the result; its size along the axis is the number of bins",
+        )
+        .or("None"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let x = args.tensor("x")?;
+        let weights = args.optional_tensor("weights");
+        let minlength = args.optional_int("minlength").unwrap_or(0);
+        let axis = args.optional_int("axis");
+        lower(x, weights, minlength, axis, args.optional_target("out"))
+    },
+};
+
+/// Counts how often each number occurs, or adds up its weights: numpy's `bincount`, with more than it has.
+///
+/// * `x`: integers or bools, none negative. 1-d, or with `axis` of any rank: then each row along it has bins of its
+///   own, where the axis was.
+/// * `weights`: of `x`'s shape; with `axis`, `x` may be 1-d and count for all rows along that axis. Real ones are
+///   added up in `float64`, complex ones in `complex128`, in row-major order; without any the result is `int64`.
+/// * `minlength`: there are so many bins at least, and one more than the largest number.
+/// * `out`: the result is written there instead; its size along the axis is the number of bins, of which none is
+///   there for a larger number.
+///
+/// ```
+/// use strew::TensorView;
+/// use strew::numpy::bincount_dyn;
+///
+/// let x = TensorView::from(&[0i64, 1, 1, 3]).into_dyn();
+/// let counts = bincount_dyn(x.clone(), None, 0, None, None)?.unwrap();
+/// assert_eq!(counts.typed::<i64>().unwrap().as_slice(), [1, 2, 0, 1]);
+/// let weights = TensorView::from(&[0.5f32, 1.0, 2.0, 4.0]).into_dyn();
+/// let sums = bincount_dyn(x, Some(weights), 6, None, None)?.unwrap();
+/// assert_eq!(sums.typed::<f64>().unwrap().as_slice(), [0.5, 3.0, 0.0, 4.0, 0.0, 0.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for a negative number, one that `out` has no bin for, and shapes that do not fit,
+/// [`Class::Type`] for types, [`Class::Index`] for an axis that is none. `out` is then unchanged.
+pub fn bincount_dyn<'a>(
+    x: DynView<'a>,
+    weights: Option<DynView<'a>>,
+    minlength: i64,
+    axis: Option<i64>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Option<DynTensor>> {
+    Ok(lower(x, weights, minlength, axis, out)?.run()?.tensor)
+}
+
+fn lower<'a>(
+    x: DynView<'a>,
+    weights: Option<DynView<'a>>,
+    minlength: i64,
+    axis: Option<i64>,
+    out: Option<DynViewMut<'a>>,
+) -> Result<Call<'a>> {
+    let class = |problem: &Problem| match problem {
+        Problem::IndexOutOfBounds { .. } => Class::Value,
+        other => super::class(other),
+    };
+    let Some(out) = out else {
+        return call_with(NAME, class, describe(x, weights, minlength, axis, None));
+    };
+    let described = describe(x, weights, minlength, axis, Some(out.shape()));
+    let described = described.and_then(|sums| {
+        let fits = out.dtype() == sums.dtype();
+        let expected = format_args!("it must be {}", sums.dtype());
+        expect_dtype("out", out.dtype(), fits, expected)?;
+        Ok(Delivered::new(Made::Scatter(sums), out, Combine::Assign))
+    });
+    call_with(NAME, class, described)
+}
+
+fn describe<'a>(
+    x: DynView<'a>,
+    weights: Option<DynView<'a>>,
+    minlength: i64,
+    given: Option<i64>,
+    out: Option<&[usize]>,
+) -> Result<Scatter<'a>, Problem> {
+    let least = usize::try_from(minlength).map_err(|_| Problem::Value {
+        argument: "minlength".into(),
+        value: minlength.to_string(),
+        expected: "it must not be negative".into(),
+    })?;
+    // NumPy makes integers of an empty list.
+    let fits = x.dtype().is_integer() || x.dtype() == DType::Bool || x.is_empty();
+    expect_dtype("x", x.dtype(), fits, "it must be of integers or bools")?;
+    let updates = weights.as_ref().map_or(x.dims(), DynView::dims);
+    let axis = match given {
+        None => {
+            expect_shape("x", x.shape(), x.rank() == 1, || {
+                "it must have one dimension, unless axis is given".into()
+            })?;
+            0
+        }
+        Some(given) => axis("axis", given, updates.len())?,
+    };
+    let repeats = given.is_some() && x.rank() == 1 && updates.len() > 1;
+    let fits = match repeats {
+        true => x.shape() == &updates[axis..=axis],
+        false => x.shape() == &updates[..] && !updates.is_empty(),
+    };
+    expect_shape("weights", &updates, fits, || {
+        format!("it must be x's, {:?}", x.shape())
+    })?;
+    let x: Held<'a> = match x.dtype().is_integer() {
+        true => x.into(),
+        false => converted(&x, DType::U8)?.into(),
+    };
+    let most = x.view().max_integer().filter(|_| !x.view().is_empty());
+    let bins = most.map_or(0, |most| {
+        usize::try_from(most).map_or(0, |most| most.saturating_add(1))
+    });
+    let mut shape = updates.clone();
+    shape[axis] = bins.max(least);
+    if let Some(out) = out {
+        let mut wanted = shape.clone();
+        let fits = out.len() == shape.len() && {
+            wanted[axis] = out[axis];
+            out == &wanted[..] && out[axis] >= least
+        };
+        expect_shape("out", out, fits, || {
+            format!("it must be {wanted:?}, with {least} bins at least")
+        })?;
+        shape[axis] = out[axis];
+    }
+    let index = x.map(|x| match repeats {
+        false => Some(x.clone()),
+        true => {
+            let behind = updates.len() - axis - 1;
+            let spread = (0..behind).fold(x.clone(), |x, _| x.insert_axis(x.rank()));
+            spread.broadcast_to(&updates)
+        }
+    });
+    let index = index.ok_or_else(|| Problem::Layout {
+        argument: "x".into(),
+        why: format!("it cannot be repeated to shape {updates:?}"),
+    })?;
+    let dtype = match &weights {
+        None => DType::I64,
+        Some(weights) if weights.dtype().is_complex() => DType::C128,
+        Some(_) => DType::F64,
+    };
+    let source: Held<'a> = match weights {
+        None => Scalar::Int(1).tensor("weights", dtype)?.into(),
+        Some(weights) if weights.dtype() == dtype => weights.into(),
+        Some(weights) => converted(&weights, dtype)?.into(),
+    };
+    let source = source.map(|source| source.broadcast_to(&updates));
+    let source = source.ok_or_else(|| Problem::Layout {
+        argument: "weights".into(),
+        why: format!("it cannot be repeated to shape {updates:?}"),
+    })?;
+    let place = Place {
+        axes: if repeats {
+            axis..axis + 1
+        } else {
+            0..updates.len()
+        },
+        tuple: None,
+    };
+    let walks: Vec<_> = (0..updates.len())
+        .map(|k| (k != axis).then_some(k))
+        .collect();
+    let pointer = Pointer { axis, index, place };
+    let places = Destinations::placed(
+        (&shape, &updates),
+        &walks,
+        "x",
+        vec![pointer],
+        Bounds::STRICT,
+    )?;
+    let target = Target::New {
+        dtype,
+        start: Start::Zero,
+    };
+    let sum = Reduction::into_self(Combine::Sum);
+    Scatter::new(places, sum, "weights", source, target)
+}

@@ -1,0 +1,279 @@
+"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and `bincount` with more than NumPy's.
+
+``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, of arrays of any library that can be
+written to. The array is returned. Functions raise
+
+* IndexError for an index that is out of bounds, of another dtype or shape than an index has, or one too many,
+* TypeError for dtypes that a function does not take,
+* ValueError for everything else: shapes that do not broadcast, operands that are missing, memory that overlaps.
+"""
+
+import numpy as _np
+
+from ._strew import Operator as _Operator
+
+__all__ = [
+    "absolute",
+    "add",
+    "bincount",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "divide",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "invert",
+    "left_shift",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "power",
+    "put_along_axis",
+    "right_shift",
+    "subtract",
+]
+
+_bincount = _Operator("numpy.bincount")
+_put_along_axis = _Operator("numpy.put_along_axis")
+
+_WHOLE = slice(None)
+
+
+class ufunc:
+    """A function whose `at` changes what is indexed.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> a = np.array([1, 2, 3, 4])
+    >>> strew.numpy.add.at(a, [0, 1, 2, 2], 1)
+    array([2, 3, 5, 4])
+    """
+
+    __slots__ = ("__name__", "_operator", "nin")
+
+    def __init__(self, name, nin):
+        self.__name__ = name
+        self.nin = nin
+        self._operator = _Operator(f"numpy.{name}.at")
+
+    def __repr__(self):
+        return f"<strew.numpy ufunc {self.__name__!r}>"
+
+    def at(self, a, indices, b=None):
+        """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a, indices, b)``.
+
+        Cells that are indexed several times are changed as often, in row-major order. Results have the bits of
+        that loop, except that sums, products and quotients of 16-bit floats are made in float32 and rounded once.
+
+        Parameters
+        ----------
+        a : array
+            What is changed: any shape, a dtype that the function takes.
+        indices : array_like or tuple
+            What stands between the brackets: integers, arrays of integers, masks, slices, ``...`` and None, as
+            NumPy has them. A list is an array.
+        b : array_like
+            The second operands, broadcast to what is indexed; none for a function of one. Each step is computed
+            in the dtype that NumPy promotes both to, and becomes `a`'s as C casts it: integers wrap, fractions
+            are cut off.
+
+        Returns
+        -------
+        array
+            `a`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import strew
+        >>> a = np.zeros((2, 3))
+        >>> strew.numpy.add.at(a, (slice(None), [0, 0, 2]), 1)
+        array([[2., 0., 1.],
+               [2., 0., 1.]])
+        >>> strew.numpy.maximum.at(a, a == 0, [5, 6])
+        array([[2., 5., 1.],
+               [2., 6., 1.]])
+        """
+        if (b is None) is (self.nin == 2):
+            said = "second operand needed" if b is None else "second operand provided when it is unary"
+            raise ValueError(f"numpy.{self.__name__}.at: {said}")
+        view, listed, behind = _split(a, indices)
+        if self.nin == 2:
+            if behind is not None:
+                b = _np.asarray(b) if not hasattr(b, "ndim") else b
+                b = b[(..., None, *[_WHOLE] * behind)] if b.ndim >= behind else b
+            self._operator(view, listed, b)
+        else:
+            self._operator(view, listed)
+        return a
+
+
+def _split(a, indices):
+    """The part of `a` that slices name, and for each of its first axes an array, or None to take it whole.
+
+    An ellipsis that stands for no axis keeps arrays apart all the same: then there is an axis of size 1 for it, and
+    the third thing is how many of the axes behind it are no array's; otherwise None.
+    """
+    if not isinstance(indices, tuple):
+        if hasattr(indices, "shape") and len(indices.shape) > 0:
+            return a, [indices], None
+        indices = (indices,)
+    if not hasattr(a, "ndim"):
+        return a, [None if index is Ellipsis else index for index in indices], None
+    entries = [_entry(index) for index in indices]
+    taken = sum(axes for axes, _ in entries)
+    if sum(index is Ellipsis for _, index in entries) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    advanced = any(hasattr(index, "shape") for _, index in entries)
+    basic, listed, behind = [], [], None
+    for place, (axes, index) in enumerate(entries):
+        if index is Ellipsis:
+            rest = max(a.ndim - taken, 0)
+            basic += [_WHOLE] * rest
+            listed += [None] * rest
+            sides = [e for _, e in entries[:place]], [e for _, e in entries[place + 1 :]]
+            if rest == 0 and advanced and all(any(_points(e) for e in side) for side in sides):
+                basic.append(None)
+                listed.append(None)
+                behind = sum(not _points(e) for e in sides[1])
+        elif index is None or isinstance(index, slice):
+            basic.append(index)
+            listed.append(None)
+        elif isinstance(index, bool):
+            # True and False stand for a new axis, of which they take the one element, or none.
+            basic.append(None)
+            listed.append(_np.arange(int(index)))
+        elif not advanced:
+            basic.append(index)
+        else:
+            basic += [_WHOLE] * axes
+            listed.append(index if hasattr(index, "shape") else _np.asarray(index))
+    if any(index is not _WHOLE for index in basic):
+        # With the ellipsis it is a view, also of one element.
+        a = a[(*basic, Ellipsis)]
+    return a, listed, behind
+
+
+def _points(entry):
+    return not (entry is None or isinstance(entry, slice))
+
+
+def _entry(index):
+    """How many axes an entry takes, and the entry: a number, an array, or what stands for axes."""
+    if index is Ellipsis or index is None:
+        return 0, index
+    if isinstance(index, slice):
+        return 1, index
+    if isinstance(index, (bool, _np.bool_)):
+        return 0, bool(index)
+    if isinstance(index, int):
+        return 1, index
+    if not hasattr(index, "shape"):
+        index = _np.asarray(index)
+        if index.size == 0 and index.dtype == float:
+            index = index.astype(_np.intp)
+    if len(index.shape) > 0:
+        return len(index.shape) if "bool" in str(index.dtype) else 1, index
+    if "bool" in str(index.dtype):
+        return 0, bool(index)
+    return 1, index
+
+
+add = ufunc("add", 2)
+subtract = ufunc("subtract", 2)
+multiply = ufunc("multiply", 2)
+divide = ufunc("divide", 2)
+floor_divide = ufunc("floor_divide", 2)
+power = ufunc("power", 2)
+maximum = ufunc("maximum", 2)
+minimum = ufunc("minimum", 2)
+fmax = ufunc("fmax", 2)
+fmin = ufunc("fmin", 2)
+bitwise_and = ufunc("bitwise_and", 2)
+bitwise_or = ufunc("bitwise_or", 2)
+bitwise_xor = ufunc("bitwise_xor", 2)
+logical_and = ufunc("logical_and", 2)
+logical_or = ufunc("logical_or", 2)
+logical_xor = ufunc("logical_xor", 2)
+left_shift = ufunc("left_shift", 2)
+right_shift = ufunc("right_shift", 2)
+negative = ufunc("negative", 1)
+invert = ufunc("invert", 1)
+absolute = ufunc("absolute", 1)
+
+
+def put_along_axis(arr, indices, values, axis=None):
+    """Put values into the cells that indices name along an axis, in place.
+
+    Parameters
+    ----------
+    arr : array
+        What is written: any shape and dtype.
+    indices : array
+        Integers of any dtype, of `arr`'s rank. Along other axes than `axis` they and `arr` have one size, or one of
+        them has size 1, which counts for all. Negative ones count from the end.
+    values : array_like
+        Broadcast to the indices, and cast to `arr`'s dtype. Of several for a cell, the last one stays.
+    axis : int, optional
+        None: `arr` is seen as one row of its elements, and `indices` have one axis.
+
+    Returns
+    -------
+    array
+        `arr`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> scores = np.array([[10, 30, 20], [60, 40, 50]])
+    >>> strew.numpy.put_along_axis(scores, scores.argmax(axis=1)[:, None], 99, axis=1)
+    array([[10, 99, 20],
+           [99, 40, 50]])
+    """
+    return _put_along_axis(arr, indices, values, axis)
+
+
+def bincount(x, weights=None, minlength=0, axis=None, out=None):
+    """Count how often each number occurs, or add up its weights.
+
+    What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an array.
+
+    Parameters
+    ----------
+    x : array
+        Integers or bools, none negative: 1-d, or with `axis` of any rank.
+    weights : array, optional
+        What each number counts for: of `x`'s shape. With `axis`, `x` may be 1-d and stand along that axis.
+    minlength : int
+        There are so many bins at least, and one more than the largest number.
+    axis : int, optional
+        The axis along which numbers are counted, each row by itself: the result has the bins there.
+    out : array, optional
+        The result is written there and returned. Its size along the axis is the number of bins; a number
+        without one is an error.
+
+    Returns
+    -------
+    array
+        int64 counts; float64 sums of real weights, complex128 ones of complex weights, added up in row-major order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.numpy.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
+    >>> strew.numpy.bincount(np.array([[0, 1, 1], [2, 2, 2]]), axis=1)
+    array([[1, 2, 0],
+           [0, 0, 3]])
+    >>> strew.numpy.bincount([0, 1, 1], np.array([[1, 2], [3, 4], [5j, 6]]), axis=0)
+    array([[ 1.+0.j,  2.+0.j],
+           [ 3.+5.j, 10.+0.j]])
+    """
+    return _bincount(x, weights, minlength, axis, out)
