@@ -3,7 +3,7 @@
 Each framework's operators are in the module of its name, with its own argument names, order,
 defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
 `strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`, `strew.jax`,
-`strew.stablehlo`, `strew.numpy`. None of the frameworks has to be installed.
+`strew.stablehlo`, `strew.numpy`, `strew.numpy_groupies`. None of the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
@@ -50,6 +50,7 @@ from . import jax as jax
 from . import mindspore as mindspore
 from . import mxnet as mxnet
 from . import numpy as numpy
+from . import numpy_groupies as numpy_groupies
 from . import onnx as onnx
 from . import openvino as openvino
 from . import stablehlo as stablehlo

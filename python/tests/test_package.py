@@ -32,7 +32,7 @@ PACKAGE = pathlib.Path(strew.__file__).parent
 BEYOND = {"torch.scatter_reduce_with_arg"}
 PARAMETERS_BEYOND = {
     f"torch.{name}{form}": ["mode", "plan"] for name in ("scatter", "scatter_add", "scatter_reduce") for form in ("", "_")
-}
+} | {"numpy_groupies.aggregate": ["kwargs"]}
 
 
 @pytest.mark.parametrize("module", [strew, *DIALECTS], ids=lambda m: m.__name__)

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 const FOREIGN: &str = "../shared/conformance";
 
 /// The frameworks whose foreign vectors must all pass.
-const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,onnx.,openvino.,stablehlo.,tf.,torch.,torch_scatter.";
+const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,numpy_groupies.,onnx.,openvino.,stablehlo.,tf.,torch.,torch_scatter.";
 
 /// Run every test that this machine can run, doing all the set-up itself
 ///

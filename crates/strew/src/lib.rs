@@ -48,7 +48,7 @@ mod threads;
 pub use dialect::{Plan, Reduce};
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use dialect::{
-    OPERATORS, jax, mindspore, mxnet, numpy, onnx, openvino, stablehlo, tensorflow,
+    OPERATORS, jax, mindspore, mxnet, numpy, numpy_groupies, onnx, openvino, stablehlo, tensorflow,
     torch, torch_scatter,
 };
 pub use environment::{check_environment, parse_bytes};

@@ -16,6 +16,7 @@ pub mod jax;
 pub mod mindspore;
 pub mod mxnet;
 pub mod numpy;
+pub mod numpy_groupies;
 pub mod onnx;
 pub mod openvino;
 pub mod stablehlo;
@@ -41,6 +42,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     torch_scatter::OPERATORS,
     tensorflow::OPERATORS,
     numpy::OPERATORS,
+    numpy_groupies::OPERATORS,
 ];
 
 use crate::tensor::{DynTensor, Element, Tensor};

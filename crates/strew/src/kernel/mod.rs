@@ -9,6 +9,7 @@ mod simd;
 
 mod arg;
 mod cast;
+mod columns;
 mod combine;
 mod convert;
 mod copy;
@@ -51,6 +52,7 @@ mod winners;
 pub(crate) use self::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 pub(crate) use arg::Arg;
 pub(crate) use cast::{converted, same_values};
+pub(crate) use columns::{Columns, Made, Results, Statistic, Value};
 pub(crate) use combine::{Direct, clear, clear_equal};
 pub(crate) use copy::{duplicate, fence};
 pub(crate) use counted::{counted_like, counted_size, divide};

@@ -7,9 +7,11 @@ mod explain;
 mod positions;
 mod reduce;
 mod run;
+mod statistics;
 
 pub(crate) use composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use reduce::Reduce;
+pub(crate) use statistics::{Among, Wanted};
 
 use super::operator::{Context, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};

@@ -1,0 +1,169 @@
+"""numpy_groupies: `aggregate`, which makes something of the values of each group.
+
+Functions raise ValueError, and TypeError for dtypes that do not go together.
+"""
+
+import builtins as _builtins
+
+import numpy as _np
+
+from ._strew import Operator as _Operator
+
+__all__ = ["aggregate"]
+
+_aggregate = _Operator("numpy_groupies.aggregate")
+
+_NAMES = {
+    "or": "any",
+    "and": "all",
+    "add": "sum",
+    "count": "len",
+    "plus": "sum",
+    "multiply": "prod",
+    "product": "prod",
+    "times": "prod",
+    "amax": "max",
+    "maximum": "max",
+    "amin": "min",
+    "minimum": "min",
+    "split": "array",
+    "splice": "array",
+    "sorted": "sort",
+    "asort": "sort",
+    "asorted": "sort",
+    "rsorted": "sort",
+    "dsort": "sort",
+    "dsorted": "rsort",
+}
+_SAME = "sum prod min max mean var std any all argmin argmax cumsum cumprod sort array".split()
+_SAME += "nansum nanprod nanmean nanvar nanmax nanmin nanstd nanargmax nanargmin nancumsum nancumprod".split()
+_FUNCTIONS = {getattr(_np, name): name for name in _SAME} | {
+    _np.add: "sum",
+    _np.multiply: "prod",
+    _np.minimum: "min",
+    _np.maximum: "max",
+    _np.asarray: "array",
+    **{getattr(_builtins, name): name for name in "all any len max min sum".split()},
+    sorted: "sort",
+    slice: "array",
+    list: "array",
+}
+
+
+def aggregate(
+    group_idx,
+    a,
+    func="sum",
+    size=None,
+    fill_value=0,
+    order="C",
+    dtype=None,
+    axis=None,
+    ddof=0,
+    reverse=False,
+    **kwargs,
+):
+    """Aggregate the values of `a` by the group that each belongs to.
+
+    Parameters
+    ----------
+    group_idx : array of int
+        The number of each value's group, none negative. 1-d; or 2-d (a tuple of arrays), for groups that stand
+        along several axes: a row for each of them.
+    a : array
+        The values: 1-d; with `axis` of any rank, whose other axes stay; or one number for sum, prod and len.
+    func : str or callable
+        For each group: "sum", "prod", "min", "max", "mean", "var", "std", "sumofsquares", "first", "last", "len",
+        "any", "all", "allnan", "anynan", "argmin", "argmax", "array" (a list of arrays). For each value: "cumsum",
+        "cumprod", "cummin", "cummax", "sort", "rsort". The prefix "nan" leaves NaN out, but for sort, rsort, array,
+        allnan and anynan. The functions of NumPy and Python that do the same, and any other callable: it is called
+        with the values of each group, and returns a number.
+    size : int or sequence of int, optional
+        How many groups there are, along each of their axes; one more than the largest number by default.
+    fill_value : number
+        What stands where nothing is made: of groups without values (that count), "argmin" and "argmax" of groups
+        with a NaN, "var" and "std" of no more than `ddof` values.
+    order : {"C", "F"}
+        How the result lies in memory.
+    dtype : dtype, optional
+        Of the result. By default that of `a`, but for counts and positions (int64), flags (bool), sums of integers
+        (of 64 bits), and means and deviations of integers (float64).
+    axis : int, optional
+        The axis of `a` along which `group_idx` stands.
+    ddof : number
+        What is taken off the number of values in "var" and "std".
+    reverse : bool
+        Whether "sort" puts the largest first.
+    **kwargs
+        Passed to a callable.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> groups, values = np.array([3, 0, 0, 1, 0, 3]), np.array([13.2, 3.5, 3.5, -8.2, 3.0, 13.4])
+    >>> strew.numpy_groupies.aggregate(groups, values, "sum", fill_value=-1)
+    array([10. , -8.2, -1. , 26.6])
+    >>> strew.numpy_groupies.aggregate(groups, values, "argmax", fill_value=-1)
+    array([ 1,  3, -1,  5])
+    >>> strew.numpy_groupies.aggregate(groups, values, "cumsum")
+    array([13.2,  3.5,  7. , -8.2, 10. , 26.6])
+    >>> strew.numpy_groupies.aggregate([[0, 0, 1], [1, 1, 0]], [2, 4, 8], "prod")
+    array([[0, 8],
+           [8, 0]])
+    """
+    if not isinstance(func, str):
+        try:
+            name = _FUNCTIONS.get(func)
+        except TypeError:
+            name = None
+        if name is None and not callable(func):
+            raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
+        func = name or func
+    else:
+        func = _NAMES.get(func, func)
+    if isinstance(size, tuple | list | _np.ndarray):
+        size = [int(n) for n in size]
+    elif size is not None:
+        size = [size]
+    if dtype is not None:
+        dtype = _np.dtype(dtype).name
+    if isinstance(group_idx, tuple | list):
+        group_idx = _np.asarray(group_idx)
+    if callable(func) or func == "array":
+        if axis is not None:
+            raise NotImplementedError("numpy_groupies.aggregate: a callable and array take no axis")
+        made = _called(group_idx, a, func, size, fill_value, dtype, kwargs)
+    else:
+        if kwargs:
+            raise TypeError(f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}")
+        made = _aggregate(group_idx, a, func, size, fill_value, order, dtype, axis, ddof, reverse)
+    return _np.asfortranarray(made) if order == "F" and isinstance(made, _np.ndarray) else made
+
+
+def _called(group_idx, a, func, size, fill_value, dtype, kwargs):
+    """What a callable makes of the values of each group, or they themselves."""
+    a = _np.asarray(a)
+    group_idx = _np.asarray(group_idx)
+    # Counting them checks the numbers, and gives the groups their shape.
+    counts = _np.asarray(_aggregate(group_idx, _np.ones(a.shape, bool), "len", size, 0, "C", None))
+    if group_idx.ndim == 2:
+        group_idx = _np.ravel_multi_index(tuple(group_idx), counts.shape)
+    groups = _np.split(a[_np.argsort(group_idx, kind="stable")], _np.cumsum(counts.ravel())[:-1])
+    if func == "array":
+        if fill_value is not None and not _np.isscalar(fill_value) and len(fill_value):
+            raise ValueError("numpy_groupies.aggregate: fill_value must be None, a number or empty")
+        fill = fill_value is None or _np.isscalar(fill_value)
+        made = _np.empty(counts.size, object)
+        for number, group in enumerate(groups[: counts.size]):
+            made[number] = fill_value if fill and not len(group) else group
+    else:
+        made = _np.full(counts.size, fill_value, dtype or _np.float64)
+        for number, group in enumerate(groups[: counts.size]):
+            if len(group):
+                made[number] = func(group, **kwargs)
+    return made.reshape(counts.shape)
