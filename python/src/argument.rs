@@ -83,7 +83,7 @@ impl<'py> Taken<'py> {
 }
 
 /// The number that an object is: of Python, or an array library's without dimensions.
-fn scalar(given: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+pub(crate) fn scalar(given: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if let Ok(value) = given.cast::<PyBool>() {
         return Ok(Some(value.is_true().into()));
     }

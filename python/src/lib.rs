@@ -5,12 +5,14 @@
 //! line here: only a Python module that makes its operators by name.
 //!
 //! - `operator`: the call itself; `plan`: an index that is kept for many runs;
+//! - `aggregate`: what is made of its groups;
 //! - `grad`: derivatives, for torch's autograd;
 //! - `argument`: from Python values to the operator's arguments;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
 //! - `interrupt`: Ctrl-C during a run; `errors`: exceptions; `settings`: threads and memory.
 
+mod aggregate;
 mod argument;
 mod array;
 mod dlpack;
@@ -29,6 +31,8 @@ mod _strew {
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::aggregate::aggregate;
     #[pymodule_export]
     use crate::grad::{
         scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp, scatter_reduce_jvp,

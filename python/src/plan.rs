@@ -59,7 +59,7 @@ use strew::{Bounds, Class, DType, Negative, OutOfRange, Problem, Reduce};
 /// array([12, 10, 12, 12])
 #[pyclass(frozen, module = "strew", name = "Plan")]
 pub(crate) struct Plan {
-    plan: strew::Plan,
+    pub(crate) plan: strew::Plan,
 }
 
 #[pymethods]
@@ -427,7 +427,7 @@ pub(crate) fn plan_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Plan> {
 
 impl Plan {
     /// A run that makes new arrays of the source's library.
-    fn run<'py>(
+    pub(crate) fn run<'py>(
         &self,
         src: &Bound<'py, PyAny>,
         argument: &str,

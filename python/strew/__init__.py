@@ -27,6 +27,10 @@ Errors
     have the class that the framework raises. On an error, whatever was to be written to in place
     is as it was.
 
+Aggregates
+    What frameworks lack (medians, quantiles, modes, deviations, positions, running results, NaN left out), several
+    of them in one pass over the values: `strew.aggregate`.
+
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
 
@@ -57,6 +61,7 @@ from . import stablehlo as stablehlo
 from . import tensorflow as tensorflow
 from . import torch as torch
 from . import torch_scatter as torch_scatter
+from ._aggregate import aggregate as aggregate
 from ._errors import ConversionError as ConversionError
 from ._strew import Plan as Plan
 from ._strew import __version__ as __version__

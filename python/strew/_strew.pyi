@@ -8,6 +8,7 @@ __all__ = [
     "Operator",
     "Plan",
     "__version__",
+    "_aggregate",
     "_noop",
     "_plan_from_bytes",
     "_scatter_arg_jvp",
@@ -111,6 +112,18 @@ class Plan:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
 def _plan_from_bytes(data: bytes, /) -> Plan: ...
+def _aggregate(
+    plan: Plan,
+    src: Any,
+    reduces: Sequence[str],
+    dim: SupportsIndex,
+    skipna: bool,
+    min_count: SupportsIndex,
+    fill_value: Any,
+    ddof: float,
+    q: float,
+    /,
+) -> tuple[Any, ...]: ...
 def _noop(*values: Any) -> None: ...
 def _scatter_reduce_vjp(
     grad: Array,

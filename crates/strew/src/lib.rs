@@ -45,7 +45,7 @@ pub mod scatter;
 mod tensor;
 mod threads;
 
-pub use dialect::{Plan, Reduce};
+pub use dialect::{Aggregate, AggregateOptions, Plan, Reduce};
 pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub use dialect::{
     OPERATORS, jax, mindspore, mxnet, numpy, numpy_groupies, onnx, openvino, stablehlo, tensorflow,

@@ -27,7 +27,7 @@ pub mod torch_scatter;
 pub(crate) use composed::plan_of;
 pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
 pub(crate) use operator::{Context, axis, expect_dtype, expect_shape};
-pub use plan::{Plan, Reduce};
+pub use plan::{Aggregate, AggregateOptions, Plan, Reduce};
 pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 
 /// Every operator of every dialect.

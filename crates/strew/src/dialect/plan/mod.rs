@@ -1,5 +1,6 @@
 //! strew's own face: an index that has been looked at once, for many runs.
 
+mod aggregate;
 mod bytes;
 mod cells;
 mod composite;
@@ -9,6 +10,7 @@ mod reduce;
 mod run;
 mod statistics;
 
+pub use aggregate::{Aggregate, AggregateOptions};
 pub(crate) use composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use reduce::Reduce;
 pub(crate) use statistics::{Among, Wanted};

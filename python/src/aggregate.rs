@@ -1,0 +1,47 @@
+//! `strew.aggregate`: what is made of the values of each row of a plan.
+
+use crate::argument::scalar;
+use crate::array::kind_of;
+use crate::errors::{raise, wrong_kind};
+use crate::plan::Plan;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use strew::{Aggregate, AggregateOptions};
+
+/// Makes several things of the values of each row of a plan, in one trip; see `strew.aggregate`.
+#[pyfunction]
+#[pyo3(name = "_aggregate", signature = (plan, src, reduces, dim, skipna, min_count, fill_value, ddof, q, /))]
+#[allow(clippy::too_many_arguments)] // They are Python's keywords.
+pub(crate) fn aggregate<'py>(
+    plan: &Bound<'py, Plan>,
+    src: &Bound<'py, PyAny>,
+    reduces: Vec<String>,
+    dim: i64,
+    skipna: bool,
+    min_count: usize,
+    fill_value: Option<&Bound<'py, PyAny>>,
+    ddof: f64,
+    q: f64,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let py = src.py();
+    let parsed: Result<Vec<Aggregate>, _> = reduces.iter().map(|name| name.parse()).collect();
+    let parsed = parsed.map_err(|error| raise(py, &error))?;
+    let fill_value = match fill_value {
+        None => None,
+        Some(given) => Some(scalar(given)?.ok_or_else(|| {
+            wrong_kind(py, "aggregate", "fill_value", "a number", kind_of(given))
+        })?),
+    };
+    let options = AggregateOptions {
+        skip_nan: skipna,
+        min_count,
+        fill_value,
+        ddof,
+        q,
+    };
+    let plan = plan.get();
+    let made = plan.run(src, "src", |src| {
+        plan.plan.aggregate_dyn(src, dim, &parsed, &options)
+    })?;
+    PyTuple::new(py, made)
+}

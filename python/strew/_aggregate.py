@@ -1,0 +1,112 @@
+"""strew's own aggregates of groups."""
+
+import numpy as _np
+
+from ._strew import Plan as _Plan
+from ._strew import _aggregate as _made
+
+
+def aggregate(
+    index,
+    src,
+    reduce="sum",
+    *,
+    dim=0,
+    size=None,
+    mode="error",
+    skipna=False,
+    min_count=1,
+    fill_value=None,
+    ignore_index=None,
+    ddof=0,
+    q=0.5,
+):
+    """Make something of the values of each group, or several things in one pass over them.
+
+    Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in complex128, in the
+    values' order; each result is rounded once. The variance takes the mean of its values first, and the order
+    statistics (median, quantile, mode, nunique, sort) sort a copy of the group's values.
+
+    Parameters
+    ----------
+    index : array of int, or Plan
+        The group of each value: 1-d. A `strew.Plan` says the same, analysed once for many calls.
+    src : array
+        The values: any shape, with as many of them along `dim` as there are in `index`.
+    reduce : str or sequence of str
+        For each group (what stands for none of it, unless `fill_value` says so, in brackets): "sum" (0), "prod" (1),
+        "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins), "first", "last", "median", "quantile", "mode" (the
+        smallest of several; NaN, and 0 for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0),
+        "any" (False), "all" (True), "argmin", "argmax" (-1, also for a group with a NaN). For each value: "softmax",
+        "cumsum", "cumprod", "cummin", "cummax", "sort".
+    dim : int
+        The axis of `src` along which `index` stands.
+    size : int, optional
+        How many groups there are; one more than the largest number by default.
+    mode : {"error", "wrap", "drop", "clip"}
+        What numbers mean that name no group, as for `strew.Plan`.
+    skipna : bool
+        Whether NaN is left out. Running results have what is so far there, softmax has the fill value.
+    min_count : int
+        Nothing is made of groups with fewer values that count.
+    fill_value : number, optional
+        What stands where nothing is made, also for values that are left out.
+    ignore_index : int, optional
+        Values with this number belong to no group.
+    ddof : number
+        What is taken off the number of values in "var" and "std"; of no more values than that nothing is made.
+    q : number
+        The fraction of "quantile": 0 is the smallest, 1 the largest, between two values it is on the line.
+
+    Returns
+    -------
+    array, or tuple of arrays for a sequence of names
+        Of `src`'s shape, with the groups along `dim` where there is one for each. Sums, products and squares of
+        integers are of 64 bits; means, deviations, quantiles, logsumexp and softmax of them float64; counts and
+        positions int64; flags bool; everything else has `src`'s dtype.
+
+    Raises
+    ------
+    ValueError, TypeError, IndexError
+        For shapes, names and fill values that do not fit; dtypes that a reduction is not defined for; a `dim` or a
+        number that is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> groups, values = np.array([2, 0, 2, 2]), np.array([1.0, 5.0, 2.0, 6.0])
+    >>> strew.aggregate(groups, values, "median")
+    array([ 5., nan,  2.])
+    >>> mean, std, most = strew.aggregate(groups, values, ["mean", "std", "max"], fill_value=0)
+    >>> mean, most
+    (array([5., 0., 3.]), array([5., 0., 6.]))
+    >>> strew.aggregate(groups, values, "cumsum")
+    array([1., 5., 3., 9.])
+    """
+    if isinstance(index, _Plan):
+        plan = index
+        if size is not None or mode != "error" or ignore_index is not None:
+            raise ValueError("aggregate: a plan has its own size, mode and numbers that are left out")
+    elif ignore_index is None:
+        plan = _Plan(index, size, mode=mode)
+    else:
+        plan = _without(_np.asarray(index), size, mode, ignore_index)
+    names = [reduce] if isinstance(reduce, str) else list(reduce)
+    made = _made(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
+    return made[0] if isinstance(reduce, str) else made
+
+
+def _without(index, size, mode, ignore_index):
+    """A plan in which a number names no group."""
+    kept = index != ignore_index
+    rest = index[kept]
+    if size is None:
+        size = int(rest.max()) + 1 if rest.size else 0
+    # The others are checked as they would be alone.
+    _Plan(rest, size, mode=mode)
+    if mode == "wrap":
+        index = _np.where(index < 0, index + size, index)
+    elif mode == "clip":
+        index = _np.minimum(index, max(size - 1, 0))
+    return _Plan(_np.where(kept, index.astype(_np.int64), -1), size, mode="drop")
