@@ -30,9 +30,10 @@ const UNSAFE: [&str; 4] = [
 ];
 
 /// Where Rust sources are.
-const SOURCES: [&str; 4] = [
+const SOURCES: [&str; 5] = [
     "crates/strew/src",
     "crates/strew-cli/src",
+    "crates/strew-vectors/src",
     "python/src",
     "xtask/src",
 ];

@@ -3,7 +3,7 @@
 use crate::places::{cargo, command, files, root, target};
 use crate::python::{self, Venv};
 use crate::stages::{Outcome, Stages, needs, run};
-use crate::{readme, size};
+use crate::{conformance, readme, size};
 use std::process::ExitCode;
 
 /// Foreign vectors are run when this folder stands beside the checkout.
@@ -97,10 +97,12 @@ fn rust(stages: &mut Stages) {
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))
     });
     stages.run("Rust examples", examples);
-    stages.run("conformance, own vectors", || conformance(&["conformance"]));
+    stages.run("conformance, own vectors", || {
+        conformance::with_tested(&["conformance"])
+    });
     if root().join(FOREIGN).is_dir() {
         stages.run("conformance, foreign vectors", || {
-            conformance(&[FOREIGN, "--only", FRAMEWORKS])
+            conformance::with_tested(&[FOREIGN, "--only", FRAMEWORKS])
         });
     } else {
         println!("\nThere is no {FOREIGN}: no foreign vectors to run.");
@@ -123,11 +125,6 @@ fn examples() -> Outcome {
         run(&mut command(target("debug/examples").join(name)))?;
     }
     Ok(())
-}
-
-fn conformance(arguments: &[&str]) -> Outcome {
-    let this = std::env::current_exe().map_err(|e| e.to_string())?;
-    run(command(this).arg("conformance").args(arguments))
 }
 
 fn pytest(venv: &Venv, arguments: &[&str]) -> Outcome {

@@ -8,7 +8,7 @@ mod run;
 mod tensor;
 mod vectors;
 
-use clap::Args;
+use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,8 +23,9 @@ use vectors::Case;
 ///
 /// Exit status: 0 if nothing failed, 1 if a case failed or a selected name has no case, 2 if the
 /// folder cannot be read.
-#[derive(Debug, Args)]
-pub(crate) struct Conformance {
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask conformance", bin_name = "cargo xtask conformance")]
+struct Conformance {
     /// The folder
     dir: PathBuf,
     /// Only these operators, with their gradients (torch.scatter_reduce), and whole frameworks
@@ -53,8 +54,12 @@ struct Row {
     fragments: [usize; 2],
 }
 
+fn main() -> ExitCode {
+    Conformance::parse().run()
+}
+
 impl Conformance {
-    pub(crate) fn run(&self) -> ExitCode {
+    fn run(&self) -> ExitCode {
         let cases = match vectors::read(&self.dir) {
             Ok(cases) => cases,
             Err(why) => {
