@@ -6,8 +6,8 @@ use crate::stages::{Outcome, Stages};
 use std::path::Path;
 use std::process::ExitCode;
 
-const WHEEL_LIMIT: u64 = 6_000_000;
-const BINARY_LIMIT: u64 = 14_000_000;
+const WHEEL_LIMIT: u64 = 8_000_000;
+const BINARY_LIMIT: u64 = 18_000_000;
 
 /// Print the sizes of the wheel and of the command-line tool, and fail above the limits
 ///
