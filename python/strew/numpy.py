@@ -67,8 +67,8 @@ class ufunc:
     def at(self, a, indices, b=None):
         """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a, indices, b)``.
 
-        Cells that are indexed several times are changed as often, in row-major order. Results have the bits of
-        that loop, except that sums, products and quotients of 16-bit floats are made in float32 and rounded once.
+        Cells that are indexed several times are changed as often, in row-major order, each time rounded to the
+        dtype of `a`, and results have the bits of that loop.
 
         Parameters
         ----------

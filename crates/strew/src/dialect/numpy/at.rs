@@ -113,7 +113,7 @@ of_two! {
     ///   are, or in front if they are no neighbours.
     /// * `b`: broadcast to what is indexed.
     ///
-    /// 16-bit floats are added up in `f32` and rounded once, where NumPy rounds each sum.
+    /// Each step is an assignment: sums of 16-bit floats are rounded one by one.
     ///
     /// ```
     /// use strew::TensorView;
@@ -383,10 +383,13 @@ fn describe<'a>(
     Ok(Described::Steps(OneByOne { ufunc, checks, a }))
 }
 
-/// The reduction of the engine that does the same, in loops made for it.
+/// The reduction of the engine that does the same, in loops made for it. It would round sums of 16-bit floats once,
+/// and not at each step.
 fn loops_of(ufunc: Ufunc, dtype: DType) -> Option<Combine> {
     let ordered = !dtype.is_complex();
+    let stepwise = dtype.accumulator() != dtype;
     match ufunc {
+        Ufunc::Add | Ufunc::Subtract | Ufunc::Multiply | Ufunc::Divide if stepwise => None,
         Ufunc::Add => Some(Combine::Sum),
         Ufunc::Subtract => Some(Combine::Sub),
         Ufunc::Multiply => Some(Combine::Prod),
