@@ -162,6 +162,17 @@ fn invoke(
         }
     }
     let mut lists = BTreeMap::<&str, Vec<Option<DynView<'_>>>>::new();
+    // A list of which nothing is given is there, too.
+    let given = |name: &str| {
+        let names = inputs.iter().map(|input| input.name.split('.').next());
+        let mut names = names.flatten().map(|n| names::argument(operator.name, n));
+        names.any(|n| n == name)
+    };
+    for argument in operator.arguments {
+        if argument.kind == Kind::Tensors && !given(argument.name) {
+            lists.insert(argument.name, Vec::new());
+        }
+    }
     for input in inputs {
         if let Some((list, place)) = input.name.split_once('.') {
             let place: usize = place
@@ -177,14 +188,6 @@ fn invoke(
             false => Value::Tensor(input.held.view()),
         };
         arguments.set_named(names::argument(operator.name, input.name), value)?;
-    }
-    // A list of which nothing is given is there, too.
-    for argument in operator
-        .arguments
-        .iter()
-        .filter(|a| a.kind == Kind::Tensors)
-    {
-        lists.entry(argument.name).or_default();
     }
     for (name, list) in lists {
         arguments.set_named(names::argument(operator.name, name), Value::Tensors(list))?;
