@@ -350,12 +350,12 @@ class ExtremeInto(Extreme):
         super().__init__(src, index, dim, None, reduce)
 
     def backward(self, saved, grad, arg_g):
-        (arg,) = saved
+        arg, _ = saved
         of_src, *_ = super().backward(saved, grad, arg_g)
         return of_src, None, None, torch.where(arg == self.shape[self.dim], grad, 0), None
 
     def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
-        (arg,) = saved
+        arg, _ = saved
         found = 0 if src_t is None else super().forward(saved, src_t)[0]
         stays = 0 if out_t is None else torch.where(arg == self.shape[self.dim], out_t, 0)
         return found + stays, None
