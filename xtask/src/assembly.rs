@@ -8,7 +8,7 @@ use std::process::ExitCode;
 ///
 /// Compiles the library once more, as one unit and with the types in its symbols, into a folder of
 /// its own under the target folder, and looks at the assembly: which instructions the sums of
-/// float32 and float16 rows, and of single float32 elements, are made of. Takes some minutes the
+/// float32 and float16 rows, of short rows and of single float32 elements, are made of. Takes some minutes the
 /// first time and nothing when the library has not changed; skipped on other architectures.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Assembly {}
@@ -33,7 +33,7 @@ struct Kernel {
     banned: &'static [&'static str],
 }
 
-const KERNELS: [Kernel; 5] = [
+const KERNELS: [Kernel; 6] = [
     Kernel {
         name: "sums of float32 rows, AVX-512",
         symbol: &["16vectorize_avx512", "4rows4eachfff", "3Sumf"],
@@ -60,12 +60,20 @@ const KERNELS: [Kernel; 5] = [
     },
     Kernel {
         name: "sums of single float32 elements",
-        symbol: &["6kernel4line5lines", "3Sumf"],
+        // Of the type itself: one of rows has another name before it.
+        symbol: &["6kernel4line5linesINtNt", "3Sumf"],
         // Two widths of index, in rows and in columns, eight elements and a rest each; their streams are
         // fetched ahead.
         wanted: &[(2 * 2 * (8 + 1), &["addss"]), (8, &["prefetch"])],
         // Nothing is checked but the index, and that in registers.
         banned: &["panic", "_fail"],
+    },
+    Kernel {
+        name: "sums of float32 rows of 8, AVX2",
+        symbol: &["14vectorize_avx2", "10dense_lineI", "5Short", "3SumfEKj8_"],
+        // Eight rows and a rest; four lines of the source and one of the index are fetched ahead.
+        wanted: &[(8 + 1, &["vaddps", "ymm"]), (4 + 1, &["prefetch"])],
+        banned: &["zmm", "panic", "_fail"],
     },
 ];
 
