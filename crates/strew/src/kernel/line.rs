@@ -1,8 +1,8 @@
 //! Single elements and short rows whose index is used as it is: one loop reads it, checks it and joins.
 //!
 //! Offsets that are written down and read again cost as much as what is then done with a single
-//! element. Here a value goes from the index through its check to the cell in registers. A row of 2, 4
-//! or 8 elements without gaps is an element of that size.
+//! element. Here a value goes from the index through its check to the cell in registers. A row of 2
+//! to 8 elements without gaps is an element of that size.
 
 use super::decode::Stretch;
 use super::lane::Lane;
@@ -326,7 +326,11 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 pub(super) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
     match len {
         2 => Some(lines::<Short<J, 2>>),
+        3 => Some(lines::<Short<J, 3>>),
         4 => Some(lines::<Short<J, 4>>),
+        5 => Some(lines::<Short<J, 5>>),
+        6 => Some(lines::<Short<J, 6>>),
+        7 => Some(lines::<Short<J, 7>>),
         8 => Some(lines::<Short<J, 8>>),
         _ => None,
     }
