@@ -3,6 +3,7 @@
 //! A dialect is one file. It checks the arguments as its framework does, lowers them to one
 //! [`Scatter`](crate::scatter::Scatter) (or to what comes to several passes of one), and lists its operators as data. It holds no data loop.
 
+mod call;
 mod composed;
 mod delivered;
 mod gathers;
@@ -24,9 +25,11 @@ pub mod tensorflow;
 pub mod torch;
 pub mod torch_scatter;
 
+pub(crate) use call::Context;
+pub use call::{Call, Ready};
 pub(crate) use composed::plan_of;
-pub use operator::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
-pub(crate) use operator::{Context, axis, expect_dtype, expect_shape};
+pub use operator::{Argument, Arguments, Integers, Kind, Operator, Value, find};
+pub(crate) use operator::{axis, expect_dtype, expect_shape};
 pub use plan::{Aggregate, AggregateOptions, Plan, Reduce};
 pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 

@@ -10,9 +10,8 @@ pub use out::{
     scatter_nd_into, scatter_nd_into_dyn,
 };
 
-use super::operator::{
-    Argument, Call, Context, Integers, Kind, Operator, Work, expect_dtype, expect_shape,
-};
+use super::call::{Call, Context, Work};
+use super::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::{Bounds, Negative};
@@ -375,10 +374,7 @@ fn context(operator: &'static str) -> Context {
 }
 
 fn call<'a>(context: Context, described: Result<impl Into<Work<'a>>, Problem>) -> Result<Call<'a>> {
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
-    }
+    context.call(described)
 }
 
 fn describe<'a>(

@@ -4,9 +4,8 @@
 //! (`numpy_groupies/tests/test_generic.py`) and runs of its NumPy implementation; see also `COMPARE.md`.
 
 use super::Plan;
-use super::operator::{
-    Argument, Call, Context, Integers, Kind, Operator, expect_dtype, expect_shape,
-};
+use super::call::{Call, Context};
+use super::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
 use super::plan::{Among, Wanted};
 use super::steps::{Steps, Stepwise};
 use crate::error::{Class, Problem, Result};
@@ -332,10 +331,7 @@ fn call<'a>(described: Result<Aggregated<'a>, Problem>) -> Result<Call<'a>> {
             _ => Class::Value,
         },
     };
-    match described {
-        Ok(steps) => Ok(Call::new(context, Stepwise::new(steps))),
-        Err(problem) => Err(context.error(problem)),
-    }
+    context.call(described.map(Stepwise::new))
 }
 
 /// Values that are to be aggregated.

@@ -3,9 +3,8 @@
 //! Source of the semantics: the specification's `scatter`, its verifier's tests
 //! (`stablehlo/tests/verify_scatter.mlir`) and runs of XLA; see also `COMPARE.md`.
 
-use super::operator::{
-    Argument, Arguments, Call, Context, Kind, Operator, expect_dtype, expect_shape,
-};
+use super::call::{Call, Context};
+use super::operator::{Argument, Arguments, Kind, Operator, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::plan::{Bounds, Negative, OutOfRange};
@@ -232,10 +231,7 @@ fn lower<'a>(
 ) -> Result<Call<'a>> {
     let described = combine(region)
         .and_then(|combine| describe(operand, indices, updates, numbers, combine, out_of_bounds));
-    match described {
-        Ok(scatter) => Ok(Call::new(context(), scatter)),
-        Err(problem) => Err(context().error(problem)),
-    }
+    context().call(described)
 }
 
 fn combine(region: &str) -> Result<Combine, Problem> {

@@ -18,9 +18,8 @@ pub use segment::{
     segment_max_coo, segment_max_csr, segment_min_coo, segment_min_csr,
 };
 
-use super::operator::{
-    Argument, Arguments, Call, Context, Kind, Operator, axis, expect_dtype, expect_shape,
-};
+use super::call::{Call, Context};
+use super::operator::{Argument, Arguments, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Class, Error, Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::plan::Bounds;
@@ -441,10 +440,7 @@ fn lower<'a>(
     with_arg: bool,
 ) -> Result<Call<'a>> {
     let context = context(name, class);
-    match describe(src, index, dim, out, dim_size, reduce, with_arg) {
-        Ok(scatter) => Ok(Call::new(context, scatter)),
-        Err(problem) => Err(context.error(problem)),
-    }
+    context.call(describe(src, index, dim, out, dim_size, reduce, with_arg))
 }
 
 fn describe<'a>(

@@ -264,7 +264,8 @@ pub fn scatter_arg_vjp_dyn(
 /// * `index`: of `along` integers, with one axis, or as many as `grad`.
 ///
 /// # Errors
-/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also for an index of another size, or one that names no cell.
+/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also, where the index is used, for one of another size, or that names
+/// no cell.
 pub fn scatter_arg_vjp_by_index_dyn(
     grad: &DynView<'_>,
     arg: &DynView<'_>,

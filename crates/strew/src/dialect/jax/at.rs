@@ -1,8 +1,9 @@
 //! `x.at[indices]` and its methods.
 
 use super::call;
+use crate::dialect::call::Call;
 use crate::dialect::indexing::indexed;
-use crate::dialect::operator::{Argument, Call, Kind, Operator, expect_dtype};
+use crate::dialect::operator::{Argument, Kind, Operator, expect_dtype};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::plan::{Bounds, Negative, OutOfRange};

@@ -16,7 +16,8 @@ pub use segment::{
     segment_sum, segment_sum_dyn,
 };
 
-use super::operator::{Call, Context, Operator, Work};
+use super::call::{Call, Context, Work};
+use super::operator::Operator;
 use crate::error::{Class, Problem, Result};
 
 /// The operators of this dialect.
@@ -47,12 +48,9 @@ fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    let context = Context {
+    Context {
         operator: operator.into(),
         class,
-    };
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
     }
+    .call(described)
 }

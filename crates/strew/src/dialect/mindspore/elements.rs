@@ -1,7 +1,8 @@
 //! `tensor_scatter_elements` and `scatter`: elements that each have an index along one axis.
 
 use super::{call, expect_index};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::{Bounds, Negative, OutOfRange};

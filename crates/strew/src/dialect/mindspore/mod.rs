@@ -30,9 +30,8 @@ pub use rows::{
     scatter_update, scatter_update_dyn,
 };
 
-use super::operator::{
-    Argument, Call, Context, Kind, Operator, Work, expect_dtype, expect_no_zero,
-};
+use super::call::{Call, Context, Work};
+use super::operator::{Argument, Kind, Operator, expect_dtype, expect_no_zero};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::plan::{Bounds, Negative, OutOfRange};
@@ -128,14 +127,11 @@ fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    let context = Context {
+    Context {
         operator: operator.into(),
         class,
-    };
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
     }
+    .call(described)
 }
 
 fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {

@@ -1,10 +1,9 @@
 //! `req`: results that go into memory of the caller's, in place of what it holds or on top of it.
 
 use super::{WRAP, call, context, destinations, expect_slices, expect_wide};
+use crate::dialect::call::{Call, Context, Work};
 use crate::dialect::delivered::{Delivered, Made};
-use crate::dialect::operator::{
-    Argument, Arguments, Call, Context, Integers, Kind, Work, expect_dtype, expect_shape,
-};
+use crate::dialect::operator::{Argument, Arguments, Integers, Kind, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::Bounds;

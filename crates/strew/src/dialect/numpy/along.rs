@@ -1,7 +1,8 @@
 //! `put_along_axis`.
 
 use super::call_with;
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::{Combine, converted, unravel};
 use crate::plan::{Bounds, Negative, OutOfRange};

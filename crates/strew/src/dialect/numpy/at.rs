@@ -2,8 +2,9 @@
 
 use super::call;
 use super::casting::computed_in;
+use crate::dialect::call::Call;
 use crate::dialect::indexing::indexed;
-use crate::dialect::operator::{Argument, Arguments, Call, Kind, Operator};
+use crate::dialect::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::steps::{Steps, Stepwise};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, Nan, Ufunc, apply, converted, same_values};

@@ -1,8 +1,9 @@
 //! `bincount`, along an axis too.
 
 use super::call_with;
+use crate::dialect::call::Call;
 use crate::dialect::delivered::{Delivered, Made};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::{Combine, converted};
 use crate::plan::Bounds;

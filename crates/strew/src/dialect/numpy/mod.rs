@@ -22,7 +22,8 @@ pub use at::{
 };
 pub use bincount::bincount_dyn;
 
-use super::operator::{Call, Context, Operator, Work};
+use super::call::{Call, Context, Work};
+use super::operator::Operator;
 use crate::error::{Class, Problem, Result};
 
 /// The operators of this dialect.
@@ -78,12 +79,9 @@ fn call_with<'a>(
     class: fn(&Problem) -> Class,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    let context = Context {
+    Context {
         operator: operator.into(),
         class,
-    };
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
     }
+    .call(described)
 }

@@ -1,7 +1,8 @@
 //! `TensorScatter-24`: a step of a sequence into a cache of keys or values.
 
 use super::{call, expect_like, opset};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::Bounds;

@@ -1,8 +1,9 @@
 //! `Gather-13`, `GatherElements-13`, `GatherND-13`.
 
 use super::{AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_tuples, opset};
+use crate::dialect::call::Call;
 use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Call, Kind, Operator};
+use crate::dialect::operator::{Argument, Kind, Operator};
 use crate::error::Result;
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 

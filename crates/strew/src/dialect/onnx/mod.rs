@@ -15,7 +15,8 @@ pub use scatter::{
     scatter, scatter_dyn, scatter_elements, scatter_elements_dyn, scatter_nd, scatter_nd_dyn,
 };
 
-use super::operator::{Argument, Call, Context, Kind, Operator, Work, expect_dtype};
+use super::call::{Call, Context, Work};
+use super::operator::{Argument, Kind, Operator, expect_dtype};
 use crate::error::{Class, Problem, Result};
 use crate::plan::{Bounds, Negative};
 use crate::tensor::{DType, DynView};
@@ -85,14 +86,11 @@ fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    let context = Context {
+    Context {
         operator: operator.into(),
         class,
-    };
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
     }
+    .call(described)
 }
 
 fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {

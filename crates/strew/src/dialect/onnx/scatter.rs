@@ -4,7 +4,8 @@ use super::{
     AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_like, expect_opset,
     expect_tuples, opset,
 };
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
 use crate::dialect::tuples::{expect_windows, tuples};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, Nan};

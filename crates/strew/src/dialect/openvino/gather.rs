@@ -1,8 +1,9 @@
 //! `Gather-8`, `GatherElements-6`, `GatherND-8`.
 
 use super::{WRAP, call, expect_index};
+use crate::dialect::call::Call;
 use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Call, Kind, Operator};
+use crate::dialect::operator::{Argument, Kind, Operator};
 use crate::error::Result;
 use crate::plan::{Bounds, OutOfRange};
 use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};

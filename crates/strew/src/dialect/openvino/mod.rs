@@ -17,7 +17,8 @@ pub use update::{
     scatter_update, scatter_update_dyn,
 };
 
-use super::operator::{Call, Context, Operator, Work, expect_dtype};
+use super::call::{Call, Context, Work};
+use super::operator::{Operator, expect_dtype};
 use crate::error::{Class, Problem, Result};
 use crate::plan::{Bounds, Negative};
 use crate::tensor::DynView;
@@ -51,14 +52,11 @@ fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    let context = Context {
+    Context {
         operator: operator.into(),
         class,
-    };
-    match described {
-        Ok(work) => Ok(Call::new(context, work)),
-        Err(problem) => Err(context.error(problem)),
     }
+    .call(described)
 }
 
 fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {

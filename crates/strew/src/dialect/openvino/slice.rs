@@ -4,8 +4,9 @@
 //! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`.
 
 use super::call;
+use crate::dialect::call::Call;
 use crate::dialect::operator::{
-    Argument, Arguments, Call, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
+    Argument, Arguments, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
 };
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;

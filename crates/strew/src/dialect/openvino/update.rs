@@ -1,7 +1,8 @@
 //! `ScatterElementsUpdate-12`, `ScatterNDUpdate-15`, `ScatterUpdate-3`.
 
 use super::{WRAP, call, expect_index, expect_like_data};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
 use crate::dialect::tuples::{expect_windows, tuples};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, Nan};

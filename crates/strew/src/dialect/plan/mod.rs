@@ -15,7 +15,8 @@ pub(crate) use composite::{Along, Composite, Passes, accumulators, divisor, roun
 pub use reduce::Reduce;
 pub(crate) use statistics::{Among, Wanted};
 
-use super::operator::{Context, expect_dtype, expect_shape};
+use super::call::Context;
+use super::operator::{expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
 use crate::kernel::{Facts, Groups, Multiplicity, Numbers};
 use crate::plan::{Bounds, Way};

@@ -1,8 +1,9 @@
 //! `scatter_nd`, `tensor_scatter_nd_*`, `gather_nd`: tuples along the last axis of the index name windows.
 
 use super::{BadIndicesPolicy, MAX, MIN, POLICY, call, expect_index, expect_number, expect_same};
+use crate::dialect::call::Call;
 use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Arguments, Call, Integers, Kind, Operator, expect_shape};
+use crate::dialect::operator::{Argument, Arguments, Integers, Kind, Operator, expect_shape};
 use crate::dialect::tuples::{expect_windows, tuples};
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;

@@ -1,7 +1,8 @@
 //! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
 
 use super::{call, expect_number};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::plan::{Bounds, Negative};

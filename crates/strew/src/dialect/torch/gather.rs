@@ -3,7 +3,8 @@
 use super::faces::INPUT;
 use super::scatter::expect_index;
 use super::{call, class, context};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::plan::{Bounds, Negative};
 use crate::scatter::{Destinations, Gather, Place};

@@ -40,7 +40,8 @@ pub use scatter::{
 pub use segment::{Segments, segment_reduce, segment_reduce_dyn};
 pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
 
-use super::operator::{Call, Context, Operator, Work};
+use super::call::{Call, Context, Work};
+use super::operator::Operator;
 use crate::error::{Class, Error, Problem, Result};
 use crate::scatter::{Start, Target};
 use crate::tensor::{DType, Dims, DynView, DynViewMut};

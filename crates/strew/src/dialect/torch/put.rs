@@ -2,7 +2,8 @@
 
 use super::faces::INPUT;
 use super::{Input, Refusal, call, class, context, index_class, index_error};
-use crate::dialect::operator::{Argument, Arguments, Call, Kind, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Arguments, Kind, expect_dtype, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::{Combine, nonzero, unravel};
 use crate::plan::{Bounds, Negative};

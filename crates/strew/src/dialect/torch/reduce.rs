@@ -3,7 +3,8 @@
 use super::faces::{DIM, INPUT};
 use super::scatter::{INDEX, SRC, Updates, describe};
 use super::{Input, call, class, context};
-use crate::dialect::operator::{Argument, Arguments, Call, Kind};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Arguments, Kind};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::{Combine, Nan};
 use crate::scatter::{Finish, Init, Reduction};

@@ -2,7 +2,8 @@
 
 use super::faces::{DIM, INPUT};
 use super::{Input, call, class, context};
-use crate::dialect::operator::{Argument, Arguments, Call, Kind, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Arguments, Kind, axis, expect_dtype, expect_shape};
 use crate::error::{Error, Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::Bounds;

@@ -5,7 +5,8 @@
 
 use super::reduce::Reduce;
 use super::{Refusal, call, class, context, index_error};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
 use crate::dialect::typed;
 use crate::error::{Class, Problem, Result};
 use crate::kernel::Combine;

@@ -2,7 +2,8 @@
 
 use super::faces::INPUT;
 use super::{Refusal, call, class, context, index_error};
-use crate::dialect::operator::{Argument, Call, Kind, Operator, axis, expect_shape};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};

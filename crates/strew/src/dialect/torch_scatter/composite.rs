@@ -4,8 +4,9 @@
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/composite/*.py`, its tests, and runs on CPU; see
 //! also `COMPARE.md`.
 
+use super::super::call::Call;
 use super::super::composed::Composed;
-use super::super::operator::{Argument, Arguments, Call, Kind, Operator};
+use super::super::operator::{Argument, Arguments, Kind, Operator};
 use super::super::operator::{expect_dtype, expect_shape};
 use super::super::plan::Composite;
 use super::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
@@ -394,10 +395,7 @@ fn lower<'a>(
     dim_size: Option<i64>,
 ) -> Result<Call<'a>> {
     let context = context(name, class);
-    match describe(what, src, index, dim, out, dim_size) {
-        Ok(composed) => Ok(Call::new(context, composed)),
-        Err(problem) => Err(context.error(problem)),
-    }
+    context.call(describe(what, src, index, dim, out, dim_size))
 }
 
 fn describe<'a>(

@@ -5,7 +5,7 @@
 
 use super::super::operator::{Argument, Kind, Operator, expect_shape};
 use super::context;
-use super::segment::{INDPTR, called, check_out, check_ranks, class, expand, place, target};
+use super::segment::{INDPTR, check_out, check_ranks, class, expand, place, target};
 use crate::dialect::typed;
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
@@ -43,7 +43,7 @@ pub(super) const GATHER_COO: Operator = Operator {
     lower: |args| {
         let (src, index) = (args.tensor("src")?, args.tensor("index")?);
         let scatter = describe_coo(src, &index, args.optional_target("out"));
-        called(context("torch_scatter.gather_coo", class), scatter)
+        context("torch_scatter.gather_coo", class).call(scatter)
     },
 };
 pub(super) const GATHER_CSR: Operator = Operator {
@@ -54,7 +54,7 @@ pub(super) const GATHER_CSR: Operator = Operator {
     lower: |args| {
         let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
         let scatter = describe_csr(src, &indptr, args.optional_target("out"));
-        called(context("torch_scatter.gather_csr", class), scatter)
+        context("torch_scatter.gather_csr", class).call(scatter)
     },
 };
 
@@ -91,7 +91,9 @@ pub fn gather_coo_dyn<'a>(
     out: Option<DynViewMut<'a>>,
 ) -> Result<Output> {
     let scatter = describe_coo(src, index, out);
-    called(context("torch_scatter.gather_coo", class), scatter)?.run()
+    context("torch_scatter.gather_coo", class)
+        .call(scatter)?
+        .run()
 }
 
 /// Copies each row of `src` to the rows from one pointer to the next.
@@ -130,7 +132,9 @@ pub fn gather_csr_dyn<'a>(
     out: Option<DynViewMut<'a>>,
 ) -> Result<Output> {
     let scatter = describe_csr(src, indptr, out);
-    called(context("torch_scatter.gather_csr", class), scatter)?.run()
+    context("torch_scatter.gather_csr", class)
+        .call(scatter)?
+        .run()
 }
 
 fn describe_coo<'a>(

@@ -4,7 +4,8 @@
 //! `torch_scatter/segment_csr.py`, `csrc/cpu/segment_coo_cpu.cpp`, `csrc/cpu/segment_csr_cpu.cpp` and
 //! runs on CPU; see also `COMPARE.md`.
 
-use super::super::operator::{Argument, Arguments, Call, Context, Kind, Operator};
+use super::super::call::Call;
+use super::super::operator::{Argument, Arguments, Kind, Operator};
 use super::super::operator::{expect_dtype, expect_shape};
 use super::{DIM_SIZE, Reduce, context, size_along};
 use crate::dialect::typed;
@@ -188,7 +189,7 @@ fn lower_coo<'a>(
     let (out, dim_size) = (args.optional_target("out"), args.optional_int("dim_size"));
     let context = context(name, class);
     let scatter = describe_coo(src, &index, out, dim_size, reduce, with_arg);
-    called(context, scatter)
+    context.call(scatter)
 }
 
 fn lower_csr<'a>(
@@ -200,14 +201,7 @@ fn lower_csr<'a>(
     let (src, indptr) = (args.tensor("src")?, args.tensor("indptr")?);
     let out = args.optional_target("out");
     let context = context(name, class);
-    called(context, describe_csr(src, &indptr, out, reduce, with_arg))
-}
-
-pub(super) fn called(context: Context, scatter: Result<Scatter<'_>, Problem>) -> Result<Call<'_>> {
-    match scatter {
-        Ok(scatter) => Ok(Call::new(context, scatter)),
-        Err(problem) => Err(context.error(problem)),
-    }
+    context.call(describe_csr(src, &indptr, out, reduce, with_arg))
 }
 
 /// Reduces the elements of `src` whose index is the same; the index ascends.
@@ -271,7 +265,7 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
     let out = Some(out.into().into_dyn());
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
-    called(context(name, class), scatter)?.run()?;
+    context(name, class).call(scatter)?.run()?;
     Ok(())
 }
 
@@ -332,7 +326,7 @@ pub fn segment_coo_dyn<'a>(
     let name = "torch_scatter.segment_coo";
     let reduce = parse(name, Some(reduce))?;
     let scatter = describe_coo(src, index, out, dim_size, reduce, with_arg);
-    called(context(name, class), scatter)?.run()
+    context(name, class).call(scatter)?.run()
 }
 
 /// Reduces the elements of `src` from one pointer to the next.
@@ -391,7 +385,7 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
     let (src, indptr) = (src.into().into_dyn(), indptr.into().into_dyn());
     let out = Some(out.into().into_dyn());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, out, reduce, false));
-    called(context(name, class), scatter)?.run()?;
+    context(name, class).call(scatter)?.run()?;
     Ok(())
 }
 
@@ -449,7 +443,7 @@ pub fn segment_csr_dyn<'a>(
     let name = "torch_scatter.segment_csr";
     let reduce = parse(name, Some(reduce))?;
     let scatter = describe_csr(src, indptr, out, reduce, with_arg);
-    called(context(name, class), scatter)?.run()
+    context(name, class).call(scatter)?.run()
 }
 
 fn new_coo<'a, T: Element, I: Element>(
@@ -464,7 +458,7 @@ fn new_coo<'a, T: Element, I: Element>(
     let size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, None, size, reduce, with_arg));
-    called(context(name, class), scatter)?.run()
+    context(name, class).call(scatter)?.run()
 }
 
 fn new_csr<'a, T: Element, I: Element>(
@@ -476,7 +470,7 @@ fn new_csr<'a, T: Element, I: Element>(
 ) -> Result<Output> {
     let (src, indptr) = (src.into_dyn(), indptr.into_dyn());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, None, reduce, with_arg));
-    called(context(name, class), scatter)?.run()
+    context(name, class).call(scatter)?.run()
 }
 
 pub(super) fn class(problem: &Problem) -> Class {
