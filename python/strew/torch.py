@@ -31,6 +31,9 @@ plan : strew.Plan
 
 from numbers import Number as _Number
 
+from ._beyond import with_arg as _with_arg
+from ._beyond import with_mode as _with_mode
+from ._beyond import with_plan as _with_plan
 from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
 
@@ -95,14 +98,11 @@ _JOINS = {None: "assign", "add": "sum", "multiply": "prod"}
 
 def _beyond(function, into, input, dim, index, src, mode, plan, join, **options):
     """A scatter with a mode or a plan; `into` is the function that works in place, if that is wanted."""
-    # It needs NumPy, which nothing else imports.
-    from ._beyond import with_mode, with_plan
-
     if plan is None:
-        return with_mode(function, into, input, dim, index, src, mode, **options)
+        return _with_mode(function, into, input, dim, index, src, mode, **options)
     if index is not None or src is None or mode != "error":
         raise TypeError("where plan is given, index must be None, src an array, and mode is the plan's own")
-    return with_plan(function, into, input, dim, src, plan, join, **options)
+    return _with_plan(function, into, input, dim, src, plan, join, **options)
 
 
 def _src_or_value(src, value):
@@ -363,9 +363,7 @@ def scatter_reduce_with_arg(input, dim, index, src, reduce, *, include_self=True
     >>> strew.torch.scatter_reduce_with_arg(input, 0, index, src, "amax")
     (array([7., 9., 0.]), array([2, 4, 4]))
     """
-    from ._beyond import with_arg
-
-    return with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_self)
+    return _with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_self)
 
 
 def gather(input, dim, index, *, sparse_grad=False):
