@@ -10,7 +10,7 @@ use crate::output::give;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use strew::{Bounds, Class, DType, Negative, OutOfRange, Problem, Reduce};
+use strew::{Bounds, Class, DType, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
 ///
@@ -28,6 +28,8 @@ use strew::{Bounds, Class, DType, Negative, OutOfRange, Problem, Reduce};
 /// mode : {"error", "wrap", "drop", "clip"}
 ///     What numbers mean that name no row. "error": an IndexError. "wrap": negative ones count from
 ///     the end, all others are errors. "drop": the update is left out. "clip": the nearest row.
+/// ignore_index : int, optional
+///     Updates with this number are left out, whatever the mode.
 /// name : str, optional
 ///     Errors and `explain` show it.
 ///
@@ -65,38 +67,26 @@ pub(crate) struct Plan {
 #[pymethods]
 impl Plan {
     #[new]
-    #[pyo3(signature = (index, size = None, *, mode = "error", name = None))]
+    #[pyo3(signature = (index, size = None, *, mode = "error", ignore_index = None, name = None))]
     fn new(
         py: Python<'_>,
         index: &Bound<'_, PyAny>,
         size: Option<&Bound<'_, PyAny>>,
         mode: &str,
+        ignore_index: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
     ) -> PyResult<Self> {
         let operator = operator(name);
-        let bounds = match mode {
-            "error" => Bounds::STRICT,
-            "wrap" => Bounds {
-                negative: Negative::Wrap,
-                out_of_range: OutOfRange::Error,
-            },
-            "drop" => Bounds {
-                negative: Negative::Drop,
-                out_of_range: OutOfRange::Drop,
-            },
-            "clip" => Bounds {
-                negative: Negative::Reject,
-                out_of_range: OutOfRange::Clip,
-            },
-            other => {
-                let problem = Problem::Value {
-                    argument: "mode".into(),
-                    value: format!("{other:?}"),
-                    expected: "it must be error, wrap, drop or clip".into(),
-                };
-                return Err(refuse(py, &operator, Class::Value, problem));
-            }
-        };
+        let mut bounds: Bounds = mode
+            .parse()
+            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
+        if let Some(given) = ignore_index {
+            let ignored = integer(given)?.ok_or_else(|| {
+                let found = kind_of(given);
+                wrong_kind(py, &operator, "ignore_index", "an integer or None", found)
+            })?;
+            bounds.ignored = Some(ignored);
+        }
         let size = match size {
             None => None,
             Some(given) => {

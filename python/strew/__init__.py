@@ -10,6 +10,12 @@ defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.
 >>> strew.torch_scatter.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]))
 array([2., 5.])
 
+Who has no framework in mind takes `strew.scatter` and `strew.gather`, which take any integer for an index and
+have an argument for everything that frameworks leave open:
+
+>>> strew.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), reduce="max")
+array([2., 4.])
+
 Arrays
     NumPy arrays of any stride are taken as they are; so are CPU tensors of every library that
     speaks DLPack (PyTorch, JAX, ...). Lists, tuples and numbers become NumPy arrays. Nothing
@@ -63,6 +69,8 @@ from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._aggregate import aggregate as aggregate
 from ._errors import ConversionError as ConversionError
+from ._scatter import gather as gather
+from ._scatter import scatter as scatter
 from ._strew import Plan as Plan
 from ._strew import __version__ as __version__
 from ._strew import get_kept_memory as get_kept_memory

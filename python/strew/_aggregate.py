@@ -1,7 +1,5 @@
 """strew's own aggregates of groups."""
 
-import numpy as _np
-
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _made
 
@@ -88,25 +86,8 @@ def aggregate(
         plan = index
         if size is not None or mode != "error" or ignore_index is not None:
             raise ValueError("aggregate: a plan has its own size, mode and numbers that are left out")
-    elif ignore_index is None:
-        plan = _Plan(index, size, mode=mode)
     else:
-        plan = _without(_np.asarray(index), size, mode, ignore_index)
+        plan = _Plan(index, size, mode=mode, ignore_index=ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)
     made = _made(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
     return made[0] if isinstance(reduce, str) else made
-
-
-def _without(index, size, mode, ignore_index):
-    """A plan in which a number names no group."""
-    kept = index != ignore_index
-    rest = index[kept]
-    if size is None:
-        size = int(rest.max()) + 1 if rest.size else 0
-    # The others are checked as they would be alone.
-    _Plan(rest, size, mode=mode)
-    if mode == "wrap":
-        index = _np.where(index < 0, index + size, index)
-    elif mode == "clip":
-        index = _np.minimum(index, max(size - 1, 0))
-    return _Plan(_np.where(kept, index.astype(_np.int64), -1), size, mode="drop")

@@ -60,6 +60,7 @@ class Plan:
         size: SupportsIndex | None = None,
         *,
         mode: Literal["error", "wrap", "drop", "clip"] = "error",
+        ignore_index: SupportsIndex | None = None,
         name: str | None = None,
     ) -> Plan: ...
     @property

@@ -12,13 +12,14 @@ import sys
 import pytest
 
 import strew
-from strew import _strew
+from strew import _scatter, _strew
 
 # Of `strew.jax.ops` as of `strew.jax`, if there are operators in both.
 # A function of NumPy's is an object, whose operator is its method.
 UFUNCS = {name for name in strew.numpy.__all__ if isinstance(getattr(strew.numpy, name), strew.numpy.ufunc)}
 DIALECTS = [
-    operator.attrgetter(name)(strew)
+    # strew's own operators are in the package itself.
+    _scatter if name == "strew" else operator.attrgetter(name)(strew)
     for name in sorted({n.rpartition(".")[0] for n in _strew.operators()} - {f"numpy.{name}" for name in UFUNCS})
 ]
 FUNCTIONS = [
@@ -27,12 +28,17 @@ FUNCTIONS = [
     for name in module.__all__
     if not inspect.ismodule(getattr(module, name)) and not (module is strew.numpy and name in UFUNCS)
 ]
+def framework(module):
+    """What the names of a module's operators begin with."""
+    return "strew" if module is _scatter else module.__name__.removeprefix("strew.")
+
+
 PACKAGE = pathlib.Path(strew.__file__).parent
 # What the frameworks have not: functions that are made of operators, and parameters of some.
 BEYOND = {"torch.scatter_reduce_with_arg"}
 PARAMETERS_BEYOND = {
     f"torch.{name}{form}": ["mode", "plan"] for name in ("scatter", "scatter_add", "scatter_reduce") for form in ("", "_")
-} | {"numpy_groupies.aggregate": ["kwargs"]}
+} | {"numpy_groupies.aggregate": ["kwargs"], "strew.scatter": ["plan"], "strew.gather": ["plan"]}
 
 
 @pytest.mark.parametrize("module", [strew, *DIALECTS], ids=lambda m: m.__name__)
@@ -49,7 +55,7 @@ def test_every_function_has_an_example(module, name):
 
 @pytest.mark.parametrize(("module", "name"), FUNCTIONS)
 def test_a_function_passes_what_the_operator_takes(module, name):
-    full = f"{module.__name__.removeprefix('strew.')}.{name}"
+    full = f"{framework(module)}.{name}"
     if full in BEYOND:
         return
     entry = _strew.Operator(full)
@@ -66,7 +72,7 @@ def test_a_function_passes_what_the_operator_takes(module, name):
 
 
 def test_every_operator_has_a_function():
-    functions = {f"{p.values[0].__name__.removeprefix('strew.')}.{p.values[1]}" for p in FUNCTIONS}
+    functions = {f"{framework(p.values[0])}.{p.values[1]}" for p in FUNCTIONS}
     methods = {f"numpy.{name}.at" for name in UFUNCS}
     assert (functions - BEYOND) | methods == set(_strew.operators())
 

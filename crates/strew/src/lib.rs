@@ -51,6 +51,7 @@ pub use dialect::{
     OPERATORS, jax, mindspore, mxnet, numpy, numpy_groupies, onnx, openvino, stablehlo, tensorflow,
     torch, torch_scatter,
 };
+pub use dialect::{ScatterOptions, gather, gather_dyn, scatter, scatter_dyn, scatter_into};
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};

@@ -280,6 +280,7 @@ fn gathers_have_the_loops_bits() {
     let zeros = Bounds {
         negative: Negative::Wrap,
         out_of_range: OutOfRange::Drop,
+        ignored: None,
     };
     for seed in 0..ROUNDS {
         let random = &mut Random(!seed);

@@ -117,6 +117,7 @@ fn dropping_everything_copies_nothing() {
         let bounds = Bounds {
             negative: Negative::Drop,
             out_of_range,
+            ignored: None,
         };
         let place = Place::default();
         let into = [0, shape[1]];

@@ -1,7 +1,8 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
 What stands between the brackets is an integer array or a mask, or a tuple or list of those for the first
-axes of `x`, in which None takes an axis whole. Functions raise
+axes of `x`, in which None takes an axis whole. With slices or ``...`` among them they mean what they do in
+NumPy, also None: a new axis. Functions raise
 
 * TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype (of
   which JAX only warns),
@@ -10,6 +11,8 @@ axes of `x`, in which None takes an axis whole. Functions raise
 
 from .._strew import Operator as _Operator
 from . import ops as ops
+from ._index import taken as _taken
+from ._index import updated as _updated
 
 __all__ = [
     "at_add",
@@ -33,15 +36,6 @@ _at_max = _Operator("jax.at_max")
 _at_get = _Operator("jax.at_get")
 
 
-def _listed(indices):
-    several = isinstance(indices, tuple) or (isinstance(indices, list) and _holds_arrays(indices))
-    return list(indices) if several else [indices]
-
-
-def _holds_arrays(indices):
-    return any(index is None or hasattr(index, "shape") for index in indices)
-
-
 def at_set(x, indices, y, *, mode=None):
     """Copy `x` and replace what is indexed: ``x.at[indices].set(y)``.
 
@@ -51,7 +45,7 @@ def at_set(x, indices, y, *, mode=None):
         Any shape and dtype.
     indices : array, or tuple or list of arrays
         Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first axes, where
-        None takes an axis whole. Negative ones count from the end, once.
+        None takes an axis whole; or what NumPy takes, with slices or ``...``. Negative ones count from the end, once.
     y : array
         The updates, broadcast to what is indexed. Of several of an element, the last one stays.
     mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
@@ -71,8 +65,11 @@ def at_set(x, indices, y, *, mode=None):
     >>> strew.jax.at_set(np.zeros((2, 2)), [None, np.array([1])], 7.0)
     array([[0., 7.],
            [0., 7.]])
+    >>> strew.jax.at_set(np.zeros((2, 3)), (slice(1, None), [0, 2]), 7.0)
+    array([[0., 0., 0.],
+           [7., 0., 7.]])
     """
-    return _at_set(x, _listed(indices), y, mode)
+    return _updated(_at_set, x, indices, y, mode)
 
 
 def at_add(x, indices, y, *, mode=None):
@@ -83,7 +80,7 @@ def at_add(x, indices, y, *, mode=None):
     >>> strew.jax.at_add(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([31,  2,  3])
     """
-    return _at_add(x, _listed(indices), y, mode)
+    return _updated(_at_add, x, indices, y, mode)
 
 
 def at_subtract(x, indices, y, *, mode=None):
@@ -94,7 +91,7 @@ def at_subtract(x, indices, y, *, mode=None):
     >>> strew.jax.at_subtract(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([-29,   2,   3])
     """
-    return _at_subtract(x, _listed(indices), y, mode)
+    return _updated(_at_subtract, x, indices, y, mode)
 
 
 def at_multiply(x, indices, y, *, mode=None):
@@ -105,7 +102,7 @@ def at_multiply(x, indices, y, *, mode=None):
     >>> strew.jax.at_multiply(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, 20]))
     array([200,   2,   3])
     """
-    return _at_multiply(x, _listed(indices), y, mode)
+    return _updated(_at_multiply, x, indices, y, mode)
 
 
 def at_divide(x, indices, y, *, mode=None):
@@ -116,7 +113,7 @@ def at_divide(x, indices, y, *, mode=None):
     >>> strew.jax.at_divide(np.array([8.0, 2.0]), np.array([0, 0]), np.array([2.0, 2.0]))
     array([2., 2.])
     """
-    return _at_divide(x, _listed(indices), y, mode)
+    return _updated(_at_divide, x, indices, y, mode)
 
 
 def at_min(x, indices, y, *, mode=None):
@@ -127,7 +124,7 @@ def at_min(x, indices, y, *, mode=None):
     >>> strew.jax.at_min(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([-20,   2,   3])
     """
-    return _at_min(x, _listed(indices), y, mode)
+    return _updated(_at_min, x, indices, y, mode)
 
 
 def at_max(x, indices, y, *, mode=None):
@@ -138,7 +135,7 @@ def at_max(x, indices, y, *, mode=None):
     >>> strew.jax.at_max(np.array([1, 2, 3]), np.array([0, 0]), np.array([10, -20]))
     array([10,  2,  3])
     """
-    return _at_max(x, _listed(indices), y, mode)
+    return _updated(_at_max, x, indices, y, mode)
 
 
 def at_get(x, indices, *, mode=None, fill_value=None):
@@ -155,4 +152,4 @@ def at_get(x, indices, *, mode=None, fill_value=None):
     >>> strew.jax.at_get(x, places, mode="fill", fill_value=-1)
     array([ 1., -1.])
     """
-    return _at_get(x, _listed(indices), mode, fill_value)
+    return _taken(_at_get, x, indices, mode, fill_value)

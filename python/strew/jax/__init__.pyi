@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Literal, TypeAlias
 
 from .._types import Array, ArrayLike, Numbers
@@ -16,7 +17,8 @@ __all__ = [
     "ops",
 ]
 
-_Index: TypeAlias = ArrayLike | Sequence[ArrayLike | None]
+_One: TypeAlias = ArrayLike | slice | EllipsisType
+_Index: TypeAlias = _One | Sequence[_One | None]
 _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds"]
 
 def at_set(

@@ -9,6 +9,7 @@ mod delivered;
 mod gathers;
 mod indexing;
 mod operator;
+mod own;
 mod plan;
 mod steps;
 mod tuples;
@@ -30,6 +31,7 @@ pub use call::{Call, Ready};
 pub(crate) use composed::plan_of;
 pub use operator::{Argument, Arguments, Integers, Kind, Operator, Value, find};
 pub(crate) use operator::{axis, expect_dtype, expect_shape};
+pub use own::{ScatterOptions, gather, gather_dyn, scatter, scatter_dyn, scatter_into};
 pub use plan::{Aggregate, AggregateOptions, Plan, Reduce};
 pub(crate) use plan::{Along, Passes, accumulators, divisor, rounded};
 
@@ -46,6 +48,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     tensorflow::OPERATORS,
     numpy::OPERATORS,
     numpy_groupies::OPERATORS,
+    own::OPERATORS,
 ];
 
 use crate::tensor::{DynTensor, Element, Tensor};

@@ -306,6 +306,7 @@ fn describe<'a>(
     let bounds = Bounds {
         negative: Negative::Drop,
         out_of_range: OutOfRange::Drop,
+        ignored: None,
     };
     let shapes = (operand.shape(), updates.shape());
     let destinations = Destinations::placed(shapes, &walks, "indices", pointers, bounds)?;

@@ -207,6 +207,7 @@ pub(super) fn to_positions(
     let bounds = Bounds {
         negative: Negative::Reject,
         out_of_range: OutOfRange::Drop,
+        ignored: None,
     };
     let place = Place {
         axes: 0..shape.len(),

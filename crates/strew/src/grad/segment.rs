@@ -697,6 +697,7 @@ fn summed_at(
 const DROP: Bounds = Bounds {
     negative: Negative::Drop,
     out_of_range: OutOfRange::Drop,
+    ignored: None,
 };
 
 /// Which row of the source goes to which row of the result.

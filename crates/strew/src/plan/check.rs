@@ -51,6 +51,19 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Whether every index into axes without cells leaves its update out; one that is an error is still one.
+pub(super) fn all_left_out(space: &Space<'_>) -> Result<(), Fault> {
+    let bounds = space.bounds;
+    let mut each = space.lookups.iter().zip(space.rules());
+    let out = each.all(|(lookup, rule)| {
+        bounds.drops() && bounds.all_valid(&lookup.index.without_repeats(), rule.size, |_| true)
+    });
+    match out {
+        true => Ok(()),
+        false => Err(Fault::OutOfBounds),
+    }
+}
+
 fn stretch_is_inside(
     stretch: &DynView<'_>,
     bounds: Bounds,

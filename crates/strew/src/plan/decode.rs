@@ -1,9 +1,11 @@
 //! Index values as they are stored, made into values that are checked against their axis.
 
 use super::space::{Cut, Lookup};
+use crate::error::Problem;
 use crate::kernel::{OutOfBounds, Read, Scale, Stretch, Wanted};
 use crate::tensor::DynView;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 /// Index values that are looked at between two looks at whether somebody wants to stop.
 const PIECE: usize = 1 << 14;
@@ -31,12 +33,17 @@ pub enum OutOfRange {
 }
 
 /// What indices that name no cell mean.
+///
+/// Its words are `error` ([`STRICT`](Self::STRICT)), `wrap` (negative ones count from the end, all others are
+/// errors), `drop` (the update is left out) and `clip` (the nearest cell is meant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// Those below zero.
     pub negative: Negative,
     /// Those at or beyond the size, and those below zero that [`Negative`] leaves.
     pub out_of_range: OutOfRange,
+    /// A value whose updates are left out, whatever else it would mean.
+    pub ignored: Option<i64>,
 }
 
 impl Bounds {
@@ -44,15 +51,18 @@ impl Bounds {
     pub const STRICT: Self = Self {
         negative: Negative::Reject,
         out_of_range: OutOfRange::Error,
+        ignored: None,
     };
 
     /// True if some index values leave their update out.
     #[must_use]
     pub fn drops(self) -> bool {
-        self.negative == Negative::Drop || self.out_of_range == OutOfRange::Drop
+        self.negative == Negative::Drop
+            || self.out_of_range == OutOfRange::Drop
+            || self.ignored.is_some()
     }
 
-    /// The values that are no error on an axis of this size.
+    /// The values that are no error on an axis of this size, besides the one that is ignored.
     pub(super) fn valid(self, size: usize) -> RangeInclusive<i64> {
         // No axis is longer than isize::MAX.
         let size = size as i64;
@@ -81,6 +91,12 @@ impl Bounds {
         mut go_on: impl FnMut(usize) -> bool,
     ) -> bool {
         let valid = self.valid(size);
+        if let Some(ignored) = self.ignored.filter(|ignored| !valid.contains(ignored)) {
+            return index.all_integers(|block| {
+                let mut inside = block.iter().map(|v| *v == ignored || valid.contains(v));
+                inside.all(|inside| inside) && go_on(block.len())
+            });
+        }
         index.all_runs(|at, stride, count| {
             (0..count).step_by(PIECE).all(|from| {
                 let piece = Stretch {
@@ -94,6 +110,26 @@ impl Bounds {
         })
     }
 
+    /// How many cells an index needs of which the largest value names the last: none if it names none.
+    ///
+    /// Values that are ignored do not count, nor does an index of other things than integers.
+    pub(crate) fn cells(self, index: &DynView<'_>) -> usize {
+        let most = match self.ignored {
+            _ if index.is_empty() => None,
+            None => index.max_integer(),
+            Some(ignored) => {
+                let mut most = None;
+                index.all_integers(|block| {
+                    let kept = block.iter().copied().filter(|&value| value != ignored);
+                    most = most.max(kept.max());
+                    true
+                });
+                most
+            }
+        };
+        usize::try_from(most.map_or(0, |most| most.saturating_add(1))).unwrap_or(0)
+    }
+
     /// The cell that an index value means: `Ok(None)` for an update that is left out.
     ///
     /// # Errors
@@ -102,6 +138,9 @@ impl Bounds {
         // No axis is longer than isize::MAX.
         let size = size as i64;
         let mut at = value;
+        if self.ignored == Some(value) {
+            return Ok(None);
+        }
         if at < 0 {
             match self.negative {
                 Negative::Reject => {}
@@ -118,6 +157,31 @@ impl Bounds {
             OutOfRange::Clip if size == 0 => Err(OutOfBounds),
             OutOfRange::Clip => Ok(Some(at.clamp(0, size - 1))),
         }
+    }
+}
+
+impl FromStr for Bounds {
+    type Err = Problem;
+
+    fn from_str(mode: &str) -> Result<Self, Problem> {
+        let (negative, out_of_range) = match mode {
+            "error" => (Negative::Reject, OutOfRange::Error),
+            "wrap" => (Negative::Wrap, OutOfRange::Error),
+            "drop" => (Negative::Drop, OutOfRange::Drop),
+            "clip" => (Negative::Reject, OutOfRange::Clip),
+            other => {
+                return Err(Problem::Value {
+                    argument: "mode".into(),
+                    value: format!("{other:?}"),
+                    expected: "it must be error, wrap, drop or clip".into(),
+                });
+            }
+        };
+        Ok(Self {
+            negative,
+            out_of_range,
+            ignored: None,
+        })
     }
 }
 
@@ -237,24 +301,35 @@ impl Read for Reader<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensor::TensorView;
 
     #[test]
     fn valid_values_are_those_that_resolve() {
         use {Negative as N, OutOfRange as O};
         let interesting = [i64::MIN, -6, -5, -4, -1, 0, 1, 4, 5, 6, i64::MAX];
+        let outcomes = [O::Error, O::Drop, O::Clip];
+        let ignored = [None, Some(-1), Some(2), Some(5), Some(i64::MAX)];
         for negative in [N::Reject, N::Wrap, N::Drop] {
-            for out_of_range in [O::Error, O::Drop, O::Clip] {
+            for (out_of_range, ignored) in
+                outcomes.into_iter().flat_map(|o| ignored.map(|i| (o, i)))
+            {
                 let bounds = Bounds {
                     negative,
                     out_of_range,
+                    ignored,
                 };
                 for (size, value) in [0, 1, 5]
                     .into_iter()
                     .flat_map(|s| interesting.map(|v| (s, v)))
                 {
-                    let valid = bounds.valid(size).contains(&value);
-                    let resolves = bounds.resolve(value, size).is_ok();
-                    assert_eq!(valid, resolves, "{bounds:?}, {value} of {size}");
+                    let index = [value];
+                    let index = TensorView::from(&index).into_dyn();
+                    let valid = bounds.all_valid(&index, size, |_| true);
+                    let resolves = bounds.resolve(value, size);
+                    assert_eq!(valid, resolves.is_ok(), "{bounds:?}, {value} of {size}");
+                    if ignored == Some(value) {
+                        assert!(bounds.drops() && matches!(resolves, Ok(None)));
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The run of a gather: a scatter's walk from the places to the updates.
 
-use super::decode::{OutOfRange, Reader};
+use super::check::all_left_out;
+use super::decode::Reader;
 use super::explain::Execution;
 use super::run::{Fault, Pass, terms, unfit, unnumbered};
 use super::space::{Cut, Space};
@@ -57,10 +58,7 @@ impl Execution {
             return Ok(());
         }
         if space.rules().iter().any(|rule| rule.size == 0) {
-            return match space.bounds.out_of_range {
-                OutOfRange::Drop => Ok(()),
-                OutOfRange::Error | OutOfRange::Clip => Err(Fault::OutOfBounds),
-            };
+            return all_left_out(space);
         }
         let watch = Watch::take();
         let stop = AtomicBool::new(false);

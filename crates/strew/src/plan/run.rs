@@ -1,7 +1,7 @@
 //! The strategies, each a short walk over blocks.
 
 use super::blocks::Crew;
-use super::check::check;
+use super::check::{all_left_out, check};
 use super::cost::Strategy;
 use super::decode::Reader;
 use super::explain::Execution;
@@ -84,10 +84,7 @@ impl Execution {
         }
         if space.rules().iter().any(|r| r.size == 0) {
             // Not a single index can be right.
-            return match space.bounds.drops() {
-                true => self.drop_all(space),
-                false => Err(Fault::OutOfBounds),
-            };
+            return all_left_out(space);
         }
         let watch = Watch::take();
         let monitor = watch.monitor();
@@ -242,18 +239,6 @@ impl Execution {
         let done = if self.checks_first() { updates } else { 0 };
         let total = updates.saturating_mul(self.passes() as u64);
         Progress::new(monitor, stop, done, total)
-    }
-
-    /// Every update is left out, but an index that is an error is still one.
-    fn drop_all(&self, space: &Space<'_>) -> Result<(), Fault> {
-        let rules = space.rules();
-        for (lookup, rule) in space.lookups.iter().zip(rules) {
-            let index = lookup.index.without_repeats();
-            if !space.bounds.all_valid(&index, rule.size, |_| true) {
-                return Err(Fault::OutOfBounds);
-            }
-        }
-        Ok(())
     }
 
     fn in_order(

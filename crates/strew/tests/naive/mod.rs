@@ -15,6 +15,7 @@ pub(crate) mod mindspore;
 pub(crate) mod mxnet;
 pub(crate) mod number;
 pub(crate) mod openvino;
+pub(crate) mod own;
 pub(crate) mod segment;
 pub(crate) mod torch;
 pub(crate) mod torch_scatter;

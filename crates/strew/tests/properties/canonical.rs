@@ -53,6 +53,7 @@ prop_compose! {
         negative in prop::sample::select(NEGATIVE.to_vec()),
         out_of_range in prop::sample::select(OUT_OF_RANGE.to_vec()),
         join in prop::sample::select(JOINS.to_vec()),
+        ignored in prop::sample::select(vec![None, None, None, Some(-1), Some(0), Some(2), Some(i64::MIN)]),
         odd in prop::sample::select(vec![3, 40, 1_000_000]),
     ) -> Case {
         let whole = !basis.dtype.is_float() && !basis.dtype.is_complex();
@@ -62,7 +63,7 @@ prop_compose! {
             Join::ByRoot if whole => Join::MeanTowardZero,
             other => other,
         };
-        let bounds = Bounds { negative, out_of_range };
+        let bounds = Bounds { negative, out_of_range, ignored };
         Case { basis, shape, batch, index, bounds, join, odd }
     }
 }

@@ -34,6 +34,7 @@ fn check_plan(case: &Case) {
     let bounds = Bounds {
         negative: Negative::Drop,
         out_of_range: OutOfRange::Drop,
+        ignored: None,
     };
     let plan = Plan::new_dyn(&index.view(), Some(size), bounds, None).unwrap();
     let reduced: Reduce = reduce.parse().unwrap();

@@ -15,6 +15,7 @@ mod grad_plan;
 mod mindspore;
 mod mxnet;
 mod openvino;
+mod own;
 mod plan;
 mod segment;
 mod segment_reduce;

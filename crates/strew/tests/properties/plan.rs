@@ -13,6 +13,7 @@ use strew::{Bounds, DType, Negative, OutOfRange, Plan, Reduce, Way};
 const DROP: Bounds = Bounds {
     negative: Negative::Drop,
     out_of_range: OutOfRange::Drop,
+    ignored: None,
 };
 
 #[derive(Clone, Debug)]

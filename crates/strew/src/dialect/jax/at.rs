@@ -42,6 +42,7 @@ impl Mode {
                 Self::Drop => OutOfRange::Drop,
                 Self::Clip => OutOfRange::Clip,
             },
+            ignored: None,
         }
     }
 }

@@ -152,6 +152,7 @@ fn describe<'a>(
     let bounds = Bounds {
         negative: Negative::Drop,
         out_of_range: OutOfRange::Drop,
+        ignored: None,
     };
     let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, bounds)?;
     let target = Target::New {

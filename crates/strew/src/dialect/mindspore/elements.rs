@@ -13,6 +13,7 @@ use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 const BOUNDS: Bounds = Bounds {
     negative: Negative::Wrap,
     out_of_range: OutOfRange::Drop,
+    ignored: None,
 };
 
 pub(super) const TENSOR_SCATTER_ELEMENTS: Operator = Operator {

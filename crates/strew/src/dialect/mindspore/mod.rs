@@ -94,6 +94,7 @@ impl Device {
             Self::Gpu => Bounds {
                 negative: Negative::Drop,
                 out_of_range: OutOfRange::Drop,
+                ignored: None,
             },
         }
     }

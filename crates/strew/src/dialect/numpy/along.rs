@@ -49,6 +49,7 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
 const WRAP: Bounds = Bounds {
     negative: Negative::Wrap,
     out_of_range: OutOfRange::Error,
+    ignored: None,
 };
 
 /// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's `put_along_axis`.

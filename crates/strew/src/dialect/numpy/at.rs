@@ -34,6 +34,7 @@ const B: Argument = Argument::needed(
 const WRAP: Bounds = Bounds {
     negative: Negative::Wrap,
     out_of_range: OutOfRange::Error,
+    ignored: None,
 };
 
 macro_rules! of_two {

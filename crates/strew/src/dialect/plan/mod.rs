@@ -116,10 +116,7 @@ impl Plan {
         expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
         let size = match size {
             Some(size) => size,
-            None => {
-                let most = index.max_integer().filter(|_| !index.is_empty());
-                usize::try_from(most.map_or(0, |most| most.saturating_add(1))).unwrap_or(0)
-            }
+            None => bounds.cells(index),
         };
         if isize::try_from(size).is_err() {
             return Err(Problem::Value {

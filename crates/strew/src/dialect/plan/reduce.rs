@@ -72,7 +72,7 @@ impl Reduce {
     }
 
     /// Whether the reduction is defined for the type.
-    pub(super) fn check(self, dtype: DType) -> Result<(), Problem> {
+    pub(in crate::dialect) fn check(self, dtype: DType) -> Result<(), Problem> {
         let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod | Self::Assign);
         let undefined = match dtype {
             DType::Bool => self == Self::Mean,
@@ -99,7 +99,7 @@ impl Reduce {
     }
 
     /// What a new tensor starts from, and the reduction into it.
-    pub(super) fn anew(self) -> (Start<'static>, Reduction) {
+    pub(in crate::dialect) fn anew(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {
             Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
             Self::Mean => {
@@ -119,7 +119,7 @@ impl Reduce {
     }
 
     /// The reduction into a tensor that is there.
-    pub(super) fn into(self, include_self: bool) -> Reduction {
+    pub(in crate::dialect) fn into(self, include_self: bool) -> Reduction {
         Reduction {
             combine: self.combine(),
             init: match include_self || self == Self::Assign {

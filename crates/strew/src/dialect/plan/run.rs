@@ -441,6 +441,7 @@ impl Plan {
             _ => Bounds {
                 negative: Negative::Drop,
                 out_of_range: OutOfRange::Drop,
+                ignored: None,
             },
         };
         Destinations::elements(shape, "index", &index, axis, place, bounds)

@@ -94,6 +94,7 @@ impl BadIndicesPolicy {
             Self::Ignore => Bounds {
                 negative: Negative::Drop,
                 out_of_range: OutOfRange::Drop,
+                ignored: None,
             },
         }
     }
