@@ -254,3 +254,26 @@ def test_as_pandas_has_it():
         np.testing.assert_allclose(found[~np.isnan(src)], expected[~np.isnan(src)], rtol=1e-9)
     found = strew.aggregate(groups, src, "quantile", skipna=True, q=0.25)
     np.testing.assert_allclose(found, frame.quantile(0.25).to_numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("skipna", [False, True])
+def test_threads_and_panels_do_not_show(skipna):
+    """More values than one thread takes, groups of all sizes, columns in one panel and in several."""
+    words = ["sum", "mean", "std", "min", "argmax", "count", "median", "last"]
+    made = np.random.default_rng(11)
+    for rows, width, groups in [(60_000, 17, 900), (3_000, 600, 2), (300_000, 1, 70_000)]:
+        index = made.integers(0, groups, rows) * made.integers(0, 2, rows)
+        values = made.normal(size=(rows, width)).astype(np.float32)
+        values[made.integers(0, rows, 20)] = np.nan
+        found = {}
+        for threads in (1, 2, 5):
+            strew.set_num_threads(threads)
+            try:
+                found[threads] = strew.aggregate(index, values, words, skipna=skipna)
+            finally:
+                strew.set_num_threads(None)
+        for one, two, five, word in zip(*found.values(), words):
+            assert one.tobytes() == two.tobytes() == five.tobytes()
+            # A column by itself is made in the same order.
+            alone = strew.aggregate(index, values[:, width - 1].copy(), word, skipna=skipna)
+            assert alone.tobytes() == one[:, -1].tobytes(), word

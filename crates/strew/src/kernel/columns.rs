@@ -1,10 +1,8 @@
 //! What is made of the values of each group that needs all of them together, or that no other loop makes: one
 //! column of values after the other, in the order of the updates.
 
-use super::floats::DefaultFloats;
-use super::groups::Groups;
 use crate::error::Problem;
-use crate::tensor::{Element, Tensor, try_vec};
+use crate::tensor::{Element, try_vec};
 use num_complex::Complex64;
 use std::cmp::Ordering;
 
@@ -62,7 +60,7 @@ pub(crate) enum Statistic {
 
 /// What kind of numbers come of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// One of the values' type.
     Same,
     /// One real number.
@@ -76,7 +74,7 @@ enum Kind {
 }
 
 impl Statistic {
-    fn kind(self, complex: bool) -> Kind {
+    pub(super) fn kind(self, complex: bool) -> Kind {
         match self {
             Self::Mean if complex => Kind::Same,
             Self::Mean
@@ -111,6 +109,8 @@ impl Statistic {
 /// A type that values are computed in.
 pub(crate) trait Value: Element + PartialEq + Send + Sync {
     const COMPLEX: bool;
+    /// Means are sums of the type itself.
+    const FLOAT: bool;
     const ZERO: Self;
     const ONE: Self;
     fn add(self, other: Self) -> Self;
@@ -130,6 +130,7 @@ macro_rules! integers {
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         impl Value for $t {
             const COMPLEX: bool = false;
+            const FLOAT: bool = false;
             const ZERO: Self = 0;
             const ONE: Self = 1;
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
@@ -151,6 +152,7 @@ integers!(i64, u64);
 
 impl Value for f64 {
     const COMPLEX: bool = false;
+    const FLOAT: bool = true;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     fn add(self, other: Self) -> Self {
@@ -183,6 +185,7 @@ impl Value for f64 {
 
 impl Value for Complex64 {
     const COMPLEX: bool = true;
+    const FLOAT: bool = false;
     const ZERO: Self = Self::ZERO;
     const ONE: Self = Self::ONE;
     fn add(self, other: Self) -> Self {
@@ -227,10 +230,10 @@ impl Value for Complex64 {
 }
 
 /// The values of one group at one place of the other axes.
-struct Column<T> {
-    values: Vec<T>,
+pub(super) struct Column<T> {
+    pub(super) values: Vec<T>,
     /// Which update each is.
-    places: Vec<usize>,
+    pub(super) places: Vec<usize>,
     /// The values in order, NaN last, once somebody wants them.
     sorted: Vec<T>,
 }
@@ -240,7 +243,7 @@ impl<T: Value> Column<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`] if there is no room for so many.
-    fn with_room(most: usize) -> Result<Self, Problem> {
+    pub(super) fn with_room(most: usize) -> Result<Self, Problem> {
         Ok(Self {
             values: try_vec("the values of a group", most)?,
             places: try_vec("the values of a group", most)?,
@@ -249,7 +252,7 @@ impl<T: Value> Column<T> {
     }
 
     /// Takes the values of another one, or those that are not NaN.
-    fn refill(&mut self, from: &Self, skip: bool) {
+    pub(super) fn refill(&mut self, from: &Self, skip: bool) {
         self.values.clear();
         self.places.clear();
         self.sorted.clear();
@@ -277,7 +280,7 @@ impl<T: Value> Column<T> {
         runs.filter_map(|run| Some((*run.first()?, run.len())))
     }
 
-    fn same(&mut self, statistic: Statistic) -> Option<T> {
+    pub(super) fn same(&mut self, statistic: Statistic) -> Option<T> {
         if statistic == Statistic::Mode {
             let most = |a: (T, usize), b: (T, usize)| if b.1 > a.1 { b } else { a };
             return self.runs().reduce(most).map(|(value, _)| value);
@@ -297,7 +300,7 @@ impl<T: Value> Column<T> {
     }
 
     #[allow(clippy::cast_precision_loss)]
-    fn real(&mut self, statistic: Statistic) -> Option<f64> {
+    pub(super) fn real(&mut self, statistic: Statistic) -> Option<f64> {
         match statistic {
             Statistic::Median => return self.median(),
             Statistic::Quantile(q) => return self.quantile(q),
@@ -361,7 +364,7 @@ impl<T: Value> Column<T> {
     }
 
     /// The largest value, and the sum of the exponentials without it.
-    fn exponentials(&self) -> (f64, f64) {
+    pub(super) fn exponentials(&self) -> (f64, f64) {
         let all = || self.values.iter().map(|value| value.complex().re);
         let most = all().fold(f64::NEG_INFINITY, |most, value| {
             match value > most || value.is_nan() {
@@ -387,7 +390,7 @@ impl<T: Value> Column<T> {
         }
     }
 
-    fn whole(&mut self, statistic: Statistic) -> Option<i64> {
+    pub(super) fn whole(&mut self, statistic: Statistic) -> Option<i64> {
         if statistic == Statistic::Unique {
             return Some(self.runs().count() as i64);
         }
@@ -415,7 +418,7 @@ impl<T: Value> Column<T> {
     }
 
     /// Values become what is made of each. NaN counts for nothing in running results if it is skipped.
-    fn each(&mut self, statistic: Statistic, skip: bool) {
+    pub(super) fn each(&mut self, statistic: Statistic, skip: bool) {
         let mut so_far: Option<T> = None;
         let mut run = |join: &dyn Fn(T, T) -> T, start: Option<T>| {
             for value in &mut self.values {
@@ -440,135 +443,11 @@ impl<T: Value> Column<T> {
 }
 
 /// The one of two values that wins, the first if neither does; NaN is stronger.
-fn extreme<T: Value>(a: T, b: T, wins: Ordering) -> T {
+pub(super) fn extreme<T: Value>(a: T, b: T, wins: Ordering) -> T {
     match (a.nan(), b.nan()) {
         (true, _) => a,
         (_, true) => b,
         _ if b.order(&a) == wins => b,
         _ => a,
     }
-}
-
-/// Values of all groups: those along an axis, of `outer` times `inner` columns.
-pub(crate) struct Columns<'c, T> {
-    pub(crate) groups: &'c Groups,
-    /// Row by row: `outer`, the updates, `inner`.
-    pub(crate) values: &'c [T],
-    pub(crate) outer: usize,
-    pub(crate) inner: usize,
-}
-
-/// What was made.
-pub(crate) struct Made<T> {
-    pub(crate) numbers: Results<T>,
-    /// Where something was made: there may be no value, or none that counts.
-    pub(crate) set: Vec<bool>,
-}
-
-/// The numbers, by their type.
-pub(crate) enum Results<T> {
-    Same(Tensor<T>),
-    Real(Tensor<f64>),
-    Whole(Tensor<i64>),
-}
-
-impl<T: Value> Columns<'_, T> {
-    /// What is made of the values of each group, or of those that are not NaN (`skip`): everything that is wanted, in
-    /// one trip. Of groups with fewer than `least` of them nothing is.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    pub(crate) fn make(
-        &self,
-        wanted: &[Statistic],
-        skip: bool,
-        least: usize,
-    ) -> Result<Vec<Made<T>>, Problem> {
-        let _floats = DefaultFloats::enter();
-        let updates = self.groups.updates();
-        let new = |&statistic: &Statistic| self.nothing(statistic);
-        let mut made = wanted.iter().map(new).collect::<Result<Vec<_>, _>>()?;
-        let sizes = (0..self.groups.len()).map(|g| self.groups.start(g + 1) - self.groups.start(g));
-        let most = sizes.max().unwrap_or(0);
-        let mut all = Column::with_room(most)?;
-        let mut counted = Column::with_room(most)?;
-        let mut running = Column::with_room(most)?;
-        for group in 0..self.groups.len() {
-            let (from, to) = (self.groups.start(group), self.groups.start(group + 1));
-            if from == to {
-                continue;
-            }
-            let row = self.groups.row(group);
-            for (o, i) in (0..self.outer).flat_map(|o| (0..self.inner).map(move |i| (o, i))) {
-                all.values.clear();
-                all.places.clear();
-                for k in from..to {
-                    let update = self.groups.update(k);
-                    all.values
-                        .push(self.values[(o * updates + update) * self.inner + i]);
-                    all.places.push(update);
-                }
-                counted.refill(&all, skip);
-                if counted.values.len() < least.max(1) {
-                    continue;
-                }
-                for (&statistic, made) in wanted.iter().zip(&mut made) {
-                    let kind = statistic.kind(T::COMPLEX);
-                    let cell = (o * self.groups.size() + row) * self.inner + i;
-                    let done = match &mut made.numbers {
-                        Results::Same(to) if kind == Kind::Each => {
-                            // Running results have one for NaN, too.
-                            running.refill(&all, false);
-                            running.each(statistic, skip);
-                            for (&place, &value) in running.places.iter().zip(&running.values) {
-                                let at = (o * updates + place) * self.inner + i;
-                                made.set[at] = put(to, at, Some(value));
-                            }
-                            continue;
-                        }
-                        Results::Real(to) if kind == Kind::EachReal => {
-                            let (most, sum) = counted.exponentials();
-                            for (&place, value) in counted.places.iter().zip(&counted.values) {
-                                let share = libm::exp(value.complex().re - most) / sum;
-                                let at = (o * updates + place) * self.inner + i;
-                                made.set[at] = put(to, at, Some(share));
-                            }
-                            continue;
-                        }
-                        Results::Same(to) => put(to, cell, counted.same(statistic)),
-                        Results::Real(to) => put(to, cell, counted.real(statistic)),
-                        Results::Whole(to) => put(to, cell, counted.whole(statistic)),
-                    };
-                    made.set[cell] = done;
-                }
-            }
-        }
-        Ok(made)
-    }
-
-    /// Room for the results, of which none is there yet.
-    fn nothing(&self, statistic: Statistic) -> Result<Made<T>, Problem> {
-        let kind = statistic.kind(T::COMPLEX);
-        let rows = match kind {
-            Kind::Each | Kind::EachReal => self.groups.updates(),
-            _ => self.groups.size(),
-        };
-        let cells = self.outer.saturating_mul(rows).saturating_mul(self.inner);
-        let numbers = match kind {
-            Kind::Same | Kind::Each => Results::Same(Tensor::<T>::zeros(&[cells])?),
-            Kind::Real | Kind::EachReal => Results::Real(Tensor::zeros(&[cells])?),
-            Kind::Whole => Results::Whole(Tensor::zeros(&[cells])?),
-        };
-        let mut set = try_vec("the marks of results", cells)?;
-        set.resize(cells, false);
-        Ok(Made { numbers, set })
-    }
-}
-
-/// Writes a value, if there is one; tells whether there is.
-fn put<T: Element>(all: &mut Tensor<T>, cell: usize, value: Option<T>) -> bool {
-    if let Some(value) = value {
-        all.as_mut_slice()[cell] = value;
-    }
-    value.is_some()
 }

@@ -2,9 +2,12 @@
 
 use super::Plan;
 use crate::error::Problem;
-use crate::kernel::{Columns, Made, Results, Statistic, Value, converted};
-use crate::plan::Bounds;
+use crate::kernel::{Columns, Count, Made, Results, Statistic, Value, converted, duplicate};
+use crate::plan::{Bounds, threads};
 use crate::tensor::{DType, DynTensor, DynView, Element, Held};
+use crate::threads::Team;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
 
 /// What is to be made of the values that go to each row of a plan.
 #[derive(Debug)]
@@ -59,63 +62,110 @@ impl Plan {
         wanted: &[Wanted],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
-        let wide = wide(src)?;
-        match wide.view().dtype() {
-            DType::I64 => self.each::<i64>(wide.view(), axis, wanted, among),
-            DType::U64 => self.each::<u64>(wide.view(), axis, wanted, among),
-            DType::F64 => self.each::<f64>(wide.view(), axis, wanted, among),
-            _ => self.each::<num_complex::Complex64>(wide.view(), axis, wanted, among),
+        let torn = || Problem::Layout {
+            argument: "src".into(),
+            why: "it has no such axis, of as many values as there are in the index".into(),
+        };
+        if src.shape().get(axis) != Some(&self.len()) {
+            return Err(torn());
+        }
+        let held: Held<'_> = match src.layout().is_contiguous() {
+            true => src.clone().into(),
+            false => duplicate(src)?.into(),
+        };
+        let src = held.view();
+        macro_rules! of {
+            ($from:ty, $to:ty, $widen:expr) => {{
+                let values = src.typed::<$from>().ok_or_else(torn)?;
+                let values = values.as_slice().ok_or_else(torn)?;
+                let widen: fn($from) -> $to = $widen;
+                let read = |at: usize, row: &mut [$to]| {
+                    for (to, &value) in row.iter_mut().zip(&values[at..]) {
+                        *to = widen(value);
+                    }
+                };
+                self.each(src, axis, &read, wanted, among)
+            }};
+        }
+        match src.dtype() {
+            DType::Bool => of!(bool, u64, u64::from),
+            DType::U8 => of!(u8, u64, u64::from),
+            DType::U16 => of!(u16, u64, u64::from),
+            DType::U32 => of!(u32, u64, u64::from),
+            DType::U64 => of!(u64, u64, |value| value),
+            DType::I8 => of!(i8, i64, i64::from),
+            DType::I16 => of!(i16, i64, i64::from),
+            DType::I32 => of!(i32, i64, i64::from),
+            DType::I64 => of!(i64, i64, |value| value),
+            DType::F16 => of!(f16, f64, f64::from),
+            DType::BF16 => of!(bf16, f64, f64::from),
+            DType::F32 => of!(f32, f64, f64::from),
+            DType::F64 => of!(f64, f64, |value| value),
+            DType::C64 => of!(Complex32, Complex64, |value| {
+                Complex64::new(value.re.into(), value.im.into())
+            }),
+            DType::C128 => of!(Complex64, Complex64, |value| value),
         }
     }
 
     fn each<T: Value>(
         &self,
-        wide: &DynView<'_>,
+        src: &DynView<'_>,
         axis: usize,
+        read: &(dyn Fn(usize, &mut [T]) + Sync),
         wanted: &[Wanted],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
-        let torn = || Problem::Layout {
-            argument: "src".into(),
-            why: "it has no such axis, of as many values as there are in the index".into(),
-        };
-        let shape = wide.shape();
-        if shape.get(axis) != Some(&self.len()) {
-            return Err(torn());
-        }
-        let values = wide.typed::<T>().ok_or_else(torn)?;
+        let shape = src.shape();
         let columns = Columns {
             groups: self.groups()?,
-            values: values.as_slice().ok_or_else(torn)?,
+            read,
             outer: shape[..axis].iter().product(),
             inner: shape[axis + 1..].iter().product(),
         };
         let statistics: Vec<Statistic> = wanted.iter().map(|wanted| wanted.statistic).collect();
-        let made = columns.make(&statistics, among.skip, among.least)?;
+        let new = |&statistic: &Statistic| columns.nothing(statistic);
+        let mut made = statistics.iter().map(new).collect::<Result<Vec<_>, _>>()?;
+        let count = Count {
+            wanted: &statistics,
+            skip: among.skip,
+            least: among.least,
+        };
+        let threads = threads(src.len().saturating_mul(src.dtype().size()));
+        share(&columns, &mut made, count, threads)?;
         let done = made.into_iter().zip(wanted).map(|(made, wanted)| {
-            let mut cells = wide.dims();
+            let mut cells = src.dims();
             if !wanted.statistic.is_of_each() {
                 cells[axis] = self.size();
             }
             let done = finished(made, &wanted.fill)?;
-            done.reshape(&cells).map_err(|_| torn())
+            done.reshape(&cells).map_err(|_| Problem::Layout {
+                argument: "src".into(),
+                why: "its results would have another shape".into(),
+            })
         });
         done.collect()
     }
 }
 
-/// The values, row by row, in the type that they are computed in.
-fn wide<'a>(src: &DynView<'a>) -> Result<Held<'a>, Problem> {
-    let dtype = match src.dtype() {
-        DType::Bool | DType::U8 | DType::U16 | DType::U32 | DType::U64 => DType::U64,
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => DType::I64,
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => DType::F64,
-        DType::C64 | DType::C128 => DType::C128,
-    };
-    Ok(match src.dtype() == dtype && src.layout().is_contiguous() {
-        true => src.clone().into(),
-        false => converted(src, dtype)?.into(),
-    })
+/// Makes everything, in parts that have groups of their own.
+fn share<T: Value>(
+    columns: &Columns<'_, T>,
+    made: &mut [Made<T>],
+    count: Count<'_>,
+    threads: usize,
+) -> Result<(), Problem> {
+    let team = Team::new(threads);
+    let threads = if team.is_some() { threads } else { 1 };
+    let parts = columns.parts(made, count.wanted, threads);
+    let mut faults: Vec<Result<(), Problem>> = parts.iter().map(|_| Ok(())).collect();
+    let each = parts.into_iter().zip(&mut faults);
+    let run = |(part, fault): (_, &mut Result<(), Problem>)| *fault = columns.make(part, count);
+    match team {
+        Some(team) => team.share(each, run, run),
+        None => each.for_each(run),
+    }
+    faults.into_iter().collect()
 }
 
 /// Results as elements of a type.
