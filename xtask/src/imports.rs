@@ -21,12 +21,14 @@ const GROUND: [&str; 6] = [
 /// The library's sources, from the root.
 const LIBRARY: &str = "crates/strew/src";
 
-/// Where `unsafe` may stand: whole folders, and the one file that maps files into memory.
-const UNSAFE: [&str; 4] = [
+/// Where `unsafe` may stand: whole folders, and the files that map files into memory and take the
+/// signals that come of it.
+const UNSAFE: [&str; 5] = [
     "crates/strew/src/kernel/",
     "crates/strew/src/tensor/",
     "python/src/",
     "crates/strew-cli/src/mapped.rs",
+    "crates/strew-cli/src/signals.rs",
 ];
 
 /// Where Rust sources are.
@@ -91,7 +93,7 @@ fn slashed(path: &Path) -> String {
 }
 
 /// A line without its comment and without what stands in its string literals.
-fn code_of(line: &str) -> String {
+pub(crate) fn code_of(line: &str) -> String {
     let mut code = String::new();
     let mut quoted = false;
     let mut rest = line.chars().peekable();

@@ -67,6 +67,14 @@ impl Failure {
         self.pipe_closed
     }
 
+    /// The one line that says it, for people or as JSON.
+    pub(crate) fn line(&self, json: bool) -> String {
+        match json {
+            true => self.to_json().to_string(),
+            false => format!("strew: {self}"),
+        }
+    }
+
     /// The failure as a JSON object.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         serde_json::json!({ "error": {

@@ -15,6 +15,7 @@ mod ops;
 mod progress;
 mod read;
 mod show;
+mod signals;
 mod values;
 mod write;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let json = matches.get_flag(cli::JSON);
+    signals::install(json);
     match dispatch(&matches, json) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
@@ -106,9 +108,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
 
 fn report(failure: &Failure, json: bool) -> ExitCode {
     // Nothing can be done about an error stream that is closed.
-    let _ = match json {
-        true => writeln!(std::io::stderr(), "{}", failure.to_json()),
-        false => writeln!(std::io::stderr(), "strew: {failure}"),
-    };
+    let _ = writeln!(std::io::stderr(), "{}", failure.line(json));
     ExitCode::from(2)
 }

@@ -1,12 +1,14 @@
-//! Tensors in mapped files: the one file of the command line with `unsafe` in it.
+//! Tensors in mapped files.
 //!
-//! The mapping is private and read-only, and no reference to its bytes is ever made: it is read
-//! through raw pointers by the engine, which takes a private copy of every index before it checks
-//! and uses it. Somebody who *changes* the file meanwhile changes what is read, not where.
-//! Somebody who *shrinks* it makes the system end the process with SIGBUS when a page that is
-//! gone is touched; that is a limitation for now. Replacing a file by renaming another over it, as
+//! The mapping is private and read-only. The engine takes a private copy of every index value before it
+//! checks and uses it, and whatever the elements are, they decide nothing but the result. So somebody
+//! who *changes* the file meanwhile changes what is read, not where.
+//! Somebody who *shrinks* it ends the command with an error as soon as a page that is gone is touched
+//! (`signals.rs`); nothing has been written by then. Replacing a file by renaming another over it, as
 //! strew's own output does, is always safe: the mapping keeps the old one.
 
+use crate::failure::Failure;
+use crate::signals::Watched;
 use memmap2::{MmapOptions, MmapRaw};
 use std::fs::File;
 use std::io;
@@ -15,6 +17,8 @@ use strew::{DynView, Layout, Problem};
 /// The elements of a tensor in a file, in row-major order.
 #[derive(Debug)]
 pub(crate) struct Mapped {
+    /// In front of the mapping: it is dropped first.
+    watched: Option<Watched>,
     map: MmapRaw,
     layout: Layout,
 }
@@ -36,13 +40,23 @@ impl Mapped {
             .offset(offset)
             .len(bytes)
             .map_raw_read_only(file)?;
-        Ok(Some(Self { map, layout }))
+        Ok(Some(Self {
+            watched: None,
+            map,
+            layout,
+        }))
+    }
+
+    /// From now on, a page that is gone is this failure.
+    pub(crate) fn watch(&mut self, failure: &Failure) {
+        self.watched = Some(Watched::new(self.map.as_ptr(), self.map.len(), failure));
     }
 
     /// The tensor to read.
     pub(crate) fn view(&self) -> Result<DynView<'_>, Problem> {
         // SAFETY: `new` mapped as many bytes as the contiguous layout spans, readable for as long
-        // as `self` is borrowed. (Unless the file shrinks: see above.)
+        // as `self` is borrowed. A page that goes because the file shrinks ends the process when
+        // it is touched, so nothing wrong is ever read.
         unsafe { DynView::from_raw_parts(self.map.as_ptr(), self.layout.clone()) }
     }
 }

@@ -6,7 +6,7 @@ use crate::interrupt::Registered;
 use crate::read::{Format, safetensors_dtype, write_npy_header};
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use strew::DynTensor;
 use tempfile::{Builder, NamedTempFile};
@@ -31,12 +31,22 @@ impl Destination {
             )
         })?;
         // A link stays a link: what it points at is replaced.
-        let path = fs::canonicalize(&path).unwrap_or(path);
+        let path = match fs::canonicalize(&path) {
+            Ok(path) => path,
+            Err(_) if path.is_symlink() => {
+                return Err(Failure::file(&path, "it is a link that leads nowhere"));
+            }
+            Err(_) => path,
+        };
         if !directory(&path).is_dir() {
             return Err(Failure::file(&path, "its directory does not exist"));
         }
         if path.is_dir() {
             return Err(Failure::file(&path, "it is a directory"));
+        }
+        // A device or a pipe would be replaced by a file.
+        if path.exists() && !path.is_file() {
+            return Err(Failure::file(&path, "it is not a regular file"));
         }
         Ok(Self { path, format })
     }
@@ -123,7 +133,8 @@ fn npy(to: &mut impl Write, tensor: &DynTensor) -> io::Result<()> {
 
 /// Stored, not deflated, as `numpy.savez` does: so the members can be mapped again.
 fn npz(to: &mut BufWriter<&File>, tensors: &[(&str, &DynTensor)]) -> io::Result<()> {
-    let mut archive = ZipWriter::new(to);
+    let mut to = Silent::new(to);
+    let mut archive = ZipWriter::new(&mut to);
     for (name, tensor) in tensors {
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
@@ -133,7 +144,61 @@ fn npz(to: &mut BufWriter<&File>, tensors: &[(&str, &DynTensor)]) -> io::Result<
         npy(&mut archive, tensor)?;
     }
     archive.finish()?;
-    Ok(())
+    to.failed.map_or(Ok(()), Err)
+}
+
+/// A new file that keeps its first error to itself, and takes what comes after it for written: an archive
+/// that is told tries again when it is dropped, and complains to the error stream.
+struct Silent<W> {
+    to: W,
+    failed: Option<io::Error>,
+    at: u64,
+    end: u64,
+}
+
+impl<W> Silent<W> {
+    fn new(to: W) -> Self {
+        Self {
+            to,
+            failed: None,
+            at: 0,
+            end: 0,
+        }
+    }
+
+    fn attempt(&mut self, work: impl FnOnce(&mut W) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = work(&mut self.to).err();
+        }
+    }
+}
+
+impl<W: Write> Write for Silent<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(|to| to.write_all(bytes));
+        self.at += bytes.len() as u64;
+        self.end = self.end.max(self.at);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt(W::flush);
+        Ok(())
+    }
+}
+
+impl<W: Seek> Seek for Silent<W> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        let at = SeekFrom::Start(self.at);
+        self.attempt(|to| to.seek(at).map(drop));
+        Ok(self.at)
+    }
 }
 
 fn safetensors_header(tensors: &[(&str, &DynTensor)]) -> Result<Vec<u8>, String> {

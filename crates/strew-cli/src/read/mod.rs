@@ -157,7 +157,13 @@ impl Place {
             Format::Npz => npz::load(&file, member, self.bf16, purpose),
             Format::Safetensors => safetensors::load(&file, member, purpose),
         };
-        loaded.map_err(|failure| failure.in_file(self.path.display().to_string()))
+        let mut loaded =
+            loaded.map_err(|failure| failure.in_file(self.path.display().to_string()))?;
+        if let Storage::Mapped(mapped) = &mut loaded.storage {
+            let shorter = "somebody made it shorter while it was read";
+            mapped.watch(&Failure::file(&self.path, shorter));
+        }
+        Ok(loaded)
     }
 }
 
@@ -236,6 +242,19 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
         text.push_str(&format!(", ... ({all} in all)"));
     }
     text
+}
+
+/// Refuses a table of contents that there is no memory for: the libraries that read one take memory
+/// without asking, up to `times` as much as its own size, and the process would end.
+fn room_for_contents(bytes: u64, times: u64) -> Result<()> {
+    let needed = usize::try_from(bytes.saturating_mul(times));
+    let room = needed.map(|needed| Vec::<u8>::new().try_reserve_exact(needed));
+    match room {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(Failure::new(format!(
+            "there is no memory for its table of contents of {bytes} bytes"
+        ))),
+    }
 }
 
 fn zeros(dtype: DType, shape: &[usize]) -> Result<DynTensor> {

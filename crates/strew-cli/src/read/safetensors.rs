@@ -1,6 +1,6 @@
 //! `.safetensors`: named tensors behind a JSON header.
 
-use super::{Loaded, Part, Purpose, listed, unreadable};
+use super::{Loaded, Part, Purpose, listed, room_for_contents, unreadable};
 use crate::failure::{Failure, Result};
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
@@ -10,6 +10,9 @@ use strew::{DType, Layout};
 
 /// The format's own limit.
 const LONGEST_HEADER: u64 = 100_000_000;
+
+/// A header of many short entries takes 12 times its own size when it is read.
+const TIMES: u64 = 20;
 
 /// Reads the tensor of this name. Without a name, the file must hold one tensor only.
 pub(super) fn load(file: &File, name: Option<&str>, purpose: Purpose) -> Result<Loaded> {
@@ -26,6 +29,7 @@ pub(super) fn load(file: &File, name: Option<&str>, purpose: Purpose) -> Result<
             "it is not a .safetensors file, or truncated: its header of {size} bytes is not there"
         )));
     }
+    room_for_contents(size, TIMES)?;
     let mut text = Vec::new();
     reader
         .take(size)
