@@ -50,7 +50,8 @@ mod _strew {
         set_num_threads,
     };
 
-    /// A slip in the environment's settings is said at once.
+    /// A slip in the environment's settings is said at once; what is looked up once is known before a thread
+    /// or a fork can come between.
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         strew::check_environment().map_err(|problem| PyValueError::new_err(problem.to_string()))
