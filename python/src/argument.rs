@@ -10,6 +10,10 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use strew::{Argument, Class, Complex64, Kind, Operator, Problem, Scalar, Value};
 
+/// No list of axes, sizes or indices by axis, no word and no label is longer. What is made of them,
+/// messages for example, then takes no memory worth asking for.
+const LONGEST: usize = 1 << 16;
+
 /// A converted value; what it borrows from lives in it.
 pub(crate) enum Taken<'py> {
     Tensor(Array<'py>),
@@ -44,7 +48,11 @@ impl<'py> Taken<'py> {
                 .map(Self::Int)
                 .ok_or_else(|| wrong("an integer")),
             Kind::Bool => given.extract().map(Self::Bool).map_err(|_| wrong("a bool")),
-            Kind::Text => given.extract().map(Self::Text).map_err(|_| wrong("a str")),
+            Kind::Text => {
+                let word: PyBackedStr = given.extract().map_err(|_| wrong("a str"))?;
+                not_too_long(py, operator.name, name, word.len(), "bytes")?;
+                Ok(Self::Text(word))
+            }
             Kind::Scalar => scalar(given)?
                 .map(Self::Scalar)
                 .ok_or_else(|| wrong("a number")),
@@ -80,6 +88,26 @@ impl<'py> Taken<'py> {
             }
         })
     }
+}
+
+/// Refuses what nobody means, before memory is taken for it: that could not fail without ending the
+/// process.
+pub(crate) fn not_too_long(
+    py: Python<'_>,
+    operator: &str,
+    argument: &str,
+    len: usize,
+    of: &str,
+) -> PyResult<()> {
+    if len <= LONGEST {
+        return Ok(());
+    }
+    let problem = Problem::Value {
+        argument: argument.into(),
+        value: format!("{len} {of}"),
+        expected: format!("it must have at most {LONGEST}"),
+    };
+    Err(refuse(py, operator, Class::Value, problem))
 }
 
 /// The number that an object is: of Python, or an array library's without dimensions.
@@ -120,9 +148,12 @@ fn tensors<'py>(
     argument: &'static str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Option<Array<'py>>>> {
+    let too_long = |len| not_too_long(given.py(), operator.name, argument, len, "entries");
     let items: Vec<Bound<'py, PyAny>> = if let Ok(tuple) = given.cast::<PyTuple>() {
+        too_long(tuple.len())?;
         tuple.iter().collect()
     } else if let Ok(list) = given.cast::<PyList>() {
+        too_long(list.len())?;
         list.iter().collect()
     } else {
         let found = kind_of(given);
@@ -161,9 +192,12 @@ fn listed(
         };
         integer(&item)?.ok_or_else(wrong)
     };
+    let too_long = |len| not_too_long(given.py(), operator.name, argument, len, "values");
     if let Ok(tuple) = given.cast::<PyTuple>() {
+        too_long(tuple.len())?;
         tuple.iter().enumerate().map(one).collect::<PyResult<_>>()
     } else if let Ok(list) = given.cast::<PyList>() {
+        too_long(list.len())?;
         list.iter().enumerate().map(one).collect::<PyResult<_>>()
     } else {
         return Ok(None);

@@ -54,11 +54,22 @@ pub(crate) fn speaks(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Takes the object's memory, by the protocol's Python methods.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> Result<Imported, Refusal> {
     let py = object.py();
-    let (device, _id): (i64, i64) = object
-        .call_method0(intern!(py, "__dlpack_device__"))?
-        .extract()?;
+    let device = object.call_method0(intern!(py, "__dlpack_device__"))?;
+    let Ok((device, _id)) = device.extract::<(i64, i64)>() else {
+        return Err(Refusal::Type(
+            "its __dlpack_device__ gives no tuple of two integers".into(),
+        ));
+    };
     on_host(device)?;
-    describe(from_dlpack(capsule(object)?.as_borrowed(), None, None)?)
+    let capsule = capsule(object)?;
+    let tensor = from_dlpack(capsule.as_borrowed(), None, None);
+    describe(tensor.map_err(|error| {
+        let why = format!("its __dlpack__ gives nothing to take: {}", error.value(py));
+        match error.is_instance_of::<PyTypeError>(py) {
+            true => Refusal::Type(why),
+            false => Refusal::Value(why),
+        }
+    })?)
 }
 
 /// Takes the object's memory by the protocol's C functions, which cost a short call much less;

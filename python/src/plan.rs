@@ -1,6 +1,6 @@
 //! `strew.Plan`: an index that has been looked at once, for many runs.
 
-use crate::argument::integer;
+use crate::argument::{integer, not_too_long};
 use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
 use crate::interrupt::interruptible;
@@ -76,6 +76,10 @@ impl Plan {
         ignore_index: Option<&Bound<'_, PyAny>>,
         name: Option<&str>,
     ) -> PyResult<Self> {
+        for (argument, text) in [("name", name), ("mode", Some(mode))] {
+            let len = text.map_or(0, str::len);
+            not_too_long(py, "Plan", argument, len, "bytes")?;
+        }
         let operator = operator(name);
         let mut bounds: Bounds = mode
             .parse()
@@ -468,6 +472,7 @@ fn defect(what: &str) -> PyErr {
 }
 
 fn parse(py: Python<'_>, plan: &strew::Plan, name: &str) -> PyResult<Reduce> {
+    not_too_long(py, "Plan", "reduce", name.len(), "bytes")?;
     name.parse().map_err(|error: strew::Error| {
         let problem = error.problem().clone();
         refuse(py, &operator(plan.name()), Class::Value, problem)
@@ -489,9 +494,11 @@ fn names(plan: &strew::Plan, argument: &str, given: &Bound<'_, PyAny>) -> PyResu
         false => error,
     };
     let items = given.try_iter().map_err(wrong)?;
-    let one = |item: PyResult<Bound<'_, PyAny>>| {
+    let one = |(at, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        // What is iterated over may have no end.
+        not_too_long(py, "Plan", argument, at + 1, "names")?;
         let name: String = item?.extract().map_err(|error: PyErr| wrong(error))?;
         parse(py, plan, &name)
     };
-    items.map(one).collect()
+    items.enumerate().map(one).collect()
 }

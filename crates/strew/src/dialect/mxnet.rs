@@ -330,7 +330,7 @@ fn lower<'a>(
 fn labelled(name: Option<&str>) -> Context {
     Context {
         operator: match name {
-            Some(name) => format!("mxnet.scatter_nd '{name}'").into(),
+            Some(name) => format!("mxnet.scatter_nd '{}'", name.escape_debug()).into(),
             None => "mxnet.scatter_nd".into(),
         },
         class,

@@ -165,9 +165,15 @@ impl Integers<'_> {
     /// `i64::MAX`.
     ///
     /// # Errors
-    /// [`Problem::Shape`] for another rank, [`Problem::DType`] for another type.
+    /// [`Problem::Shape`] for another rank or more than 65536 values, [`Problem::DType`] for another
+    /// type.
     pub fn list(&self, argument: &'static str) -> Result<Cow<'_, [i64]>, Problem> {
         match self {
+            Self::List(list) if list.len() > LONGEST => Err(Problem::Shape {
+                argument,
+                found: vec![list.len()],
+                expected: format!("it must have at most {LONGEST} values"),
+            }),
             Self::List(list) => Ok(Cow::Borrowed(list)),
             Self::Tensor(view) if view.rank() != 1 => Err(Problem::Shape {
                 argument,
