@@ -2,14 +2,14 @@
 
 use crate::places::cargo;
 use crate::stages::{Stages, run};
-use crate::{imports, readme};
+use crate::{imports, readme, unsafe_blocks};
 use std::process::ExitCode;
 
 /// Check the sources: format, lints, documentation, import direction, README
 ///
 /// Formatting (rustfmt), lints (clippy, warnings denied), documentation (rustdoc, warnings denied),
-/// the direction of imports between the rooms of the library, where `unsafe` may stand, and that
-/// README.md has examples in every language. `cargo xtask test` runs those examples.
+/// the direction of imports between the rooms of the library, where `unsafe` may stand, that the table
+/// of it in docs/robustness.md is right, and that README.md has examples in every language. `cargo xtask test` runs those examples.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {}
 
@@ -34,6 +34,7 @@ impl Check {
         });
         stages.run("direction of imports", imports::check_direction);
         stages.run("places of unsafe", imports::check_unsafe);
+        stages.run("table of unsafe", unsafe_blocks::check);
         stages.run("README", readme::check);
         stages.finish()
     }

@@ -12,6 +12,7 @@ mod readme;
 mod size;
 mod stages;
 mod test;
+mod unsafe_blocks;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
