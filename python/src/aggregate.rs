@@ -6,7 +6,7 @@ use crate::errors::{raise, wrong_kind};
 use crate::plan::Plan;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use strew::{Aggregate, AggregateOptions};
+use strew::{Aggregate, AggregateOptions, Error};
 
 /// Makes several things of the values of each row of a plan, in one trip; see `strew.aggregate`.
 #[pyfunction]
@@ -25,7 +25,7 @@ pub(crate) fn aggregate<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = src.py();
     let parsed: Result<Vec<Aggregate>, _> = reduces.iter().map(|name| name.parse()).collect();
-    let parsed = parsed.map_err(|error| raise(py, &error))?;
+    let parsed = parsed.map_err(|error| raise(py, &own(&error)))?;
     let fill_value = match fill_value {
         None => None,
         Some(given) => Some(scalar(given)?.ok_or_else(|| {
@@ -41,7 +41,13 @@ pub(crate) fn aggregate<'py>(
     };
     let plan = plan.get();
     let made = plan.run(src, "src", |src| {
-        plan.plan.aggregate_dyn(src, dim, &parsed, &options)
+        let made = plan.plan.aggregate_dyn(src, dim, &parsed, &options);
+        made.map_err(|error| own(&error))
     })?;
     PyTuple::new(py, made)
+}
+
+/// The error of a plan that the caller need not know of.
+fn own(error: &Error) -> Error {
+    Error::new("aggregate", error.class(), error.problem().clone())
 }

@@ -29,6 +29,12 @@ Arrays
     Element types are bool, the integers of 8 to 64 bits, float16, bfloat16 (`ml_dtypes` in
     NumPy), float32, float64, complex64 and complex128.
 
+    Only memory of the CPU is taken: a tensor on another device is refused.
+
+Derivatives
+    Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install` puts it in torch_scatter's
+    place), `strew.scatter` and `strew.gather`. Elsewhere a tensor that wants one is refused.
+
 Errors
     have the class that the framework raises. On an error, whatever was to be written to in place
     is as it was.

@@ -225,7 +225,8 @@ unsafe fn join<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 ) -> bool {
     // SAFETY: the caller's promise; the value is below the limit when the cell is touched.
     unsafe {
-        let value: i64 = line.index.cast::<I>().add(i).read().into();
+        // Once: whoever changes the index meanwhile cannot come between the check and the use.
+        let value: i64 = line.index.cast::<I>().add(i).read_volatile().into();
         let inside = value.cast_unsigned() < line.term.limit as u64;
         if inside {
             let row = value as isize;
@@ -293,7 +294,7 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         }
         // SAFETY: as above.
         unsafe {
-            let value: i64 = index.add(i).read().into();
+            let value: i64 = index.add(i).read_volatile().into(); // As above.
             if value.cast_unsigned() >= limit {
                 return false;
             }
