@@ -1,9 +1,7 @@
 """The scatter family of tensor operators: exact, deterministic, in every framework's spelling.
 
-Each framework's operators are in the module of its name, with its own argument names, order,
-defaults and exceptions: `strew.mxnet`, `strew.openvino`, `strew.torch`, `strew.mindspore`,
-`strew.torch_scatter`, `strew.onnx`, `strew.tensorflow`, `strew.jax`,
-`strew.stablehlo`, `strew.numpy`, `strew.numpy_groupies`. None of the frameworks has to be installed.
+Each framework's operators are in the module of its name (`strew.torch`, `strew.jax`, and so on: ``help(strew)`` lists
+them), with its own argument names, order, defaults and exceptions. None of the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew

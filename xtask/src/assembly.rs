@@ -2,12 +2,14 @@
 
 use crate::places::{cargo, target};
 use crate::stages::{Outcome, Stages, run};
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Check that the hot loops are still vectorised and unrolled (x86-64 only)
 ///
-/// Compiles the library once more, as one unit and with the types in its symbols, into a folder of
-/// its own under the target folder, and looks at the assembly: which instructions the sums of
+/// Compiles the library once more, with the types in its symbols, into a folder of its own under the target
+/// folder, and looks at the assembly: which instructions the sums of
 /// float32 and float16 rows, of short rows and of single float32 elements, are made of. Takes some minutes the
 /// first time and nothing when the library has not changed; skipped on other architectures.
 #[derive(Debug, clap::Args)]
@@ -84,9 +86,7 @@ fn check() -> Outcome {
         return Ok(());
     }
     let folder = target("assembly");
-    let file = folder.join("strew.s");
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    // As it is released, but as one unit, whose assembly is one file.
+    // As it is released, but for what is done when it is linked.
     let mut compile = cargo([
         "rustc",
         "--package",
@@ -95,18 +95,36 @@ fn check() -> Outcome {
         "--release",
         "--config",
         "profile.release.lto=false",
-        "--config",
-        "profile.release.codegen-units=1",
     ]);
-    compile.arg("--target-dir").arg(&folder).arg("--");
-    compile.arg(format!("--emit=asm={}", file.display()));
-    run(compile.arg("-Csymbol-mangling-version=v0"))?;
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    compile.arg("--target-dir").arg(&folder);
+    run(compile.args(["--", "--emit=asm", "-Csymbol-mangling-version=v0"]))?;
+    let text = units(&folder.join("release/deps"))
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .concat();
     let wrong: Vec<String> = KERNELS.iter().filter_map(|k| k.fault(&text)).collect();
     match wrong.is_empty() {
         true => Ok(()),
         false => Err(wrong.join("; ")),
     }
+}
+
+/// The assembly of all units of the last compilation. Those of others, by another compiler for example, have
+/// another hash in front of the unit's name.
+fn units(folder: &Path) -> io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with("strew-") && name.ends_with(".s") {
+            files.push((entry.metadata()?.modified()?, name, entry.path()));
+        }
+    }
+    let hash = |name: &str| name.split('.').next().map(str::to_owned);
+    let last = files.iter().max_by_key(|(time, ..)| *time);
+    let last = last.and_then(|(_, name, _)| hash(name));
+    let own = files.into_iter().filter(|(_, name, _)| hash(name) == last);
+    own.map(|(_, _, path)| std::fs::read_to_string(path))
+        .collect()
 }
 
 impl Kernel {

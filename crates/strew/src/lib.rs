@@ -18,8 +18,8 @@
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
-//! Each framework's operators are in the module of its name: [`torch`], [`torch_scatter`], [`tensorflow`],
-//! [`jax`], [`stablehlo`], [`onnx`], [`openvino`], [`mindspore`], [`mxnet`]. Each has two forms: a typed one over slices, `ndarray` arrays
+//! Each framework's operators are in the module of its name, such as [`torch`]; [`scatter`](fn@scatter) and
+//! [`gather`] are for those who have none in mind. Each has two forms: a typed one over slices, `ndarray` arrays
 //! and [`Tensor`]s, and an erased one (`..._dyn`) over [`DynView`]s. [`OPERATORS`] lists them as
 //! data. Their derivatives are in [`grad`].
 //!
@@ -45,13 +45,7 @@ pub mod scatter;
 mod tensor;
 mod threads;
 
-pub use dialect::{Aggregate, AggregateOptions, Plan, Reduce};
-pub use dialect::{Argument, Arguments, Call, Integers, Kind, Operator, Ready, Value, find};
-pub use dialect::{
-    OPERATORS, jax, mindspore, mxnet, numpy, numpy_groupies, onnx, openvino, stablehlo, tensorflow,
-    torch, torch_scatter,
-};
-pub use dialect::{ScatterOptions, gather, gather_dyn, scatter, scatter_dyn, scatter_into};
+pub use dialect::*;
 pub use environment::{check_environment, parse_bytes};
 pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};
