@@ -84,6 +84,10 @@ from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
 
+# NumPy's interface is looked up at the first call. A process that another thread forks just then would wait
+# forever for that thread, which it has not.
+mxnet.scatter_nd([0.0], [[0]], (1,))
+
 if "torch" in _sys.modules:
     # Its compilers have to know the operators before they meet them. A release that is too old for
     # that says so when it is asked for derivatives.
