@@ -82,6 +82,6 @@ mod tests {
         let table = "| file | times |\n|---|---|\n| `a/b.rs` | 12 | why | how |\n| `c` | 3 |\nx";
         assert_eq!(rows(table), Counts::from([("a/b.rs".to_owned(), 12)]));
         assert_eq!(times("unsafe fn a() { unsafe { b() } } // unsafe"), 2);
-        assert_eq!(times(r#"let unsafe_op = "unsafe";"#), 0);
+        assert_eq!(times("let unsafe_op = \"unsafe\";"), 0);
     }
 }
