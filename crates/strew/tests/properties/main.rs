@@ -1,6 +1,8 @@
 //! Properties: on random shapes, strides, element types, values and indices, every operator has
 //! the bits of its naive loop, with every strategy and any number of threads.
 
+#[path = "../compared/mod.rs"]
+mod compared;
 #[path = "../naive/mod.rs"]
 mod naive;
 #[path = "../support/mod.rs"]
@@ -24,25 +26,10 @@ mod torch;
 mod torch_family;
 mod torch_scatter;
 
+use compared::Basis;
 use proptest::prelude::*;
 use strew::DType;
-use support::{Random, Spread, Style};
-
-/// What every property starts from: a type, a kind of values, a spread of indices, and a seed for
-/// everything that need not shrink.
-#[derive(Clone, Debug)]
-struct Basis {
-    dtype: DType,
-    style: Style,
-    spread: Spread,
-    seed: u64,
-}
-
-impl Basis {
-    fn random(&self) -> Random {
-        Random(self.seed)
-    }
-}
+use support::{Spread, Style};
 
 prop_compose! {
     fn basis()(

@@ -1,9 +1,9 @@
 //! Sizes just below, at and beyond every limit at which the engine changes what it does.
 
+use crate::compared::torch::defined;
 use crate::naive::{self, Array, Outcome};
 use crate::support::ways::{Needs, Way, assert_matches, call, made, positions, run, ways};
 use crate::support::{Placement, Random, Spread, Strided, Style};
-use crate::torch::defined;
 use strew::{DType, Split, Strategy, Value};
 
 const REDUCES: [&str; 5] = ["sum", "prod", "mean", "amax", "amin"];

@@ -323,7 +323,7 @@ fn slices(case: &Case) {
         _ => {
             let reduce = random.pick(&["prod", "mean", "amax", "amin"]);
             let include_self = random.chance(2);
-            if !crate::torch::defined(dtype, reduce) {
+            if !crate::compared::torch::defined(dtype, reduce) {
                 return;
             }
             let expected = naive::torch::scatter_reduce(
