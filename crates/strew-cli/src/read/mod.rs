@@ -150,13 +150,7 @@ impl Place {
 
     /// Reads the tensor, or maps it.
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded> {
-        let file = open(&self.path)?;
-        let member = self.member.as_deref();
-        let loaded = match self.format {
-            Format::Npy => npy::load(&file, self.bf16, purpose),
-            Format::Npz => npz::load(&file, member, self.bf16, purpose),
-            Format::Safetensors => safetensors::load(&file, member, purpose),
-        };
+        let loaded = self.load_from(&open(&self.path)?, purpose);
         let mut loaded =
             loaded.map_err(|failure| failure.in_file(self.path.display().to_string()))?;
         if let Storage::Mapped(mapped) = &mut loaded.storage {
@@ -164,6 +158,16 @@ impl Place {
             mapped.watch(&Failure::file(&self.path, shorter));
         }
         Ok(loaded)
+    }
+
+    /// Likewise from the file that is open, whatever its name is.
+    pub(crate) fn load_from(&self, file: &File, purpose: Purpose) -> Result<Loaded> {
+        let member = self.member.as_deref();
+        match self.format {
+            Format::Npy => npy::load(file, self.bf16, purpose),
+            Format::Npz => npz::load(file, member, self.bf16, purpose),
+            Format::Safetensors => safetensors::load(file, member, purpose),
+        }
     }
 }
 
