@@ -21,21 +21,23 @@ const GROUND: [&str; 6] = [
 /// The library's sources, from the root.
 const LIBRARY: &str = "crates/strew/src";
 
-/// Where `unsafe` may stand: whole folders, and the files that map files into memory and take the
-/// signals that come of it.
-const UNSAFE: [&str; 5] = [
+/// Where `unsafe` may stand: whole folders, the files that map files into memory and take the
+/// signals that come of it, and the one that makes the fuzzer's views.
+const UNSAFE: [&str; 6] = [
     "crates/strew/src/kernel/",
     "crates/strew/src/tensor/",
     "python/src/",
     "crates/strew-cli/src/mapped.rs",
     "crates/strew-cli/src/signals.rs",
+    "fuzz/src/memory.rs",
 ];
 
 /// Where Rust sources are.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     "crates/strew/src",
     "crates/strew-cli/src",
     "crates/strew-vectors/src",
+    "fuzz/src",
     "python/src",
     "xtask/src",
 ];

@@ -5,10 +5,12 @@ mod bandwidth;
 mod bench;
 mod check;
 mod conformance;
+mod fuzz;
 mod imports;
 mod places;
 mod python;
 mod readme;
+mod sanitize;
 mod size;
 mod stages;
 mod test;
@@ -39,6 +41,8 @@ enum Chore {
     Conformance(conformance::Conformance),
     Size(size::Size),
     Bench(bench::Bench),
+    Fuzz(fuzz::Fuzz),
+    Sanitize(sanitize::Sanitize),
 }
 
 fn main() -> ExitCode {
@@ -49,5 +53,7 @@ fn main() -> ExitCode {
         Chore::Conformance(chore) => chore.run(),
         Chore::Size(chore) => chore.run(),
         Chore::Bench(chore) => chore.run(),
+        Chore::Fuzz(chore) => chore.run(),
+        Chore::Sanitize(chore) => chore.run(),
     }
 }

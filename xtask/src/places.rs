@@ -30,6 +30,17 @@ pub(crate) fn cargo<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command
     command
 }
 
+/// What the compiler calls this machine.
+pub(crate) fn host() -> Result<String, String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let said = command(rustc).arg("-vV").output();
+    let said = said.map_err(|e| format!("rustc: {e}"))?.stdout;
+    let said = String::from_utf8_lossy(&said);
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned)
+        .ok_or_else(|| "rustc does not say what this machine is".into())
+}
+
 /// The command-line tool, as `cargo build --release` leaves it.
 pub(crate) fn binary() -> PathBuf {
     target("release").join(format!("strew{}", std::env::consts::EXE_SUFFIX))

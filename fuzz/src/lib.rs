@@ -1,0 +1,110 @@
+//! What strew is fuzzed with. A target is a function that makes a problem of any bytes, and panics if strew does with it
+//! what it must not. `cargo xtask fuzz` lets libFuzzer look for bytes that do; docs/fuzzing.md says more.
+
+mod arguments;
+mod calls;
+mod engine;
+mod files;
+mod made;
+mod memory;
+mod plan;
+
+// What the targets share with the tests of the library, and the parts of the command line that they try.
+#[path = "../../crates/strew/tests/compared/mod.rs"]
+mod compared;
+#[path = "../../crates/strew/tests/naive/mod.rs"]
+mod naive;
+#[path = "../../crates/strew/tests/support/mod.rs"]
+mod support;
+
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/cli.rs"]
+mod cli;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/failure.rs"]
+mod failure;
+#[path = "../../crates/strew-cli/src/literal.rs"]
+mod literal;
+#[path = "../../crates/strew-cli/src/mapped.rs"]
+mod mapped;
+#[allow(dead_code, unused_imports)]
+#[path = "../../crates/strew-cli/src/read/mod.rs"]
+mod read;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/values.rs"]
+mod values;
+
+// Only the tests within those use these. They run in their own crate, but lints read them here, too.
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/interrupt.rs"]
+mod interrupt;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/show.rs"]
+mod show;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/write.rs"]
+mod write;
+
+use std::sync::Once;
+
+/// The environment variable that names the fuzzer's target.
+pub const TARGET: &str = "STREW_FUZZ_TARGET";
+
+/// Something that is fuzzed.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub name: &'static str,
+    /// Panics if strew does what it must not.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: [Target; 7] = [
+    Target {
+        name: "calls",
+        run: calls::calls,
+    },
+    Target {
+        name: "engine",
+        run: engine::engine,
+    },
+    Target {
+        name: "npy",
+        run: files::npy,
+    },
+    Target {
+        name: "npz",
+        run: files::npz,
+    },
+    Target {
+        name: "safetensors",
+        run: files::safetensors,
+    },
+    Target {
+        name: "arguments",
+        run: arguments::arguments,
+    },
+    Target {
+        name: "plan",
+        run: plan::plan,
+    },
+];
+
+/// The target of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+/// No tensor that a target asks for takes more than this: what takes long finds little.
+const MEMORY: u64 = 1 << 20;
+
+/// Sets what holds for the whole process.
+fn set_up() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| strew::set_memory_limit(Some(MEMORY)));
+}
