@@ -17,6 +17,9 @@ const TARGETS: [&str; 7] = [
     "plan",
 ];
 
+/// More inputs than this of a target do not go into the repository: the last ones add an edge each.
+const MOST_KEPT: usize = 300;
+
 /// What the compiler adds to each edge and comparison, for libFuzzer to see. It is an ordinary pass: any toolchain has it.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -127,7 +130,6 @@ impl<'f> Fuzzer<'f> {
         fuzzer.arg(format!("-max_len={LONGEST}"));
         // An input takes microseconds: one of seconds is a finding.
         fuzzer.args(["-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1"]);
-        // Each thread of a run would have a counter of its own to race for.
         fuzzer.arg(format!("-artifact_prefix={}/", self.findings.display()));
         fuzzer.args([&self.kept, &self.corpus]).stderr(log);
         let ended = run(&mut fuzzer);
@@ -152,7 +154,7 @@ impl<'f> Fuzzer<'f> {
         files.max_by_key(|path| path.metadata().and_then(|m| m.modified()).ok())
     }
 
-    /// Puts the fewest inputs that cover what all kept ones cover into the repository's corpus.
+    /// Puts the fewest inputs that cover what all kept ones cover into the repository's corpus, or the first of them.
     fn minimise(&self) -> Outcome {
         let fewest = target("fuzz").join("fewest").join(self.name);
         let failed = |e: std::io::Error| format!("{}: {e}", fewest.display());
@@ -162,7 +164,9 @@ impl<'f> Fuzzer<'f> {
         fs::create_dir_all(&fewest).map_err(failed)?;
         let log = File::create(self.log.with_extension("merge.log")).map_err(failed)?;
         let mut fuzzer = self.command();
-        fuzzer.args(["-set_cover_merge=1", &format!("-max_len={LONGEST}")]);
+        // By edges alone: how often each is taken would keep ten times as many.
+        fuzzer.args(["-set_cover_merge=1", "-use_counters=0"]);
+        fuzzer.arg(format!("-max_len={LONGEST}"));
         run(fuzzer.args([&fewest, &self.kept, &self.corpus]).stderr(log))?;
         for old in fs::read_dir(&self.corpus).map_err(failed)?.flatten() {
             // What has a name of its own is an input that once found something.
@@ -170,7 +174,10 @@ impl<'f> Fuzzer<'f> {
                 fs::remove_file(old.path()).map_err(failed)?;
             }
         }
-        for new in fs::read_dir(&fewest).map_err(failed)?.flatten() {
+        let mut new: Vec<_> = fs::read_dir(&fewest).map_err(failed)?.flatten().collect();
+        // They were written in the order of what each adds.
+        new.sort_by_key(|file| file.metadata().and_then(|m| m.modified()).ok());
+        for new in new.iter().take(MOST_KEPT) {
             fs::copy(new.path(), self.corpus.join(new.file_name())).map_err(failed)?;
         }
         Ok(())
