@@ -214,7 +214,7 @@ fn layout(from: &mut Unstructured<'_>, dtype: DType, shape: &[usize]) -> Result<
             0..=7 => step,
             8..=10 => {
                 step = step.saturating_mul(pick(from, &[1, 1, 2, 3])?);
-                pick(from, &[step, -step, step, 0])?
+                pick(from, &[step, step.saturating_neg(), step, 0])?
             }
             11 => 0,
             _ => isize::from(i8::arbitrary(from)?).saturating_mul(pick(

@@ -5,17 +5,18 @@ use crate::stages::{Outcome, Stages, run};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Run the Rust tests under AddressSanitizer, valgrind's memcheck and ThreadSanitizer (Linux, x86-64)
+/// Run the Rust tests under AddressSanitizer and valgrind's memcheck (Linux, x86-64)
 ///
-/// `address`: all Rust tests but the documentation's. `memcheck`: the library's unit tests and those of its kernels, as
-/// far as AVX2; it needs valgrind. `thread`: the tests that share runs out among threads, without the standard
-/// library, which is not instrumented: xtask/thread.supp says what is left out and why.
+/// `address`: all Rust tests but the documentation's. `memcheck`: the library's unit tests and those that run kernels on small
+/// arrays, as far as AVX2; it needs valgrind. `thread`, which is run only when it is named: ThreadSanitizer on the tests that
+/// share runs out among threads. It needs the sources of the standard library: that of the toolchain is not instrumented,
+/// and each of its locks would be a race.
 ///
 /// Each builds everything once more, into a folder of its own under the target folder. The sanitizers are parts of the
 /// compiler that are not stable: RUSTC_BOOTSTRAP is set for these builds only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sanitize {
-    /// Only these [default: all]
+    /// Which [default: address, memcheck]
     #[arg(value_enum)]
     tools: Vec<Tool>,
 }
@@ -30,7 +31,8 @@ enum Tool {
 impl Sanitize {
     pub(crate) fn run(&self) -> ExitCode {
         let mut stages = Stages::default();
-        let wanted = |tool| self.tools.is_empty() || self.tools.contains(&tool);
+        let usual = self.tools.is_empty();
+        let wanted = |tool| self.tools.contains(&tool) || (usual && tool != Tool::Thread);
         if wanted(Tool::Address) {
             stages.run("AddressSanitizer", address);
         }
@@ -67,41 +69,62 @@ fn address() -> Outcome {
 }
 
 fn thread() -> Outcome {
+    let said = command("rustc").args(["--print", "sysroot"]).output();
+    let said = said.map_err(|e| format!("rustc: {e}"))?.stdout;
+    let sysroot = PathBuf::from(String::from_utf8_lossy(&said).trim());
+    if !sysroot.join("lib/rustlib/src/rust/library").is_dir() {
+        return Err(
+            "the sources of the standard library are needed: rustup component add rust-src".into(),
+        );
+    }
     let mut tests = sanitized("thread", &["strew"])?;
+    tests.arg("-Zbuild-std");
     for test in PARALLEL {
         tests.args(["--test", test]);
     }
-    let suppressions = root().join("xtask/thread.supp");
-    let options = format!("suppressions={}", suppressions.display());
-    // One std for all sanitizers is what there is without its sources.
-    let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
-    run(tests.env("RUSTFLAGS", flags).env("TSAN_OPTIONS", options))
+    // Fences, which ThreadSanitizer does not know, are written otherwise then.
+    run(tests.env(
+        "RUSTFLAGS",
+        "-Zsanitizer=thread --cfg crossbeam_sanitize_thread",
+    ))
 }
 
 /// The tests of runs that are shared out among threads.
 const PARALLEL: [&str; 3] = ["sharing", "untouched", "segments"];
 
+/// The tests that run kernels on arrays that memcheck can walk through in minutes.
+const KERNELS: [&str; 4] = ["choices", "floats", "hostile", "segments"];
+
 fn memcheck() -> Outcome {
     let mut build = cargo(["test", "--package", "strew", "--lib", "--no-run"]);
-    build.args(["--message-format", "json"]);
-    let binary = test_binary(&mut build)?;
-    let mut valgrind = command("valgrind");
-    valgrind.args(["--error-exitcode=1", "--quiet", "--leak-check=no"]);
-    // One thread at a time is all that valgrind runs.
-    run(valgrind.arg(binary).arg("--test-threads=1"))
+    for test in KERNELS {
+        build.args(["--test", test]);
+    }
+    let suppressions = root().join("xtask/memcheck.supp");
+    for binary in test_binaries(build.args(["--message-format", "json"]))? {
+        let mut valgrind = command("valgrind");
+        valgrind.args(["--error-exitcode=1", "--quiet", "--leak-check=no"]);
+        valgrind.arg(format!("--suppressions={}", suppressions.display()));
+        valgrind.current_dir(root().join("crates/strew"));
+        // One thread at a time is all that valgrind runs.
+        run(valgrind.arg(binary).arg("--test-threads=1"))?;
+    }
+    Ok(())
 }
 
-/// The test binary that cargo says it has built.
-fn test_binary(build: &mut Command) -> Outcome<PathBuf> {
+/// The test binaries that cargo says it has built.
+fn test_binaries(build: &mut Command) -> Outcome<Vec<PathBuf>> {
     let failed = |e: std::io::Error| format!("cargo: {e}");
-    let output = build
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .map_err(failed)?;
+    let build = build.stderr(std::process::Stdio::inherit());
+    let output = build.output().map_err(failed)?;
     let said = String::from_utf8_lossy(&output.stdout);
-    let found = said.lines().rev().find_map(|line| {
+    let found = said.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message.get("executable")?.as_str().map(PathBuf::from)
     });
-    found.ok_or_else(|| "cargo built no tests".into())
+    let found: Vec<PathBuf> = found.collect();
+    match output.status.success() && !found.is_empty() {
+        true => Ok(found),
+        false => Err("the tests were not built".into()),
+    }
 }
