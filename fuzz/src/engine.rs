@@ -75,6 +75,10 @@ fn of_canonical(from: &mut Unstructured<'_>) -> Result<canonical::Case> {
         bounds: Bounds {
             negative: pick(from, &canonical::NEGATIVE)?,
             out_of_range: pick(from, &canonical::OUT_OF_RANGE)?,
+            ignored: pick(
+                from,
+                &[None, None, None, Some(-1), Some(0), Some(2), Some(i64::MIN)],
+            )?,
         },
         odd: pick(from, &[40, 3, 1_000_000])?,
     })

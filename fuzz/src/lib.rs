@@ -25,11 +25,15 @@ mod cli;
 mod failure;
 #[path = "../../crates/strew-cli/src/literal.rs"]
 mod literal;
+#[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/mapped.rs"]
 mod mapped;
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/strew-cli/src/read/mod.rs"]
 mod read;
+#[allow(dead_code, unused_imports)]
+#[path = "../../crates/strew-cli/src/signals.rs"]
+mod signals;
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/values.rs"]
 mod values;
