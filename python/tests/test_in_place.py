@@ -84,3 +84,15 @@ def test_out_decides_the_size():
     out = np.zeros((4, 2))
     result = strew.torch_scatter.scatter([[1.0, 2.0]], [3], 0, out, dim_size=99)
     assert result is out and out[3].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_target_inside_an_index_of_larger_elements(at):
+    """Found by fuzzing: the last byte of an index was changed, and the index read once more."""
+    memory = np.zeros(16, np.uint8)
+    index, target = memory[:4].view(np.int32), memory[at : at + 1].view(bool)
+    with pytest.raises(RuntimeError, match="shares memory with index"):
+        strew.torch.scatter_reduce_(target, 0, index, np.ones(1, bool), "prod", include_self=False)
+    assert not memory.any()
+    strew.torch.scatter_reduce_(memory[4:5].view(bool), 0, index, np.ones(1, bool), "prod", include_self=False)
+    assert memory[4] == 1

@@ -48,9 +48,9 @@ pub(crate) fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layo
             );
         }
     }
-    // Overlap: -right size < difference < left size.
-    let low = 1 - right.dtype().size() as i128;
-    let high = left.dtype().size() as i128 - 1;
+    // Overlap: -left size < difference < right size.
+    let low = 1 - left.dtype().size() as i128;
+    let high = right.dtype().size() as i128 - 1;
     reachable(unknowns, start, low, high)
 }
 
@@ -231,5 +231,31 @@ mod tests {
         let rest = Layout::new(DType::F32, &[1000, 4], &[28, 4]).unwrap();
         assert!(!overlap_each_other(4096, &part, 4096 + 12, &rest));
         assert!(overlap_each_other(4096, &part, 4096 + 8, &rest));
+    }
+
+    /// Found by fuzzing: a bool in the last byte of an index was taken for apart from it.
+    #[test]
+    fn elements_of_different_sizes() {
+        let dtypes = [DType::U8, DType::I16, DType::I32, DType::F64, DType::C128];
+        let every = |dtype: DType| {
+            let size = dtype.size().cast_signed();
+            [-2, -1, 0, 1, 3].map(|n| Layout::new(dtype, &[2], &[n * size]).unwrap())
+        };
+        let all = |at: usize, layout: &Layout| -> Vec<isize> {
+            let size = layout.dtype().size().cast_signed();
+            let firsts = bytes(at, layout).into_iter();
+            firsts.flat_map(|b| b..b + size).collect()
+        };
+        for left in dtypes.iter().flat_map(|&dtype| every(dtype)) {
+            let own = all(100, &left);
+            for right in dtypes.iter().flat_map(|&dtype| every(dtype)) {
+                for at in 50..150 {
+                    let other = all(at, &right);
+                    let shared = own.iter().any(|b| other.contains(b));
+                    let found = overlap_each_other(100, &left, at, &right);
+                    assert_eq!(found, shared, "{left:?} {at} {right:?}");
+                }
+            }
+        }
     }
 }
