@@ -3,6 +3,7 @@
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`, `torch_scatter/utils.py`,
 //! `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
+mod checks;
 mod composite;
 mod gather;
 mod segment;

@@ -58,6 +58,7 @@
 
 mod composite;
 mod cotangents;
+mod entries;
 mod field;
 mod forward;
 mod passes;

@@ -1,22 +1,21 @@
 //! Derivatives of the operators on segments: torch_scatter's `segment_coo`, `segment_csr`, `gather_coo` and
 //! `gather_csr`, PyTorch's `segment_reduce`.
 //!
-//! Segments are seen as a plan: each row of the source goes to one row of the result. Where runs overlap, a row goes to
-//! several, and is listed once for each.
+//! Segments are seen as a plan: see `entries.rs`.
 
+use super::entries::{DROP, Entries};
 use super::forward::{Forward, Own, Rule};
-use super::route::{Packed, Route, own, packed};
+use super::route::{Packed, Route, own};
 use super::tangents::from_positions;
 use super::{context, expect_field, expect_like, typed};
 use crate::dialect::torch::{Reduce as TorchReduce, Segments};
 use crate::dialect::torch_scatter::{self, Reduce};
-use crate::dialect::{Arguments, Call, Plan, Value, find};
+use crate::dialect::{Arguments, Call, Value, find};
 use crate::error::{Class, Error, Problem, Result};
 use crate::kernel::Combine;
-use crate::plan::{Bounds, Negative, OutOfRange, Pairing};
 use crate::scatter::{Destinations, Output, Place, Reduction, Scatter, Start, Target};
 use crate::tensor::shaped;
-use crate::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView, try_vec};
+use crate::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView};
 
 /// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given that of its result.
 ///
@@ -692,109 +691,4 @@ fn summed_at(
     let sum = Reduction::into_self(Combine::Sum);
     let made = Scatter::new(to, sum, "grad", cells.clone(), target)?.run()?;
     Ok(made.tensor.expect("a scatter into a new tensor makes one"))
-}
-
-const DROP: Bounds = Bounds {
-    negative: Negative::Drop,
-    out_of_range: OutOfRange::Drop,
-    ignored: None,
-};
-
-/// Which row of the source goes to which row of the result.
-struct Entries {
-    /// From the entries to the rows of the result.
-    plan: Plan,
-    /// From the entries to the rows of the source, if those are not the same.
-    picked: Option<Plan>,
-    /// Elements of a row.
-    width: usize,
-}
-
-impl Entries {
-    /// Of places whose index has been looked at.
-    fn of(places: &Destinations<'_>, last_stays: bool) -> Result<Self, Problem> {
-        let component = &places.components()[0];
-        let axis = component.axis;
-        let (cells, updates) = (places.shape(), places.updates_shape());
-        let lines: usize = updates[..axis].iter().product();
-        let (rows, many) = (cells[axis], updates[axis]);
-        let mut values: Vec<i64> = try_vec("pointers", component.index.view().len())?;
-        component.index.view().all_integers(|block| {
-            values.extend_from_slice(block);
-            true
-        });
-        let size = |value: i64| usize::try_from(value).unwrap_or(usize::MAX).min(many);
-        let per_line = values.len().checked_div(lines).unwrap_or(0);
-        let run = |line: usize, n: usize| {
-            let at = line * per_line + n;
-            let of = |at: usize| values.get(at).map_or(0, |&value| size(value));
-            of(at)..of(at + 1)
-        };
-        let runs = move || (0..lines).flat_map(move |line| (0..rows).map(move |n| (line, n)));
-        let numbers = |count: usize| Tensor::<i64>::zeros(&[count]);
-        let width = updates[axis + 1..].iter().product();
-        if places.pairing() == Some(Pairing::Ascending) {
-            let mut to = numbers(lines * many)?;
-            for (k, to) in to.as_mut_slice().iter_mut().enumerate() {
-                let value = values.get(k).copied().unwrap_or(-1);
-                *to = (k / many.max(1)) as i64 * rows as i64 + value;
-            }
-            let plan = plan(&to, lines * rows)?;
-            return Ok(Self {
-                plan,
-                picked: None,
-                width,
-            });
-        }
-        let mut overlap = false;
-        let mut to = numbers(lines * many)?;
-        let owners = to.as_mut_slice();
-        owners.fill(-1);
-        for (line, n) in runs() {
-            for owner in owners[line * many..][..many]
-                .get_mut(run(line, n))
-                .unwrap_or_default()
-            {
-                overlap |= *owner >= 0;
-                *owner = (line * rows + n) as i64;
-            }
-        }
-        if !overlap || last_stays {
-            let plan = plan(&to, lines * rows)?;
-            return Ok(Self {
-                plan,
-                picked: None,
-                width,
-            });
-        }
-        let count = runs().map(|(line, n)| run(line, n).len());
-        let count = count.fold(0usize, usize::saturating_add);
-        let (mut to, mut from) = (numbers(count)?, numbers(count)?);
-        let all = runs().flat_map(|(line, n)| run(line, n).map(move |k| (line, n, k)));
-        let both = to.as_mut_slice().iter_mut().zip(from.as_mut_slice());
-        for ((to, from), (line, n, k)) in both.zip(all) {
-            *to = (line * rows + n) as i64;
-            *from = (line * many + k) as i64;
-        }
-        Ok(Self {
-            plan: plan(&to, lines * rows)?,
-            picked: Some(plan(&from, lines * many)?),
-            width,
-        })
-    }
-
-    /// The rows of a source as they are listed.
-    fn listed<'v>(&self, src: &DynView<'v>) -> Result<Packed<'v>, Problem> {
-        let Some(picked) = &self.picked else {
-            return packed(src, &[self.plan.len(), self.width]);
-        };
-        let rows = packed(src, &[picked.size(), self.width])?;
-        let made = picked.gather_dyn(&rows.view(), 0).map_err(own)?;
-        Ok(Packed::Copy(made))
-    }
-}
-
-fn plan(numbers: &Tensor<i64>, size: usize) -> Result<Plan, Problem> {
-    let numbers = numbers.view().into_dyn();
-    Plan::new_dyn(&numbers, Some(size), DROP, None).map_err(own)
 }

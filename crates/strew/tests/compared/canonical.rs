@@ -8,16 +8,6 @@ use crate::support::{Placement, Random, Strided};
 use strew::scatter::{Destinations, Finish, Place, Reduction, Scatter, Target};
 use strew::{Bounds, Combine, DType, DynView, Negative, OutOfRange, Problem};
 
-pub(crate) const INDEX_TYPES: [DType; 8] = [
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-];
 pub(crate) const NEGATIVE: [Negative; 3] = [Negative::Reject, Negative::Wrap, Negative::Drop];
 pub(crate) const OUT_OF_RANGE: [OutOfRange; 3] =
     [OutOfRange::Error, OutOfRange::Drop, OutOfRange::Clip];

@@ -22,6 +22,7 @@ mod segment_reduce;
 mod sizes;
 mod torch;
 mod torch_family;
+mod torch_index;
 mod torch_scatter;
 mod views;
 

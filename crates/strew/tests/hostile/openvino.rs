@@ -2,8 +2,8 @@
 
 use crate::naive::openvino::selected;
 use crate::naive::{self, Array};
-use crate::support::Strided;
 use crate::support::ways::{call, made};
+use crate::support::{INTEGERS, Strided};
 use crate::{counted, ints, refuses, text};
 use strew::{Class, DType, Value};
 
@@ -219,16 +219,7 @@ fn dtypes_and_kinds() {
 /// Every integer type's ends as start, stop and step, against walking the slice.
 #[test]
 fn the_ends_of_the_integers() {
-    for dtype in [
-        DType::I8,
-        DType::I16,
-        DType::I32,
-        DType::I64,
-        DType::U8,
-        DType::U16,
-        DType::U32,
-        DType::U64,
-    ] {
+    for dtype in INTEGERS {
         let (low, high) = naive::number::range(dtype);
         let most = i128::from(i64::MAX);
         let mut values: Vec<i64> = [

@@ -1,8 +1,9 @@
 //! The canonical scatter: every index type under every bounds rule.
 
 use crate::compared::canonical::{
-    Case, INDEX_TYPES, JOINS, NEGATIVE, OUT_OF_RANGE, check_affine, check_elements, check_rows,
+    Case, JOINS, NEGATIVE, OUT_OF_RANGE, check_affine, check_elements, check_rows,
 };
+use crate::support::INTEGERS;
 use crate::support::ways::ways;
 use crate::{basis, cases, shape};
 use proptest::prelude::*;
@@ -13,7 +14,7 @@ prop_compose! {
         shape in shape(1..5),
         batch in shape(0..4),
         basis in basis(),
-        index in prop::sample::select(INDEX_TYPES.to_vec()),
+        index in prop::sample::select(INTEGERS.to_vec()),
         negative in prop::sample::select(NEGATIVE.to_vec()),
         out_of_range in prop::sample::select(OUT_OF_RANGE.to_vec()),
         join in prop::sample::select(JOINS.to_vec()),

@@ -2,21 +2,11 @@
 
 use crate::naive::{self, Array};
 use crate::support::ways::{Needs, assert_matches, call, made, run, ways};
-use crate::support::{Placement, Random, Strided};
+use crate::support::{INTEGERS, Placement, Random, Strided};
 use crate::{Basis, basis, cases, shape};
 use proptest::prelude::*;
 use strew::{Bounds, DType, Scalar, Value};
 
-const INDEX_TYPES: [DType; 8] = [
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-];
 const REDUCE: [&str; 6] = ["sum", "mean", "prod", "amin", "amax", "assign"];
 
 #[derive(Clone, Debug)]
@@ -49,7 +39,7 @@ prop_compose! {
         dim in 0..shape.len(),
         reduce in prop::sample::select(REDUCE.to_vec()),
         index_rank in 0..=shape.len(),
-        index in prop::sample::select(INDEX_TYPES.to_vec()),
+        index in prop::sample::select(INTEGERS.to_vec()),
         cells in 1usize..8,
         mode in prop::sample::select(vec!["error", "wrap", "drop", "clip"]),
         ignored in prop::sample::select(vec![None, None, Some(-1), Some(0), Some(3), Some(100)]),

@@ -4,7 +4,7 @@ use crate::naive::number::extremes;
 use crate::naive::{self, Array, Outcome, coordinates};
 use crate::support::memory::array_of;
 use crate::support::ways::assert_matches;
-use crate::support::{Placement, Random, Spread, Strided, Style};
+use crate::support::{INTEGERS, Placement, Random, Spread, Strided, Style};
 use crate::{Basis, basis, cases, shape};
 use proptest::prelude::*;
 use strew::{Bounds, DType, Negative, OutOfRange, Plan, Reduce, Way};
@@ -33,9 +33,7 @@ prop_compose! {
     fn case()(shape in shape(1..5), basis in basis())(
         dim in 0..shape.len(),
         reduce in prop::sample::select(Reduce::ALL.to_vec()),
-        index_type in prop::sample::select(vec![
-            DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64,
-        ]),
+        index_type in prop::sample::select(INTEGERS.to_vec()),
         size in prop_oneof![4 => 1usize..8, 1 => 20usize..120],
         drops in prop::bool::weighted(0.3),
         shape in Just(shape),

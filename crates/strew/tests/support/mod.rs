@@ -9,4 +9,4 @@ pub(crate) mod random;
 pub(crate) mod ways;
 
 pub(crate) use memory::{Placement, Strided};
-pub(crate) use random::{Random, Spread, Style};
+pub(crate) use random::{INTEGERS, Random, Spread, Style};

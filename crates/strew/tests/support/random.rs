@@ -4,6 +4,18 @@ use crate::naive::number::{extremes, finite_extremes, write};
 use crate::naive::{Array, Num};
 use strew::DType;
 
+/// What an index is made of, in nearly all dialects.
+pub(crate) const INTEGERS: [DType; 8] = [
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+];
+
 /// SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(pub u64);

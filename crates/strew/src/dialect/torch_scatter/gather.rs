@@ -4,8 +4,9 @@
 //! `csrc/cpu/segment_csr_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
 use super::super::operator::{Argument, Kind, Operator, expect_shape};
+use super::checks::{check_out, check_ranks, expand, place, target};
 use super::context;
-use super::segment::{INDPTR, check_out, check_ranks, class, expand, place, target};
+use super::segment::{INDPTR, class};
 use crate::dialect::typed;
 use crate::error::{Problem, Result};
 use crate::kernel::Combine;
