@@ -33,14 +33,6 @@ DTYPES = {
 DTYPES = {name: {np.dtype(one) for one in dtypes} for name, dtypes in DTYPES.items()}
 EVERY = set().union(*DTYPES.values())
 
-NO_UNSIGNED = "uint16, uint32 and uint64 are refused; TensorFlow takes them"
-NO_BOOLS = 'reduction="sub" refuses bool; OpenVINO has the exclusive or'
-DEFECTS = {
-    ("tensorflow.math.unsorted_segment_mean", "dtypes"): NO_UNSIGNED,
-    ("openvino.scatter_nd_update", "dtypes"): NO_BOOLS,
-}
-"""Cells that say what should be, and is not so."""
-
 REFUSALS = (IndexError, RuntimeError, TypeError, ValueError, NotImplementedError)
 
 
@@ -509,12 +501,6 @@ def test_every_condition_is_of_a_way():
                     assert set(words(condition)) <= known, (named, column, condition)
 
 
-def cell(name, column):
-    reason = DEFECTS.get((name, column))
-    marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-    return pytest.param(name, column, marks=marks, id=f"{name}-{column}")
-
-
 def test_a_cell_is_empty_where_there_is_nothing_to_say():
     for name, cells in ROWS:
         meanings = {MEANING.get(word, word) for word in words_of_row(cells)}
@@ -526,7 +512,8 @@ def test_a_cell_is_empty_where_there_is_nothing_to_say():
         assert cells["dtypes"] and cells["gradient"]
 
 
-@pytest.mark.parametrize(("name", "column"), [cell(name, column) for name in CELLS for column in CHECKS])
+@pytest.mark.parametrize("column", CHECKS)
+@pytest.mark.parametrize("name", CELLS)
 def test_cell(name, column):
     found = cases(name, column)
     assert not found or {case.word for case in found} == {*ADAPTERS[name]}

@@ -30,6 +30,9 @@ pub(super) fn loop_for(from: DType, to: DType) -> Option<Loop> {
         I16 i16 => I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
         I32 i32 => I64 i64, F16 f16, F32 f32, F64 f64;
         I64 i64 => F16 f16, F32 f32, F64 f64;
+        U16 u16 => F64 f64;
+        U32 u32 => F64 f64;
+        U64 u64 => F64 f64;
         F16 f16 => F32 f32, F64 f64;
         BF16 bf16 => F32 f32, F64 f64;
         F32 f32 => F64 f64;

@@ -241,11 +241,12 @@ impl Number for Bool {
     fn mul(a: Self, b: Self) -> Self {
         Self(u8::from(a.get() & b.get()))
     }
-    // No operator gets here: bools are refused before.
+    // Modulo 2, as in OpenVINO.
     #[inline(always)]
     fn sub(a: Self, b: Self) -> Self {
-        Self(u8::from(a.get() & !b.get()))
+        Self(u8::from(a.get() ^ b.get()))
     }
+    // No operator gets here: quotients of bools are refused before.
     #[inline(always)]
     fn div(a: Self, _: Self) -> Self {
         a
@@ -347,6 +348,9 @@ conversions! {
         f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
     i32 => i64: i64::from,
         f16: |v| f16::from_f64(v.into()), f32: |v| v as f32, f64: f64::from;
+    u16 => f64: f64::from;
+    u32 => f64: f64::from;
+    u64 => f64: |v| v as f64;
     // What f16 can hold is exact in f64; the rest is infinite either way.
     i64 => f16: |v| f16::from_f64(v as f64), f32: |v| v as f32, f64: |v| v as f64;
     f16 => f64: |v| f16_to_f32(v).into();

@@ -146,7 +146,6 @@ impl<'a> Scatter<'a> {
             (_, Finish::DivideByRoot) if !to.is_float() && !to.is_complex() => {
                 Some("division by the square root of the count")
             }
-            (Combine::Sub, _) if to == DType::Bool => Some("the difference"),
             (Combine::Div, _) if to == DType::Bool => Some("the quotient"),
             (Combine::Min(_), _) if to.is_complex() => Some("the minimum"),
             (Combine::Max(_), _) if to.is_complex() => Some("the maximum"),

@@ -306,6 +306,8 @@ fn describe<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<Scatter<'a>, Problem> {
+    let difference = combine == Combine::Sub && x.dtype() == DType::Bool;
+    expect_dtype("x", x.dtype(), !difference, "it must not be bool")?;
     let whole = combine == Combine::Div && (x.dtype().is_integer() || x.dtype() == DType::Bool);
     expect_dtype(
         "x",
