@@ -6,10 +6,10 @@
 use super::Plan;
 use super::call::{Call, Context};
 use super::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
-use super::plan::{Among, Wanted};
+use super::plan::Among;
 use super::steps::{Steps, Stepwise};
 use crate::error::{Class, Problem, Result};
-use crate::kernel::Statistic;
+use crate::kernel::{Statistic, Summary};
 use crate::plan::Bounds;
 use crate::scatter::Output;
 use crate::tensor::{DType, Dims, DynTensor, DynView, Held, Scalar, Tensor};
@@ -343,7 +343,7 @@ struct Aggregated<'a> {
     /// How many groups there are, and their shape.
     size: usize,
     shape: Dims,
-    wanted: Wanted,
+    wanted: Summary,
     skip: bool,
 }
 
@@ -411,7 +411,7 @@ fn describe<'a>(
         shape.remove(axis);
         shape.insert_many(axis, sizes);
     }
-    let wanted = Wanted {
+    let wanted = Summary {
         statistic: func.statistic,
         fill,
     };

@@ -2,7 +2,7 @@
 
 use super::half::f32_to_f16;
 use crate::error::Problem;
-use crate::tensor::{DType, DynTensor, DynView, offsets};
+use crate::tensor::{DType, DynTensor, DynView, Element, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
@@ -177,6 +177,20 @@ pub(crate) fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Prob
         }
     }
     Ok(made)
+}
+
+/// Writes elements as those of another type; see [`converted`].
+///
+/// # Panics
+/// If there is not room for just as many, aligned for their type.
+pub(super) fn convert_into<T: Element>(values: &[T], to: DType, room: &mut [u8]) {
+    assert!(room.as_ptr().addr().is_multiple_of(to.align()));
+    assert!(room.len() == values.len() * to.size());
+    for (value, room) in values.iter().zip(room.chunks_exact_mut(to.size())) {
+        // SAFETY: the value is an element, and the room as large as one of the other type, at a multiple of its
+        // size from where it is aligned.
+        unsafe { cast(T::DTYPE, (&raw const *value).cast(), to, room.as_mut_ptr()) };
+    }
 }
 
 /// Whether elements of both have the same values; NaN is like NaN.

@@ -120,9 +120,26 @@ pub(crate) trait Value: Element + PartialEq + Send + Sync {
     fn nan(self) -> bool;
     /// NaN last; complex numbers by their real parts first.
     fn order(&self, other: &Self) -> Ordering;
+    /// The lesser of two, the first if neither is; NaN is stronger.
+    fn lesser(self, other: Self) -> Self {
+        extreme(self, other, Ordering::Less)
+    }
+    /// The greater of two, likewise.
+    fn greater(self, other: Self) -> Self {
+        extreme(self, other, Ordering::Greater)
+    }
     fn mean(all: &[Self]) -> Complex64;
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
+}
+
+fn extreme<T: Value>(a: T, b: T, wins: Ordering) -> T {
+    match (a.nan(), b.nan()) {
+        (true, _) => a,
+        (_, true) => b,
+        _ if b.order(&a) == wins => b,
+        _ => a,
+    }
 }
 
 macro_rules! integers {
@@ -170,6 +187,15 @@ impl Value for f64 {
     fn order(&self, other: &Self) -> Ordering {
         let last = || self.is_nan().cmp(&other.is_nan());
         self.partial_cmp(other).unwrap_or_else(last)
+    }
+    // Without a branch, so that rows are compared many values at a time.
+    fn lesser(self, other: Self) -> Self {
+        let wins = !self.is_nan() & ((other < self) | other.is_nan());
+        if wins { other } else { self }
+    }
+    fn greater(self, other: Self) -> Self {
+        let wins = !self.is_nan() & ((other > self) | other.is_nan());
+        if wins { other } else { self }
     }
     #[allow(clippy::cast_precision_loss)]
     fn mean(all: &[Self]) -> Complex64 {
@@ -293,8 +319,8 @@ impl<T: Value> Column<T> {
             Statistic::Mean => T::of(T::mean(&self.values)),
             Statistic::First => *self.values.first()?,
             Statistic::Last => *self.values.last()?,
-            Statistic::Min => all().reduce(|a, b| extreme(a, b, Ordering::Less))?,
-            Statistic::Max => all().reduce(|a, b| extreme(a, b, Ordering::Greater))?,
+            Statistic::Min => all().reduce(T::lesser)?,
+            Statistic::Max => all().reduce(T::greater)?,
             _ => return None,
         })
     }
@@ -431,23 +457,13 @@ impl<T: Value> Column<T> {
         match statistic {
             Statistic::CumSum => run(&T::add, Some(T::ZERO)),
             Statistic::CumProd => run(&T::mul, Some(T::ONE)),
-            Statistic::CumMin => run(&|a, b| extreme(a, b, Ordering::Less), None),
-            Statistic::CumMax => run(&|a, b| extreme(a, b, Ordering::Greater), None),
+            Statistic::CumMin => run(&T::lesser, None),
+            Statistic::CumMax => run(&T::greater, None),
             Statistic::Sort { reverse } => self.values.sort_by(|a, b| match reverse {
                 true if a.nan() == b.nan() => b.order(a),
                 _ => a.order(b),
             }),
             _ => {}
         }
-    }
-}
-
-/// The one of two values that wins, the first if neither does; NaN is stronger.
-pub(super) fn extreme<T: Value>(a: T, b: T, wins: Ordering) -> T {
-    match (a.nan(), b.nan()) {
-        (true, _) => a,
-        (_, true) => b,
-        _ if b.order(&a) == wins => b,
-        _ => a,
     }
 }

@@ -1,12 +1,12 @@
 //! Statistics of groups: the rows of a group are read once, some columns wide, and everything that is wanted is
 //! made of them while they are in a near cache.
 
-use super::columns::{Column, Kind, Statistic, Value, extreme};
+use super::columns::{Column, Statistic, Value};
 use super::floats::DefaultFloats;
 use super::groups::Groups;
+use super::sinks::{Numbers, Row, Sink, Summary};
 use crate::error::Problem;
-use crate::tensor::{Element, Tensor, try_vec};
-use std::cmp::Ordering;
+use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
 /// Values of a panel, unless a single column has more.
@@ -24,78 +24,19 @@ pub(crate) struct Columns<'c, T> {
 /// What counts, and for what.
 #[derive(Clone, Copy)]
 pub(crate) struct Count<'w> {
-    pub(crate) wanted: &'w [Statistic],
+    pub(crate) wanted: &'w [Summary],
     /// NaN does not.
     pub(crate) skip: bool,
     /// Of fewer values than this nothing is made.
     pub(crate) least: usize,
 }
 
-/// What was made.
-pub(crate) struct Made<T> {
-    pub(crate) numbers: Results<T>,
-    /// Where something was made: there may be no value, or none that counts.
-    pub(crate) set: Vec<bool>,
-}
-
-/// The numbers, by their type.
-pub(crate) enum Results<T> {
-    Same(Tensor<T>),
-    Real(Tensor<f64>),
-    Whole(Tensor<i64>),
-}
-
-/// Where a part writes: the cells from `base` on.
-struct Sink<'s, T> {
-    numbers: Numbers<'s, T>,
-    set: &'s mut [bool],
-}
-
-enum Numbers<'s, T> {
-    Same(&'s mut [T]),
-    Real(&'s mut [f64]),
-    Whole(&'s mut [i64]),
-}
-
 /// Some of the groups, and the cells that they alone write.
-pub(crate) struct Part<'s, T> {
+pub(crate) struct Part<'s> {
     groups: Range<usize>,
-    /// The first of those cells.
-    base: usize,
-    sinks: Vec<Sink<'s, T>>,
-}
-
-impl<'s, T: Value> Sink<'s, T> {
-    fn of(made: &'s mut Made<T>) -> Self {
-        Self {
-            numbers: match &mut made.numbers {
-                Results::Same(all) => Numbers::Same(all.as_mut_slice()),
-                Results::Real(all) => Numbers::Real(all.as_mut_slice()),
-                Results::Whole(all) => Numbers::Whole(all.as_mut_slice()),
-            },
-            set: &mut made.set,
-        }
-    }
-
-    fn split(self, at: usize) -> (Self, Self) {
-        let (low, high) = match self.numbers {
-            Numbers::Same(all) => {
-                let (low, high) = all.split_at_mut(at);
-                (Numbers::Same(low), Numbers::Same(high))
-            }
-            Numbers::Real(all) => {
-                let (low, high) = all.split_at_mut(at);
-                (Numbers::Real(low), Numbers::Real(high))
-            }
-            Numbers::Whole(all) => {
-                let (low, high) = all.split_at_mut(at);
-                (Numbers::Whole(low), Numbers::Whole(high))
-            }
-        };
-        let (first, second) = self.set.split_at_mut(at);
-        let sink = |numbers, set| Self { numbers, set };
-        (sink(low, first), sink(high, second))
-    }
+    /// Along the axis of the results.
+    rows: Range<usize>,
+    sinks: Vec<Sink<'s>>,
 }
 
 impl<T: Value> Columns<'_, T> {
@@ -103,38 +44,32 @@ impl<T: Value> Columns<'_, T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn nothing(&self, statistic: Statistic) -> Result<Made<T>, Problem> {
-        let kind = statistic.kind(T::COMPLEX);
-        let rows = match kind {
-            Kind::Each | Kind::EachReal => self.groups.updates(),
-            _ => self.groups.size(),
+    pub(crate) fn cells(&self, wanted: &Summary) -> Result<DynTensor, Problem> {
+        let rows = match wanted.statistic.is_of_each() {
+            true => self.groups.updates(),
+            false => self.groups.size(),
         };
-        let cells = self.outer.saturating_mul(rows).saturating_mul(self.inner);
-        let numbers = match kind {
-            Kind::Same | Kind::Each => Results::Same(Tensor::<T>::zeros(&[cells])?),
-            Kind::Real | Kind::EachReal => Results::Real(Tensor::zeros(&[cells])?),
-            Kind::Whole => Results::Whole(Tensor::zeros(&[cells])?),
-        };
-        let mut set = try_vec("the marks of results", cells)?;
-        set.resize(cells, false);
-        Ok(Made { numbers, set })
+        wanted.cells(self.outer.saturating_mul(rows).saturating_mul(self.inner))
     }
 
     /// The groups in at most so many parts, each with cells of its own.
     pub(crate) fn parts<'s>(
         &self,
-        made: &'s mut [Made<T>],
-        wanted: &[Statistic],
+        made: &'s mut [DynTensor],
+        wanted: &'s [Summary],
         parts: usize,
-    ) -> Vec<Part<'s, T>> {
+    ) -> Vec<Part<'s>> {
+        let sinks = made.iter_mut().zip(wanted);
         let mut rest = Part {
             groups: 0..self.groups.len(),
-            base: 0,
-            sinks: made.iter_mut().map(Sink::of).collect(),
+            rows: 0..self.groups.size(),
+            sinks: sinks
+                .map(|(cells, wanted)| Sink::of(cells, wanted))
+                .collect(),
         };
         let mut done = Vec::new();
         // What is made of each value stands among other groups'.
-        let apart = self.outer == 1 && !wanted.iter().any(|wanted| wanted.is_of_each());
+        let apart = self.outer == 1 && !wanted.iter().any(|wanted| wanted.statistic.is_of_each());
         let all = self.groups.start(self.groups.len());
         for part in 1..if apart { parts } else { 1 } {
             let until = all / parts * part;
@@ -142,20 +77,18 @@ impl<T: Value> Columns<'_, T> {
             let Some(cut) = cut.filter(|&cut| cut > rest.groups.start) else {
                 continue;
             };
-            let base = self.groups.row(cut) * self.inner;
-            let halves = rest
-                .sinks
-                .into_iter()
-                .map(|sink| sink.split(base - rest.base));
+            let row = self.groups.row(cut);
+            let cells = (row - rest.rows.start) * self.inner;
+            let halves = rest.sinks.into_iter().map(|sink| sink.split(cells));
             let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
             done.push(Part {
                 groups: rest.groups.start..cut,
-                base: rest.base,
+                rows: rest.rows.start..row,
                 sinks: low,
             });
             rest = Part {
                 groups: cut..rest.groups.end,
-                base,
+                rows: row..rest.rows.end,
                 sinks: high,
             };
         }
@@ -168,7 +101,7 @@ impl<T: Value> Columns<'_, T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn make(&self, mut part: Part<'_, T>, count: Count<'_>) -> Result<(), Problem> {
+    pub(crate) fn make(&self, mut part: Part<'_>, count: Count<'_>) -> Result<(), Problem> {
         let _floats = DefaultFloats::enter();
         let updates = self.groups.updates();
         let most = part.groups.clone().map(|group| self.size(group)).max();
@@ -177,41 +110,83 @@ impl<T: Value> Columns<'_, T> {
         let what = "the values of a group";
         let mut panel: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
         panel.resize(most * widest, T::ZERO);
-        let mut means: Vec<f64> = try_vec(what, widest)?;
+        let mut means = Means::with_room(widest)?;
         let mut columns = ByColumn::with_room(most)?;
+        let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
+        for wanted in count.wanted {
+            let rows = if wanted.statistic.is_of_each() {
+                most
+            } else {
+                1
+            };
+            made.push(Row::with_room(wanted.statistic, rows * widest)?);
+        }
+        for (wanted, sink) in count.wanted.iter().zip(&mut part.sinks) {
+            if wanted.statistic.is_of_each() {
+                sink.fill(0..sink.len());
+            }
+        }
+        // Rows that have no group are filled on the way.
+        let mut next = part.rows.start;
         for group in part.groups.clone() {
             let (first, len) = (self.groups.start(group), self.size(group));
             if len == 0 {
                 continue;
             }
+            let row = self.groups.row(group);
+            self.fill(&mut part, count, next..row);
+            next = row + 1;
+            let places = (first..first + len).map(|k| self.groups.update(k));
             let firsts = (0..self.inner).step_by(widest);
             for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
                 let width = widest.min(self.inner - i);
                 let panel = &mut panel[..len * width];
-                for (k, row) in panel.chunks_exact_mut(width).enumerate() {
-                    let update = self.groups.update(first + k);
+                for (update, row) in places.clone().zip(panel.chunks_exact_mut(width)) {
                     (self.read)((o * updates + update) * self.inner + i, row);
                 }
-                let cell = (o * self.groups.size() + self.groups.row(group)) * self.inner + i;
-                let cells = cell - part.base..cell - part.base + width;
                 let skips = count.skip && panel.iter().any(|value| value.nan());
+                let whole = !skips && len >= count.least.max(1);
+                means.made = false;
                 let mut left = false;
-                for (&statistic, sink) in count.wanted.iter().zip(&mut part.sinks) {
-                    let whole = !skips && len >= count.least.max(1);
-                    let made = whole && rows(statistic, panel, sink, cells.clone(), &mut means);
-                    left |= !made;
+                for (wanted, made) in count.wanted.iter().zip(&mut made) {
+                    let of_each = wanted.statistic.is_of_each();
+                    made.begin(if of_each { len * width } else { width });
+                    left |= !(whole && rows(wanted.statistic, panel, width, made, &mut means));
                 }
                 if left {
-                    let at = At {
-                        places: (first..first + len).map(|k| self.groups.update(k)),
-                        values: (o * updates, self.inner, i),
-                        cells,
-                    };
-                    columns.make(panel, at, count, &mut part.sinks);
+                    columns.make(panel, width, places.clone(), count, &mut made);
+                }
+                for ((wanted, made), sink) in count.wanted.iter().zip(&made).zip(&mut part.sinks) {
+                    if wanted.statistic.is_of_each() {
+                        for (k, update) in places.clone().enumerate() {
+                            let cell = (o * updates + update) * self.inner + i;
+                            sink.write(made, k * width..(k + 1) * width, cell);
+                        }
+                    } else {
+                        sink.write(made, 0..width, self.cell(&part.rows, o, row) + i);
+                    }
                 }
             }
         }
+        let end = part.rows.end;
+        self.fill(&mut part, count, next..end);
         Ok(())
+    }
+
+    /// Of those that a part with such rows has, the first cell of a row.
+    fn cell(&self, rows: &Range<usize>, outer: usize, row: usize) -> usize {
+        (outer * rows.len() + row - rows.start) * self.inner
+    }
+
+    /// Puts what stands for nothing into some rows of a part.
+    fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
+        let of_groups = count.wanted.iter().zip(&mut part.sinks);
+        for (_, sink) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+            for o in 0..self.outer {
+                let first = self.cell(&part.rows, o, rows.start);
+                sink.fill(first..first + rows.len() * self.inner);
+            }
+        }
     }
 
     fn size(&self, group: usize) -> usize {
@@ -223,40 +198,34 @@ impl<T: Value> Columns<'_, T> {
 fn rows<T: Value>(
     statistic: Statistic,
     panel: &[T],
-    sink: &mut Sink<'_, T>,
-    cells: Range<usize>,
-    means: &mut Vec<f64>,
+    width: usize,
+    made: &mut Row<T>,
+    means: &mut Means,
 ) -> bool {
     if statistic.is_of_each() {
         return false;
     }
-    let width = cells.len();
     let count = panel.len() / width;
-    let set = &mut sink.set[cells.clone()];
-    match &mut sink.numbers {
-        Numbers::Same(to) => {
-            let to = &mut to[cells];
-            match statistic {
-                Statistic::Sum => fold(to, panel, Some(T::ZERO), T::add),
-                Statistic::Prod => fold(to, panel, Some(T::ONE), T::mul),
-                Statistic::SumOfSquares => {
-                    fold(to, panel, Some(T::ZERO), |sum, value| {
-                        sum.add(value.square())
-                    });
-                }
-                Statistic::Min => fold(to, panel, None, |a, b| extreme(a, b, Ordering::Less)),
-                Statistic::Max => fold(to, panel, None, |a, b| extreme(a, b, Ordering::Greater)),
-                Statistic::First => to.copy_from_slice(&panel[..width]),
-                Statistic::Last => to.copy_from_slice(&panel[panel.len() - width..]),
-                _ => return false,
+    match &mut made.numbers {
+        Numbers::Same(to) => match statistic {
+            Statistic::Sum => fold(to, panel, Some(T::ZERO), T::add),
+            Statistic::Prod => fold(to, panel, Some(T::ONE), T::mul),
+            Statistic::SumOfSquares => {
+                fold(to, panel, Some(T::ZERO), |sum, value| {
+                    sum.add(value.square())
+                });
             }
-        }
+            Statistic::Min => fold(to, panel, None, T::lesser),
+            Statistic::Max => fold(to, panel, None, T::greater),
+            Statistic::First => to.copy_from_slice(&panel[..width]),
+            Statistic::Last => to.copy_from_slice(&panel[panel.len() - width..]),
+            _ => return false,
+        },
         Numbers::Real(to) if T::FLOAT => {
-            let to = &mut to[cells];
             let ddof = match statistic {
                 Statistic::Mean => {
-                    average(to, panel);
-                    set.fill(true);
+                    to.copy_from_slice(means.of(panel, width));
+                    made.set.fill(true);
                     return true;
                 }
                 Statistic::Var { ddof } | Statistic::Std { ddof } => ddof,
@@ -267,12 +236,10 @@ fn rows<T: Value>(
             if count <= ddof {
                 return true;
             }
-            means.clear();
-            means.resize(width, 0.0);
-            average(means, panel);
+            let means = means.of(panel, width);
             to.fill(0.0);
             for row in panel.chunks_exact(width) {
-                for ((to, value), mean) in to.iter_mut().zip(row).zip(&*means) {
+                for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
                     let apart = value.complex().re - mean;
                     *to += apart * apart;
                 }
@@ -284,7 +251,6 @@ fn rows<T: Value>(
             }
         }
         Numbers::Whole(to) => {
-            let to = &mut to[cells];
             let mut counted = |all: i64, joins: fn(i64, T) -> i64| {
                 to.fill(all);
                 for row in panel.chunks_exact(width) {
@@ -303,7 +269,7 @@ fn rows<T: Value>(
         }
         Numbers::Real(_) => return false,
     }
-    set.fill(true);
+    made.set.fill(true);
     true
 }
 
@@ -321,26 +287,36 @@ fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, 
     }
 }
 
-/// The means of the columns of a panel.
-fn average<T: Value>(to: &mut [f64], panel: &[T]) {
-    to.fill(0.0);
-    for row in panel.chunks_exact(to.len()) {
-        for (to, value) in to.iter_mut().zip(row) {
-            *to += value.complex().re;
-        }
-    }
-    #[allow(clippy::cast_precision_loss)]
-    let count = (panel.len() / to.len()) as f64;
-    to.iter_mut().for_each(|to| *to /= count);
+/// The means of the columns of a panel, which several statistics begin with.
+struct Means {
+    means: Vec<f64>,
+    made: bool,
 }
 
-/// Where a panel's values are from, and where its results go.
-struct At<P> {
-    /// The updates that its rows are.
-    places: P,
-    /// Row `r` of the values begins at `(outer + r) * inner + first`.
-    values: (usize, usize, usize),
-    cells: Range<usize>,
+impl Means {
+    fn with_room(most: usize) -> Result<Self, Problem> {
+        Ok(Self {
+            means: try_vec("the means of a group", most)?,
+            made: false,
+        })
+    }
+
+    fn of<T: Value>(&mut self, panel: &[T], width: usize) -> &[f64] {
+        if !self.made {
+            self.made = true;
+            self.means.clear();
+            self.means.resize(width, 0.0);
+            for row in panel.chunks_exact(width) {
+                for (to, value) in self.means.iter_mut().zip(row) {
+                    *to += value.complex().re;
+                }
+            }
+            #[allow(clippy::cast_precision_loss)]
+            let count = (panel.len() / width) as f64;
+            self.means.iter_mut().for_each(|mean| *mean /= count);
+        }
+        &self.means
+    }
 }
 
 /// Columns of a panel one after the other, for what is not made row by row.
@@ -359,13 +335,14 @@ impl<T: Value> ByColumn<T> {
         })
     }
 
-    /// Makes everything that is not made yet.
+    /// Makes everything that is not made yet of the rows of a panel, which are those updates.
     fn make(
         &mut self,
         panel: &[T],
-        at: At<impl Iterator<Item = usize>>,
+        width: usize,
+        updates: impl Iterator<Item = usize>,
         count: Count<'_>,
-        sinks: &mut [Sink<'_, T>],
+        made: &mut [Row<T>],
     ) {
         let Self {
             all,
@@ -373,52 +350,54 @@ impl<T: Value> ByColumn<T> {
             running,
         } = self;
         all.places.clear();
-        all.places.extend(at.places);
-        let (outer, inner, first) = at.values;
-        for (i, cell) in at.cells.clone().enumerate() {
-            let column = panel.iter().skip(i).step_by(at.cells.len());
+        all.places.extend(updates);
+        for i in 0..width {
             all.values.clear();
-            all.values.extend(column.copied());
+            all.values
+                .extend(panel.iter().skip(i).step_by(width).copied());
             counted.refill(all, count.skip);
             if counted.values.len() < count.least.max(1) {
                 continue;
             }
-            let place = |row: usize| (outer + row) * inner + first + i;
-            for (&statistic, sink) in count.wanted.iter().zip(&mut *sinks) {
-                let kind = statistic.kind(T::COMPLEX);
-                let set = match &mut sink.numbers {
-                    Numbers::Same(to) if kind == Kind::Each => {
+            for (wanted, made) in count.wanted.iter().zip(&mut *made) {
+                let statistic = wanted.statistic;
+                let of_each = statistic.is_of_each();
+                let set = match &mut made.numbers {
+                    Numbers::Same(to) if of_each => {
                         // Running results have one for NaN, too.
                         running.refill(all, false);
                         running.each(statistic, count.skip);
-                        for (&row, &value) in running.places.iter().zip(&running.values) {
-                            sink.set[place(row)] = put(to, place(row), Some(value));
+                        for (k, &value) in running.values.iter().enumerate() {
+                            made.set[k * width + i] = put(to, k * width + i, Some(value));
                         }
                         continue;
                     }
-                    Numbers::Real(to) if kind == Kind::EachReal => {
+                    Numbers::Real(to) if of_each => {
                         let (most, sum) = counted.exponentials();
-                        for (&row, value) in counted.places.iter().zip(&counted.values) {
-                            let share = libm::exp(value.complex().re - most) / sum;
-                            sink.set[place(row)] = put(to, place(row), Some(share));
+                        for (k, value) in all.values.iter().enumerate() {
+                            if !(count.skip && value.nan()) {
+                                let share = libm::exp(value.complex().re - most) / sum;
+                                made.set[k * width + i] = put(to, k * width + i, Some(share));
+                            }
                         }
                         continue;
                     }
-                    _ if sink.set[cell] => continue,
-                    Numbers::Same(to) => put(to, cell, counted.same(statistic)),
-                    Numbers::Real(to) => put(to, cell, counted.real(statistic)),
-                    Numbers::Whole(to) => put(to, cell, counted.whole(statistic)),
+                    _ if made.set[i] => continue,
+                    Numbers::Same(to) => put(to, i, counted.same(statistic)),
+                    Numbers::Real(to) => put(to, i, counted.real(statistic)),
+                    Numbers::Whole(to) => put(to, i, counted.whole(statistic)),
                 };
-                sink.set[cell] = set;
+                made.set[i] = set;
             }
         }
     }
 }
 
 /// Writes a value, if there is one; tells whether there is.
-fn put<T: Element>(all: &mut [T], cell: usize, value: Option<T>) -> bool {
-    if let Some(value) = value {
-        all[cell] = value;
+fn put<V>(all: &mut [V], at: usize, value: Option<V>) -> bool {
+    match value {
+        Some(value) => all[at] = value,
+        None => return false,
     }
-    value.is_some()
+    true
 }

@@ -1,9 +1,9 @@
 //! strew's own aggregates: what is made of the values of each group, several at once.
 
-use super::{Among, Plan, Wanted};
+use super::{Among, Plan};
 use crate::dialect::operator::{axis, expect_shape};
 use crate::error::{Error, Problem, Result};
-use crate::kernel::Statistic;
+use crate::kernel::{Statistic, Summary};
 use crate::tensor::{DType, DynTensor, DynView, Scalar};
 use std::str::FromStr;
 
@@ -293,7 +293,7 @@ impl Plan {
         let one = |&aggregate: &Aggregate| {
             let dtype = aggregate.dtype(src.dtype())?;
             let fill = options.fill_value.unwrap_or(aggregate.usual_fill(dtype));
-            Ok(Wanted {
+            Ok(Summary {
                 statistic: aggregate.statistic(options),
                 fill: fill.tensor("fill_value", dtype)?,
             })

@@ -13,7 +13,7 @@ mod statistics;
 pub use aggregate::{Aggregate, AggregateOptions};
 pub(crate) use composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use reduce::Reduce;
-pub(crate) use statistics::{Among, Wanted};
+pub(crate) use statistics::Among;
 
 use super::call::Context;
 use super::operator::{expect_dtype, expect_shape};

@@ -2,20 +2,12 @@
 
 use super::Plan;
 use crate::error::Problem;
-use crate::kernel::{Columns, Count, Made, Results, Statistic, Value, converted, duplicate};
+use crate::kernel::{Columns, Count, Summary, Value, duplicate};
 use crate::plan::{Bounds, threads};
-use crate::tensor::{DType, DynTensor, DynView, Element, Held};
+use crate::tensor::{DType, DynTensor, DynView, Held};
 use crate::threads::Team;
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
-
-/// What is to be made of the values that go to each row of a plan.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) statistic: Statistic,
-    /// What stands where nothing is made: an element of the result's type.
-    pub(crate) fill: DynTensor,
-}
 
 /// Which values count.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +51,7 @@ impl Plan {
         &self,
         src: &DynView<'_>,
         axis: usize,
-        wanted: &[Wanted],
+        wanted: &[Summary],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let torn = || Problem::Layout {
@@ -113,7 +105,7 @@ impl Plan {
         src: &DynView<'_>,
         axis: usize,
         read: &(dyn Fn(usize, &mut [T]) + Sync),
-        wanted: &[Wanted],
+        wanted: &[Summary],
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let shape = src.shape();
@@ -123,11 +115,10 @@ impl Plan {
             outer: shape[..axis].iter().product(),
             inner: shape[axis + 1..].iter().product(),
         };
-        let statistics: Vec<Statistic> = wanted.iter().map(|wanted| wanted.statistic).collect();
-        let new = |&statistic: &Statistic| columns.nothing(statistic);
-        let mut made = statistics.iter().map(new).collect::<Result<Vec<_>, _>>()?;
+        let cells = wanted.iter().map(|wanted| columns.cells(wanted));
+        let mut made = cells.collect::<Result<Vec<_>, _>>()?;
         let count = Count {
-            wanted: &statistics,
+            wanted,
             skip: among.skip,
             least: among.least,
         };
@@ -138,8 +129,7 @@ impl Plan {
             if !wanted.statistic.is_of_each() {
                 cells[axis] = self.size();
             }
-            let done = finished(made, &wanted.fill)?;
-            done.reshape(&cells).map_err(|_| Problem::Layout {
+            made.reshape(&cells).map_err(|_| Problem::Layout {
                 argument: "src".into(),
                 why: "its results would have another shape".into(),
             })
@@ -151,7 +141,7 @@ impl Plan {
 /// Makes everything, in parts that have groups of their own.
 fn share<T: Value>(
     columns: &Columns<'_, T>,
-    made: &mut [Made<T>],
+    made: &mut [DynTensor],
     count: Count<'_>,
     threads: usize,
 ) -> Result<(), Problem> {
@@ -166,23 +156,4 @@ fn share<T: Value>(
         None => each.for_each(run),
     }
     faults.into_iter().collect()
-}
-
-/// Results as elements of a type.
-fn finished<T: Element>(made: Made<T>, fill: &DynTensor) -> Result<DynTensor, Problem> {
-    let dtype = fill.dtype();
-    let numbers = match made.numbers {
-        Results::Same(all) => all.into_dyn(),
-        Results::Real(all) => all.into_dyn(),
-        Results::Whole(all) => all.into_dyn(),
-    };
-    let mut done = match numbers.dtype() == dtype {
-        true => numbers,
-        false => converted(&numbers.view(), dtype)?,
-    };
-    let cells = done.as_bytes_mut().chunks_exact_mut(dtype.size());
-    for (cell, _) in cells.zip(&made.set).filter(|(_, set)| !**set) {
-        cell.copy_from_slice(fill.as_bytes());
-    }
-    Ok(done)
 }
