@@ -1,6 +1,6 @@
 //! `strew.aggregate`: what is made of the values of each row of a plan.
 
-use crate::argument::scalar;
+use crate::argument::{not_too_long, scalar};
 use crate::array::kind_of;
 use crate::errors::{raise, wrong_kind};
 use crate::plan::Plan;
@@ -45,6 +45,20 @@ pub(crate) fn aggregate<'py>(
         made.map_err(|error| own(&error))
     })?;
     PyTuple::new(py, made)
+}
+
+/// A plan that the caller need not know of.
+#[pyfunction]
+#[pyo3(name = "_groups", signature = (index, size, mode, ignore_index, /))]
+pub(crate) fn groups(
+    py: Python<'_>,
+    index: &Bound<'_, PyAny>,
+    size: Option<&Bound<'_, PyAny>>,
+    mode: &str,
+    ignore_index: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Plan> {
+    not_too_long(py, "aggregate", "mode", mode.len(), "bytes")?;
+    Plan::analysed(py, "aggregate", None, (index, size), mode, ignore_index)
 }
 
 /// The error of a plan that the caller need not know of.

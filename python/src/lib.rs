@@ -32,7 +32,7 @@ mod _strew {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::aggregate::aggregate;
+    use crate::aggregate::{aggregate, groups};
     #[pymodule_export]
     use crate::grad::{
         scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp, scatter_reduce_jvp,

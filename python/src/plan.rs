@@ -10,7 +10,7 @@ use crate::output::give;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use strew::{Bounds, Class, DType, Problem, Reduce};
+use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
 ///
@@ -64,6 +64,56 @@ pub(crate) struct Plan {
     pub(crate) plan: strew::Plan,
 }
 
+impl Plan {
+    /// The plan of an index, and of how many rows, for an operator that errors name.
+    pub(crate) fn analysed(
+        py: Python<'_>,
+        operator: &str,
+        name: Option<&str>,
+        (index, size): (&Bound<'_, PyAny>, Option<&Bound<'_, PyAny>>),
+        mode: &str,
+        ignore_index: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut bounds: Bounds = mode
+            .parse()
+            .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+        if let Some(given) = ignore_index {
+            let ignored = integer(given)?.ok_or_else(|| {
+                let found = kind_of(given);
+                wrong_kind(py, operator, "ignore_index", "an integer or None", found)
+            })?;
+            bounds.ignored = Some(ignored);
+        }
+        let size = match size {
+            None => None,
+            Some(given) => {
+                let size = integer(given)?.ok_or_else(|| {
+                    let found = kind_of(given);
+                    wrong_kind(py, operator, "size", "an integer or None", found)
+                })?;
+                Some(usize::try_from(size).map_err(|_| {
+                    let problem = Problem::Value {
+                        argument: "size".into(),
+                        value: size.to_string(),
+                        expected: "it must be at least 0".into(),
+                    };
+                    refuse(py, operator, Class::Value, problem)
+                })?)
+            }
+        };
+        let index = Array::read(operator, "index", index)?;
+        let view = index
+            .view()
+            .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
+        let named = |error: Error| Error::new(operator, error.class(), error.problem().clone());
+        match made.map_err(named) {
+            Ok(plan) => Ok(Self { plan }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+}
+
 #[pymethods]
 impl Plan {
     #[new]
@@ -80,43 +130,7 @@ impl Plan {
             let len = text.map_or(0, str::len);
             not_too_long(py, "Plan", argument, len, "bytes")?;
         }
-        let operator = operator(name);
-        let mut bounds: Bounds = mode
-            .parse()
-            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
-        if let Some(given) = ignore_index {
-            let ignored = integer(given)?.ok_or_else(|| {
-                let found = kind_of(given);
-                wrong_kind(py, &operator, "ignore_index", "an integer or None", found)
-            })?;
-            bounds.ignored = Some(ignored);
-        }
-        let size = match size {
-            None => None,
-            Some(given) => {
-                let size = integer(given)?.ok_or_else(|| {
-                    let found = kind_of(given);
-                    wrong_kind(py, &operator, "size", "an integer or None", found)
-                })?;
-                Some(usize::try_from(size).map_err(|_| {
-                    let problem = Problem::Value {
-                        argument: "size".into(),
-                        value: size.to_string(),
-                        expected: "it must be at least 0".into(),
-                    };
-                    refuse(py, &operator, Class::Value, problem)
-                })?)
-            }
-        };
-        let index = Array::read(&operator, "index", index)?;
-        let view = index
-            .view()
-            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
-        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
-        match made {
-            Ok(plan) => Ok(Self { plan }),
-            Err(error) => Err(raise(py, &error)),
-        }
+        Self::analysed(py, &operator(name), name, (index, size), mode, ignore_index)
     }
 
     /// The rows of the destination.

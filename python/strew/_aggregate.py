@@ -2,6 +2,7 @@
 
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _made
+from ._strew import _groups
 
 
 def aggregate(
@@ -87,7 +88,7 @@ def aggregate(
         if size is not None or mode != "error" or ignore_index is not None:
             raise ValueError("aggregate: a plan has its own size, mode and numbers that are left out")
     else:
-        plan = _Plan(index, size, mode=mode, ignore_index=ignore_index)
+        plan = _groups(index, size, mode, ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)
     made = _made(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
     return made[0] if isinstance(reduce, str) else made

@@ -9,6 +9,7 @@ __all__ = [
     "Plan",
     "__version__",
     "_aggregate",
+    "_groups",
     "_noop",
     "_plan_from_bytes",
     "_scatter_arg_jvp",
@@ -125,6 +126,7 @@ def _aggregate(
     q: float,
     /,
 ) -> tuple[Any, ...]: ...
+def _groups(index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /) -> Plan: ...
 def _noop(*values: Any) -> None: ...
 def _scatter_reduce_vjp(
     grad: Array,

@@ -235,7 +235,7 @@ def test_types_of_results():
     ],
 )
 def test_errors(error, arguments, options):
-    with pytest.raises(error):
+    with pytest.raises(error, match="^aggregate: "):
         strew.aggregate(*arguments, **options)
 
 
