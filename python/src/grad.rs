@@ -5,7 +5,7 @@ use crate::array::Array;
 use crate::errors::{raise, refuse};
 use crate::operator::DETACHED_FROM;
 use crate::output::give;
-use crate::plan::watched;
+use crate::plan::{Plan, parse, watched};
 use pyo3::prelude::*;
 use strew::{Class, DynTensor, DynView, Error, Problem, grad};
 
@@ -193,6 +193,52 @@ pub(crate) fn scatter_arg_jvp<'py>(
         grad::torch_scatter::scatter_arg_jvp_dyn(&views.0, &views.1, dim)
     })?;
     give(py, made, src_tangent.library())
+}
+
+/// The gradients of what a plan does with updates, with respect to `input`, if it is there, and to `src`.
+#[pyfunction]
+#[pyo3(name = "_plan_scatter_vjp", signature = (
+    plan, grad, input, src, result, dim, reduce, include_self, /
+))]
+#[allow(clippy::too_many_arguments)] // As above.
+pub(crate) fn plan_scatter_vjp<'py>(
+    py: Python<'py>,
+    plan: &Bound<'py, Plan>,
+    grad: &Bound<'py, PyAny>,
+    input: Option<&Bound<'py, PyAny>>,
+    src: &Bound<'py, PyAny>,
+    result: &Bound<'py, PyAny>,
+    dim: i64,
+    reduce: &str,
+    include_self: bool,
+) -> PyResult<(Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
+    let plan = &plan.get().plan;
+    let reduce = parse(py, plan, reduce)?;
+    let call = Call::new("grad.plan.scatter_vjp");
+    let (grad, src) = (call.read("grad", grad)?, call.read("src", src)?);
+    let result = call.read("result", result)?;
+    let input = call.read_some("input", input)?;
+    let views = (
+        call.view(py, &grad)?,
+        call.view(py, &src)?,
+        call.view(py, &result)?,
+    );
+    let own = call.view_some(py, input.as_ref())?;
+    let (g, s, r) = &views;
+    let (to_input, to_src) = call.run(py, src.len().max(grad.len()), || match &own {
+        None => Ok((
+            None,
+            grad::plan::scatter_vjp_dyn(plan, g, s, r, dim, reduce)?,
+        )),
+        Some(x) => {
+            let made =
+                grad::plan::scatter_into_vjp_dyn(plan, g, x, s, r, dim, reduce, include_self);
+            made.map(|(to_input, to_src)| (Some(to_input), to_src))
+        }
+    })?;
+    let library = grad.library();
+    let to_input = to_input.map(|made| give(py, made, library)).transpose()?;
+    Ok((to_input, give(py, to_src, library)?))
 }
 
 /// A call, whose name stands in its errors.

@@ -35,8 +35,8 @@ mod _strew {
     use crate::aggregate::{aggregate, groups};
     #[pymodule_export]
     use crate::grad::{
-        scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp, scatter_reduce_jvp,
-        scatter_reduce_vjp,
+        plan_scatter_vjp, scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp,
+        scatter_reduce_jvp, scatter_reduce_vjp,
     };
     #[pymodule_export]
     use crate::operator::{Operator, noop, operators};

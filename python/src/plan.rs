@@ -485,7 +485,7 @@ fn defect(what: &str) -> PyErr {
     pyo3::exceptions::PyRuntimeError::new_err(format!("Plan: {what} (a defect in strew)"))
 }
 
-fn parse(py: Python<'_>, plan: &strew::Plan, name: &str) -> PyResult<Reduce> {
+pub(crate) fn parse(py: Python<'_>, plan: &strew::Plan, name: &str) -> PyResult<Reduce> {
     not_too_long(py, "Plan", "reduce", name.len(), "bytes")?;
     name.parse().map_err(|error: strew::Error| {
         let problem = error.problem().clone();

@@ -40,10 +40,17 @@ def with_mode(function, into, input, dim, index, src, mode, **options):
 
 def with_plan(function, into, input, dim, src, plan, join, **options):
     """A scatter of slices to the rows of a `strew.Plan`; `join` is the plan's word for how they join."""
-    if dispatcher(input, src):
-        mode = "drop" if plan.dropped else "error"
-        return with_mode(function, into, input, dim, _rows(plan, src, dim), src, mode, **options)
     include_self = options.get("include_self", True)
+    if operators := dispatcher(input, src):
+        mode = "drop" if plan.dropped else "error"
+        if not operators.plan.follows(input, src):
+            return with_mode(function, into, input, dim, _rows(plan, src, dim), src, mode, **options)
+
+        def again(input, src):
+            return with_mode(function, None, input, dim, _rows(plan, src, dim), src, mode, **options)
+
+        in_place = into is not None
+        return operators.plan.scatter(plan, input, src, dim, join, include_self, again, in_place)
     if into is not None:
         return plan.scatter(src, join, dim=dim, out=input, include_self=include_self)
     copy, library = _as_array(input)

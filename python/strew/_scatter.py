@@ -114,8 +114,17 @@ def scatter(
         _alone("scatter", index, dim_size, mode, ignore_index)
         if join is None:
             return _made(src, plan, dim, out, None, reduce, mode, fill_value, None)
-        if fill_value is None and not _dispatcher(src, out):
+        operators = _dispatcher(src, out)
+        if fill_value is None and not operators:
             return plan.scatter(src, join, dim=dim, out=out, include_self=include_self)
+        if fill_value is None and out is None and operators.plan.follows(src):
+
+            def again(_, src):
+                return _followed(
+                    src, _rows(plan), dim, None, plan.size, join, "drop", include_self, None, None
+                )
+
+            return operators.plan.scatter(plan, None, src, dim, join, include_self, again)
         index, mode = _rows(plan), "drop"
         dim_size = plan.size if out is None else None
     if join is None:
@@ -170,8 +179,13 @@ def gather(src, index, dim=-1, *, mode="error", fill_value=None, ignore_index=No
     """
     if plan is not None:
         _alone("gather", index, None, mode, ignore_index)
-        if fill_value is None and not _dispatcher(src):
+        operators = _dispatcher(src)
+        if fill_value is None and not operators:
             return plan.gather(src, dim=dim)
+        if fill_value is None and operators.plan.follows(src):
+            return operators.plan.gather(
+                plan, src, dim, lambda src: _followed_back(src, _rows(plan), dim, "drop", None, None)
+            )
         index, mode = _rows(plan), "drop"
     if _dispatcher(src):
         return _followed_back(src, index, dim, mode, fill_value, ignore_index)

@@ -12,6 +12,7 @@ __all__ = [
     "_groups",
     "_noop",
     "_plan_from_bytes",
+    "_plan_scatter_vjp",
     "_scatter_arg_jvp",
     "_scatter_arg_vjp",
     "_scatter_prod_double_vjp",
@@ -126,6 +127,17 @@ def _aggregate(
     q: float,
     /,
 ) -> tuple[Any, ...]: ...
+def _plan_scatter_vjp(
+    plan: Plan,
+    grad: Array,
+    input: Array | None,
+    src: Array,
+    result: Array,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    /,
+) -> tuple[Array | None, Array]: ...
 def _groups(index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /) -> Plan: ...
 def _noop(*values: Any) -> None: ...
 def _scatter_reduce_vjp(

@@ -2,6 +2,7 @@
 
 from . import composites as composites
 from . import index as index
+from . import plan as plan
 from . import put as put
 from . import scatter as scatter
 from . import scatter_reduce as scatter_reduce

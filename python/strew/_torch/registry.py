@@ -58,14 +58,15 @@ class Registered:
         self._function = None if derivatives is None else _function(kernel, derivatives)
 
     def __call__(self, *arguments):
-        if not _is_eager(arguments):
+        if not is_eager(arguments):
             return self.overload(*arguments)
         if self._function is not None and has_derivative(arguments):
             return self._function.apply(*arguments)
         return self._kernel(*arguments)
 
 
-def _is_eager(arguments):
+def is_eager(arguments):
+    """Whether these are plain tensors, in a call that nobody but autograd has to know of."""
     if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
         return False
     if torch._C._len_torch_dispatch_stack() > 0:

@@ -7,7 +7,9 @@ use crate::error::{Problem, Result};
 use crate::kernel::Combine;
 use crate::plan::Bounds;
 use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use crate::tensor::{
+    DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 const INDICES: Argument = Argument::needed(
     "indices",
@@ -325,6 +327,8 @@ fn describe_copy<'a>(
         updates.dtype() == input_x.dtype(),
         format_args!("it must be input_x's dtype, {}", input_x.dtype()),
     )?;
+    let difference = combine == Combine::Sub && input_x.dtype() == DType::Bool;
+    expect_dtype("input_x", DType::Bool, !difference, "it must not be bool")?;
     expect_whole_divisors(combine, &updates)?;
     let target = Target::New {
         dtype: input_x.dtype(),
