@@ -23,7 +23,8 @@ const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,numpy_groupies.,onnx.,op
 /// failure: the exit status is 1 unless all passed. The last line is `N passed, N failed`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
-    /// Also compare with the newest torch and jax (a download of gigabytes)
+    /// Also compare with the newest torch and jax, and on random inputs with tensorflow, jax,
+    /// onnxruntime, numpy_groupies and pandas (a download of gigabytes)
     #[arg(long)]
     all: bool,
     /// Also run the examples that need other heavy packages (pandas, scikit-image)
@@ -71,6 +72,16 @@ impl Test {
                 // A folder within a folder that is named too would be left out.
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
+            });
+            stages.run("differential tests", || {
+                let venv = Venv::make("venv-differential")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
+                venv.install([
+                    "--quiet",
+                    "-r",
+                    "python/tests/differential/requirements.txt",
+                ])?;
+                pytest(&venv, &["python/tests/differential"])
             });
         }
         if self.peers {
