@@ -45,7 +45,8 @@ def aggregate(
     mode : {"error", "wrap", "drop", "clip"}
         What numbers mean that name no group, as for `strew.Plan`.
     skipna : bool
-        Whether NaN is left out. Running results have what is so far there, softmax has the fill value.
+        Whether NaN is left out. Running results have what is so far there; softmax, and minima and maxima before the
+        first value, have the fill value.
     min_count : int
         Nothing is made of groups with fewer values that count.
     fill_value : number, optional

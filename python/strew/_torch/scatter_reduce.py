@@ -17,6 +17,11 @@ _run = Operator("torch.scatter_reduce")
 _run_in_place = Operator("torch.scatter_reduce_")
 
 
+def tensor(array):
+    """The array as a tensor, faster where it is one."""
+    return array if isinstance(array, torch.Tensor) else torch.as_tensor(array)
+
+
 def plain(tensor):
     """The tensor as strew takes it: without a gradient, in memory as it is."""
     if tensor.requires_grad:
@@ -417,13 +422,13 @@ scatter_reduce_ = define(
 
 def call(input, dim, index, src, reduce, include_self):
     """``scatter_reduce`` for tensors that the dispatcher has to know of."""
-    index, src = torch.as_tensor(index), torch.as_tensor(src)
+    index, src = tensor(index), tensor(src)
     return scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
 def call_(input, dim, index, src, reduce, include_self):
     """``scatter_reduce_`` for such: the operator has no derivative, a copy of the result has."""
-    index, src = torch.as_tensor(index), torch.as_tensor(src)
+    index, src = tensor(index), tensor(src)
     if has_derivative((input, src)) or is_transformed():
         # What the derivative keeps of the input must stay as it is.
         before = input if reduce in ("sum", "mean") else input.clone()

@@ -85,8 +85,6 @@ def options_for(rng, func, dtype, count):
         options["fill_value"] = bool(rng.integers(0, 2))
     else:
         options["fill_value"] = int(rng.integers(0 if np.dtype(dtype).kind == "u" else -1, 4))
-    if name == "cumsum":
-        options["fill_value"] = 0  # sums-of-nan
     if name in ("var", "std"):
         options["ddof"] = int(rng.integers(0, 3))
     if name == "sort":
@@ -155,8 +153,6 @@ def test_what_only_numba_has(func, dtype):
         a = with_nan(rng, RUNNING[func.removeprefix("nan")](rng, dtype, groups.shape))
         case = {"group_idx": groups, "a": a, "func": func, "fill_value": 1 if "prod" in func else 0}
         found, expected = ours(**case), groupies.aggregate_nb(**case)
-        if func in ("nancummin", "nancummax") and dtype == "float64":
-            expected[np.isnan(found)] = np.nan  # nan-before-numbers
         agree(found, expected, case)
 
 
@@ -211,20 +207,10 @@ def test_of_any_numbers(func, dtype):
         agree(found, theirs(**case), case, SUMS[dtype], SUMS[dtype])
 
 
-# What numpy_groupies, and strew after it, does wrong.
+# What numpy_groupies does wrong.
 
-NAN, STREW, GROUPIES = np.nan, ("strew", "0.1.0"), ("numpy_groupies", "0.16.0")
+GROUPIES = ("numpy_groupies", "0.16.0")
 DEFECTS = {
-    "sums-of-nan": Defect(
-        *STREW,
-        "nancumsum and nancumprod of a group that is all NaN are fill_value, those of numpy_groupies 0 and 1",
-        lambda: ours([0], [NAN], "nancumsum", fill_value=7) == 7 and theirs([0], [NAN], "nancumsum", fill_value=7) == 0,
-    ),
-    "nan-before-numbers": Defect(
-        *STREW,
-        "nancummin and nancummax are NaN before a group's first number, those of numpy_groupies fill_value",
-        lambda: np.isnan(ours([0, 0], [NAN, 2.0], "nancummin", fill_value=7)[0]),
-    ),
     "positions-like-the-fill": Defect(
         *GROUPIES,
         "with an axis, the position of the value whose number in the whole array is fill_value becomes fill_value",
@@ -240,4 +226,4 @@ DEFECTS = {
 
 @defects(DEFECTS)
 def test_a_defect_is_still_there(defect):
-    is_there(defect, strew.__version__ if defect.peer == "strew" else groupies.__version__)
+    is_there(defect, groupies.__version__)

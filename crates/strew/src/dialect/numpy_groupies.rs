@@ -556,7 +556,7 @@ impl Steps for Aggregated<'_> {
         let plan = Plan::analysed(self.groups.view(), self.size, Bounds::STRICT, "group_idx")?;
         let among = Among {
             skip: self.skip,
-            least: 1,
+            least: 0,
         };
         let wanted = std::slice::from_ref(&self.wanted);
         let made = plan.statistics(self.values.view(), self.axis, wanted, among)?;

@@ -443,27 +443,33 @@ impl<T: Value> Column<T> {
         }
     }
 
-    /// Values become what is made of each. NaN counts for nothing in running results if it is skipped.
-    pub(super) fn each(&mut self, statistic: Statistic, skip: bool) {
+    /// Values become what is made of each, from the place on that is given back. NaN counts for nothing in running
+    /// results if it is skipped, so that the least and the greatest may begin late.
+    pub(super) fn each(&mut self, statistic: Statistic, skip: bool) -> usize {
         let mut so_far: Option<T> = None;
-        let mut run = |join: &dyn Fn(T, T) -> T, start: Option<T>| {
+        let mut begun = 0;
+        let mut run = |join: fn(T, T) -> T, start: Option<T>| {
             for value in &mut self.values {
                 if !(skip && value.nan()) {
                     so_far = Some(so_far.map_or(*value, |so_far| join(so_far, *value)));
                 }
-                *value = so_far.or(start).unwrap_or(*value);
+                match so_far.or(start) {
+                    Some(made) => *value = made,
+                    None => begun += 1,
+                }
             }
         };
         match statistic {
-            Statistic::CumSum => run(&T::add, Some(T::ZERO)),
-            Statistic::CumProd => run(&T::mul, Some(T::ONE)),
-            Statistic::CumMin => run(&T::lesser, None),
-            Statistic::CumMax => run(&T::greater, None),
+            Statistic::CumSum => run(T::add, Some(T::ZERO)),
+            Statistic::CumProd => run(T::mul, Some(T::ONE)),
+            Statistic::CumMin => run(T::lesser, None),
+            Statistic::CumMax => run(T::greater, None),
             Statistic::Sort { reverse } => self.values.sort_by(|a, b| match reverse {
                 true if a.nan() == b.nan() => b.order(a),
                 _ => a.order(b),
             }),
             _ => {}
         }
+        begun
     }
 }

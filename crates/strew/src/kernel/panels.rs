@@ -356,9 +356,11 @@ impl<T: Value> ByColumn<T> {
             all.values
                 .extend(panel.iter().skip(i).step_by(width).copied());
             counted.refill(all, count.skip);
-            if counted.values.len() < count.least.max(1) {
+            let enough = |least: usize| counted.values.len() >= least;
+            if !enough(count.least) {
                 continue;
             }
+            let some = enough(1);
             for (wanted, made) in count.wanted.iter().zip(&mut *made) {
                 let statistic = wanted.statistic;
                 let of_each = statistic.is_of_each();
@@ -366,8 +368,8 @@ impl<T: Value> ByColumn<T> {
                     Numbers::Same(to) if of_each => {
                         // Running results have one for NaN, too.
                         running.refill(all, false);
-                        running.each(statistic, count.skip);
-                        for (k, &value) in running.values.iter().enumerate() {
+                        let begun = running.each(statistic, count.skip);
+                        for (k, &value) in running.values.iter().enumerate().skip(begun) {
                             made.set[k * width + i] = put(to, k * width + i, Some(value));
                         }
                         continue;
@@ -382,7 +384,7 @@ impl<T: Value> ByColumn<T> {
                         }
                         continue;
                     }
-                    _ if made.set[i] => continue,
+                    _ if made.set[i] || !some => continue,
                     Numbers::Same(to) => put(to, i, counted.same(statistic)),
                     Numbers::Real(to) => put(to, i, counted.real(statistic)),
                     Numbers::Whole(to) => put(to, i, counted.whole(statistic)),
