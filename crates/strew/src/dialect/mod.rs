@@ -21,6 +21,7 @@ pub mod numpy;
 pub mod numpy_groupies;
 pub mod onnx;
 pub mod openvino;
+pub mod paddle;
 pub mod stablehlo;
 pub mod tensorflow;
 pub mod torch;
@@ -40,6 +41,7 @@ pub static OPERATORS: &[&[Operator]] = &[
     mxnet::OPERATORS,
     onnx::OPERATORS,
     openvino::OPERATORS,
+    paddle::OPERATORS,
     stablehlo::OPERATORS,
     torch::OPERATORS,
     jax::OPERATORS,

@@ -1,0 +1,449 @@
+//! `put_along_axis`: elements that each have an index along one axis.
+
+use super::{
+    WRAP, along_class, call, expect_index, expect_number, expect_same, into_copy, own_axis,
+};
+use crate::dialect::call::{Call, Work};
+use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
+use crate::dialect::steps::{Steps, Stepwise};
+use crate::error::{Class, Error, Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::scatter::{Destinations, Finish, Init, Output, Place, Reduction, Scatter};
+use crate::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
+use std::str::FromStr;
+
+const NAME: &str = "paddle.put_along_axis";
+
+const WORDS: &[&str] = &["assign", "add", "mul", "multiply", "mean", "amax", "amin"];
+
+pub(super) const PUT_ALONG_AXIS: Operator = Operator {
+    name: NAME,
+    summary: "A copy of arr with values joined to the cells that indices name along axis",
+    arguments: &[
+        Argument::needed(
+            "arr",
+            Kind::Tensor,
+            "the tensor to start from: rank 1 or more, any dtype",
+        ),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "where along axis each value goes: int32 or int64, of arr's rank; negative counts from the end",
+        ),
+        Argument::needed(
+            "values",
+            Kind::Tensor,
+            "the values, of arr's dtype: broadcast to indices, or if that is not wanted as many at least; a 0-d one counts for all",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that indices point along; negative counts from the end",
+        ),
+        Argument::needed(
+            "reduce",
+            Kind::Text,
+            "how values join a cell: assign replaces it",
+        )
+        .or("assign")
+        .of(WORDS),
+        Argument::needed(
+            "include_self",
+            Kind::Bool,
+            "whether what arr holds in a cell that is named takes part",
+        )
+        .or("True"),
+        Argument::needed(
+            "broadcast",
+            Kind::Bool,
+            "whether indices that are nowhere larger than arr are repeated to its shape, apart from axis",
+        )
+        .or("True"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let arr = args.tensor("arr")?;
+        let indices = args.tensor("indices")?;
+        let values = args.tensor("values")?;
+        let axis = args.int("axis")?;
+        let reduce = args.optional_text("reduce");
+        let include_self = args.bool_or("include_self", true);
+        let broadcast = args.bool_or("broadcast", true);
+        let reduce = reduce.as_deref().unwrap_or("assign");
+        lower(arr, indices, values, axis, reduce, include_self, broadcast)
+    },
+};
+
+/// How values join the cell that they go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PutReduce {
+    /// The last one stays.
+    Assign,
+    /// Their sum.
+    Add,
+    /// Their product.
+    Multiply,
+    /// Their mean; integers are rounded down.
+    Mean,
+    /// The largest. A NaN that comes first stays, others are left out.
+    Amax,
+    /// The smallest, likewise.
+    Amin,
+}
+
+impl PutReduce {
+    /// The name in PaddlePaddle.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assign => "assign",
+            Self::Add => "add",
+            Self::Multiply => "multiply",
+            Self::Mean => "mean",
+            Self::Amax => "amax",
+            Self::Amin => "amin",
+        }
+    }
+
+    fn parse(word: &str) -> Result<Self, Problem> {
+        Ok(match word {
+            "assign" => Self::Assign,
+            "add" => Self::Add,
+            "mul" | "multiply" => Self::Multiply,
+            "mean" => Self::Mean,
+            "amax" => Self::Amax,
+            "amin" => Self::Amin,
+            other => {
+                return Err(Problem::Value {
+                    argument: "reduce".into(),
+                    value: other.into(),
+                    expected: format!("it must be one of {}", WORDS.join(", ")),
+                });
+            }
+        })
+    }
+
+    fn combine(self) -> Combine {
+        match self {
+            Self::Assign => Combine::Assign,
+            Self::Add | Self::Mean => Combine::Sum,
+            Self::Multiply => Combine::Prod,
+            Self::Amax => Combine::Max(Nan::Ignore),
+            Self::Amin => Combine::Min(Nan::Ignore),
+        }
+    }
+
+    fn reduction(self, init: Init) -> Reduction {
+        let finish = match self {
+            Self::Mean => Finish::Mean {
+                count_self: init == Init::Current,
+            },
+            _ => Finish::None,
+        };
+        Reduction {
+            combine: self.combine(),
+            init,
+            finish,
+        }
+    }
+}
+
+impl FromStr for PutReduce {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self> {
+        Self::parse(word).map_err(|problem| Error::new(NAME, Class::Value, problem))
+    }
+}
+
+/// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`, in row-major
+/// order.
+///
+/// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
+/// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first value
+///   takes its place.
+/// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`, and
+///   `values` are broadcast to them. If it is false, `indices` stay as they are, and of `values`, which are as
+///   large at least, the leading corner is taken; a 0-d one counts for all.
+///
+/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and their means are
+/// rounded down. Of maxima and minima, a NaN that comes first stays, and others are left out; of equal values
+/// the first stays. Where one of the tensors has no elements, indices are not looked at.
+///
+/// ```
+/// use ndarray::array;
+/// use strew::paddle::{PutReduce, put_along_axis};
+///
+/// let arr = array![[10, 30, 20], [60, 40, 50]];
+/// let out = put_along_axis(&arr, &array![[0i64]], &[99], 0, PutReduce::Assign, true, true)?;
+/// assert_eq!(out.as_slice(), [99, 99, 99, 60, 40, 50]);
+///
+/// let (indices, values) = (array![[0i32, 0], [0, 0]], array![[1, 2], [3, 4]]);
+/// let out = put_along_axis(&arr, &indices, &values, 0, PutReduce::Mean, true, false)?;
+/// assert_eq!(out.as_slice(), [4, 12, 20, 60, 40, 50]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Runtime`] for a reduction
+/// that the type has not, [`Class::Value`] for everything else. Where `broadcast` is false, sizes that do not fit
+/// and indices beyond the end are [`Class::Runtime`].
+pub fn put_along_axis<'a, T: Element, I: Element>(
+    arr: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    values: impl Into<TensorView<'a, T>>,
+    axis: i64,
+    reduce: PutReduce,
+    include_self: bool,
+    broadcast: bool,
+) -> Result<Tensor<T>> {
+    let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
+    let (values, reduce) = (values.into().into_dyn(), reduce.name());
+    let call = lower(arr, indices, values, axis, reduce, include_self, broadcast)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`put_along_axis`] with element types known at run time, and words as PaddlePaddle's.
+///
+/// # Errors
+/// As [`put_along_axis`].
+pub fn put_along_axis_dyn(
+    arr: DynView<'_>,
+    indices: DynView<'_>,
+    values: DynView<'_>,
+    axis: i64,
+    reduce: &str,
+    include_self: bool,
+    broadcast: bool,
+) -> Result<DynTensor> {
+    let call = lower(arr, indices, values, axis, reduce, include_self, broadcast)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower<'a>(
+    arr: DynView<'a>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: i64,
+    reduce: &str,
+    include_self: bool,
+    broadcast: bool,
+) -> Result<Call<'a>> {
+    let ranks = expect_ranks(&arr, &indices, &values, broadcast);
+    let axis = match ranks.and_then(|()| own_axis(axis, arr.rank())) {
+        Ok(axis) => axis,
+        Err(problem) => return Err(Error::new(NAME, along_class(&problem), problem)),
+    };
+    let class = if broadcast { along_class } else { exact_class };
+    let fitted = match broadcast {
+        true => repeated(&arr, indices, values, axis),
+        false => corner(&arr, indices, values, axis),
+    };
+    let described = fitted.and_then(|(indices, values)| {
+        let put = Put {
+            arr,
+            indices,
+            values,
+            axis,
+        };
+        put.describe(reduce, include_self)
+    });
+    call(NAME, class, described)
+}
+
+/// Without broadcasting, PaddlePaddle looks for indices beyond the end, and for sizes, elsewhere.
+fn exact_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Shape { .. } => Class::Runtime,
+        Problem::IndexOutOfBounds { value, .. } if !value.starts_with('-') => Class::Runtime,
+        other => along_class(other),
+    }
+}
+
+fn expect_ranks(
+    arr: &DynView<'_>,
+    indices: &DynView<'_>,
+    values: &DynView<'_>,
+    broadcast: bool,
+) -> Result<(), Problem> {
+    let rank = arr.rank();
+    expect_shape("indices", indices.shape(), indices.rank() == rank, || {
+        format!("`indices` and `arr` must have the same number of dimensions, {rank}")
+    })?;
+    let alike = broadcast || values.rank() == 0 || values.rank() == rank;
+    expect_shape("values", values.shape(), alike, || {
+        format!("`indices` and `values` must have the same number of dimensions, {rank}")
+    })
+}
+
+/// Indices and values, repeated as far as they may be.
+fn repeated<'a>(
+    arr: &DynView<'_>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: usize,
+) -> Result<(DynView<'a>, DynView<'a>), Problem> {
+    let larger = arr
+        .shape()
+        .iter()
+        .zip(indices.shape())
+        .any(|(own, n)| n > own);
+    let mut wanted = indices.dims();
+    if !larger {
+        wanted = arr.dims();
+        wanted[axis] = indices.shape()[axis];
+    }
+    let fit = |argument, view: DynView<'a>| {
+        view.broadcast_to(&wanted).ok_or_else(|| Problem::Shape {
+            argument,
+            found: view.shape().to_vec(),
+            expected: format!("it must broadcast to {:?}", &wanted[..]),
+        })
+    };
+    Ok((fit("indices", indices)?, fit("values", values)?))
+}
+
+/// Indices as they are, and as many values from the leading corner.
+fn corner<'a>(
+    arr: &DynView<'_>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: usize,
+) -> Result<(DynView<'a>, DynView<'a>), Problem> {
+    let (whole, found) = (arr.shape(), indices.dims());
+    let part = match values.rank() {
+        0 => values.broadcast_to(&found),
+        _ => values.corner(&found),
+    };
+    let fits = (0..found.len()).all(|a| a == axis || found[a] <= whole[a]);
+    match part.filter(|_| fits) {
+        Some(values) => Ok((indices, values)),
+        None => Err(Problem::Shape {
+            argument: "indices",
+            found: found.to_vec(),
+            expected: format!(
+                "it must be no larger than arr, {whole:?}, apart from dimension {axis}, and than values, {:?}",
+                values.shape()
+            ),
+        }),
+    }
+}
+
+/// What is put: an index and a value for each element.
+#[derive(Clone, Debug)]
+struct Put<'a> {
+    arr: DynView<'a>,
+    indices: DynView<'a>,
+    values: DynView<'a>,
+    axis: usize,
+}
+
+impl<'a> Put<'a> {
+    fn describe(self, reduce: &str, include_self: bool) -> Result<Work<'a>, Problem> {
+        expect_index("indices", &self.indices)?;
+        let reduce = PutReduce::parse(reduce)?;
+        let dtype = self.arr.dtype();
+        if reduce != PutReduce::Assign {
+            expect_number("a reduction", dtype)?;
+        }
+        expect_same("values", self.values.dtype(), "arr", dtype)?;
+        let init = match include_self || reduce == PutReduce::Assign {
+            true => Init::Current,
+            false => Init::Identity,
+        };
+        let scatter = self.scatter(reduce.reduction(init))?;
+        // Where nothing tells the first value from the identity and the first value, it starts from that.
+        let exact = dtype.is_integer() || reduce == PutReduce::Multiply;
+        Ok(match init == Init::Current || exact {
+            true => scatter.into(),
+            false => Stepwise::new(Alone { put: self, reduce }).into(),
+        })
+    }
+
+    fn scatter(&self, reduction: Reduction) -> Result<Scatter<'a>, Problem> {
+        self.scatter_into(
+            self.arr.clone(),
+            &self.indices,
+            self.values.clone(),
+            reduction,
+        )
+    }
+
+    fn scatter_into<'v>(
+        &self,
+        copied: DynView<'v>,
+        indices: &DynView<'v>,
+        values: impl Into<Held<'v>>,
+        reduction: Reduction,
+    ) -> Result<Scatter<'v>, Problem> {
+        let shape = self.arr.shape();
+        let place = Place {
+            axes: 0..indices.rank(),
+            tuple: None,
+        };
+        let places = Destinations::elements(shape, "indices", indices, self.axis, place, WRAP)?;
+        into_copy(copied, places, reduction, "values", values)
+    }
+}
+
+/// Floats without what the cells hold: the first value takes its place, be it NaN or -0.0, and the others join it.
+#[derive(Debug)]
+struct Alone<'a> {
+    put: Put<'a>,
+    reduce: PutReduce,
+}
+
+impl Alone<'_> {
+    /// A copy in which the cells hold what joins the first value to just that value.
+    fn begun(&self) -> Result<DynTensor, Problem> {
+        let (put, assign) = (&self.put, Reduction::into_self(Combine::Assign));
+        let made = match self.reduce.combine() {
+            Combine::Sum => {
+                let zero = Scalar::from(-0.0).tensor("values", put.arr.dtype())?;
+                let zeros = Held::from(zero).map(|zero| zero.broadcast_to(put.indices.shape()));
+                let zeros = zeros.unwrap_or_else(|| put.values.clone().into());
+                put.scatter_into(put.arr.clone(), &put.indices, zeros, assign)?
+            }
+            // Of what is assigned backwards, the first one stays.
+            _ => {
+                let (indices, values) = (backwards(&put.indices), backwards(&put.values));
+                put.scatter_into(put.arr.clone(), &indices, values, assign)?
+            }
+        };
+        Ok(crate::dialect::tensor(made.run()?.tensor))
+    }
+}
+
+impl Steps for Alone<'_> {
+    fn elements(&self) -> usize {
+        self.put.arr.len().max(self.put.indices.len())
+    }
+
+    fn perform(&mut self) -> Result<Output, Problem> {
+        let put = &self.put;
+        let reduction = Reduction {
+            init: Init::Current,
+            ..self.reduce.reduction(Init::Identity)
+        };
+        // An index that is wrong is found forwards: the first one is to be named.
+        let begun = match self.begun() {
+            Err(Problem::IndexOutOfBounds { .. }) => return put.scatter(reduction)?.run(),
+            begun => begun?,
+        };
+        put.scatter_into(begun.view(), &put.indices, put.values.clone(), reduction)?
+            .run()
+    }
+}
+
+/// The elements in the opposite order.
+fn backwards<'a>(view: &DynView<'a>) -> DynView<'a> {
+    let mut turned = view.clone();
+    for axis in 0..view.rank() {
+        let count = view.shape()[axis];
+        let other = count
+            .checked_sub(1)
+            .and_then(|last| turned.slice(axis, last, -1, count));
+        turned = other.unwrap_or(turned);
+    }
+    turned
+}

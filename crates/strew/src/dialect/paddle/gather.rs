@@ -1,0 +1,305 @@
+//! `gather`, `gather_nd`, `take_along_axis`.
+
+use super::{WRAP, along_class, call, class, expect_index, own_axis, slices, value_class, vector};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
+use crate::dialect::tuples::tuples;
+use crate::error::{Class, Error, Problem, Result};
+use crate::scatter::{Destinations, Gather, Place};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+const X: Argument = Argument::needed("x", Kind::Tensor, "the tensor to read from: any dtype");
+
+pub(super) const GATHER: Operator = Operator {
+    name: "paddle.gather",
+    summary: "The slices of x that index names along axis",
+    arguments: &[
+        X,
+        Argument::needed(
+            "index",
+            Kind::Tensor,
+            "which slices: int32 or int64, 1-d, 0-d for one without its axis, or 2-d with one column; negative counts from the end",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that index points along; negative counts from the end",
+        )
+        .or("0"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let x = args.tensor("x")?;
+        let index = args.tensor("index")?;
+        lower_gather(x, index, args.optional_int("axis").unwrap_or(0))
+    },
+};
+
+pub(super) const GATHER_ND: Operator = Operator {
+    name: "paddle.gather_nd",
+    summary: "The windows of x that index tuples name",
+    arguments: &[
+        X,
+        Argument::needed(
+            "index",
+            Kind::Tensor,
+            "index tuples along the last axis: int32 or int64; negative counts from the end",
+        ),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let x = args.tensor("x")?;
+        lower_nd(x, args.tensor("index")?)
+    },
+};
+
+pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
+    name: "paddle.take_along_axis",
+    summary: "The elements of arr that indices name along axis",
+    arguments: &[
+        Argument::needed(
+            "arr",
+            Kind::Tensor,
+            "the tensor to read from: rank 1 or more, any dtype",
+        ),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "from where along axis each element comes: int32 or int64, of arr's rank; negative counts from the end",
+        ),
+        Argument::needed(
+            "axis",
+            Kind::Int,
+            "the axis that indices point along; negative counts from the end",
+        ),
+        Argument::needed(
+            "broadcast",
+            Kind::Bool,
+            "whether arr and indices are broadcast to each other, apart from axis",
+        )
+        .or("True"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let arr = args.tensor("arr")?;
+        let indices = args.tensor("indices")?;
+        let axis = args.int("axis")?;
+        lower_take(arr, indices, axis, args.bool_or("broadcast", true))
+    },
+};
+
+/// The slices of `x` that `index` names along `axis`. Bits are copied.
+///
+/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one slice, of which the result then has no
+///   axis. Negative ones count from the end.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::paddle::gather(&array![[1, 2], [3, 4], [5, 6]], &[-1i64, 0], 0)?;
+/// assert_eq!(out.as_slice(), [5, 6, 1, 2]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for an axis that is none and an index out of range, [`Class::Value`] for everything else.
+pub fn gather<'a, T: Element, I: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    axis: i64,
+) -> Result<Tensor<T>> {
+    let call = lower_gather(x.into().into_dyn(), index.into().into_dyn(), axis)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`gather`] with element types known at run time.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTensor> {
+    let call = lower_gather(x, index, axis)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
+///
+/// * `index`: `i32` or `i64`; tuples of `K` entries, at most as many as `x` has axes. Negative ones count from
+///   the end. A tuple without entries names all of `x`.
+/// * The result has the shape `index.shape[..-1] + x.shape[K..]`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::paddle::gather_nd(&array![[1, 2], [3, 4]], &array![[1i64, -2], [0, 1]])?;
+/// assert_eq!(out.as_slice(), [3, 2]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`].
+pub fn gather_nd<'a, T: Element, I: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let call = lower_nd(x.into().into_dyn(), index.into().into_dyn())?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`gather_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`gather_nd`].
+pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_nd(x, index)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// The elements of `arr` that `indices` name along `axis`: the way back of
+/// [`put_along_axis`](super::put_along_axis()). Bits are copied.
+///
+/// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
+/// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices` are no larger than
+///   `arr` apart from `axis`, and go with its leading corner.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let arr = array![[10, 30, 20], [60, 40, 50]];
+/// let out = strew::paddle::take_along_axis(&arr, &array![[1i64], [-1]], 1, true)?;
+/// assert_eq!(out.as_slice(), [30, 50]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`] for everything
+/// else; [`Class::Runtime`] for indices that are too large where `broadcast` is false.
+pub fn take_along_axis<'a, T: Element, I: Element>(
+    arr: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    axis: i64,
+    broadcast: bool,
+) -> Result<Tensor<T>> {
+    let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
+    let call = lower_take(arr, indices, axis, broadcast)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`take_along_axis`] with element types known at run time.
+///
+/// # Errors
+/// As [`take_along_axis`].
+pub fn take_along_axis_dyn(
+    arr: DynView<'_>,
+    indices: DynView<'_>,
+    axis: i64,
+    broadcast: bool,
+) -> Result<DynTensor> {
+    let call = lower_take(arr, indices, axis, broadcast)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower_gather<'a>(x: DynView<'a>, index: DynView<'a>, axis: i64) -> Result<Call<'a>> {
+    let places = vector(index).and_then(|index| {
+        let axis = own_axis(axis, x.rank())?;
+        expect_index("index", &index)?;
+        slices(x.shape(), axis, &index)
+    });
+    call("paddle.gather", class, places.and_then(|at| read(x, at)))
+}
+
+fn lower_nd<'a>(x: DynView<'a>, index: DynView<'a>) -> Result<Call<'a>> {
+    let places = expect_index("index", &index)
+        .and_then(|()| tuples(x.shape(), "index", &index, 0..=x.rank(), WRAP));
+    call(
+        "paddle.gather_nd",
+        value_class,
+        places.and_then(|at| read(x, at)),
+    )
+}
+
+fn lower_take<'a>(
+    arr: DynView<'a>,
+    indices: DynView<'a>,
+    axis: i64,
+    broadcast: bool,
+) -> Result<Call<'a>> {
+    let name = "paddle.take_along_axis";
+    let rank = arr.rank();
+    let alike = expect_shape("indices", indices.shape(), indices.rank() == rank, || {
+        format!("`indices` and `arr` must have the same number of dimensions, {rank}")
+    });
+    let axis = match alike.and_then(|()| own_axis(axis, rank)) {
+        Ok(axis) => axis,
+        Err(problem) => return Err(Error::new(name, along_class(&problem), problem)),
+    };
+    let (class, fitted): (fn(&Problem) -> Class, _) = match broadcast {
+        true => (along_class, repeated(arr, indices, axis)),
+        false => (exact_class, expect_corner(arr, indices, axis)),
+    };
+    let described = fitted.and_then(|(arr, indices)| {
+        expect_index("indices", &indices)?;
+        let place = Place {
+            axes: 0..indices.rank(),
+            tuple: None,
+        };
+        let shape = arr.shape();
+        let places = Destinations::elements(shape, "indices", &indices, axis, place, WRAP)?;
+        read(arr, places)
+    });
+    call(name, class, described)
+}
+
+fn exact_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Shape { .. } => Class::Runtime,
+        other => along_class(other),
+    }
+}
+
+/// A tensor and indices, repeated to each other's shape.
+fn repeated<'a>(
+    arr: DynView<'a>,
+    indices: DynView<'a>,
+    axis: usize,
+) -> Result<(DynView<'a>, DynView<'a>), Problem> {
+    let (mut from, mut to) = (arr.dims(), indices.dims());
+    for a in (0..from.len()).filter(|&a| a != axis) {
+        let both = if from[a] == 1 { to[a] } else { from[a] };
+        (from[a], to[a]) = (both, both);
+    }
+    match (arr.broadcast_to(&from), indices.broadcast_to(&to)) {
+        (Some(arr), Some(indices)) => Ok((arr, indices)),
+        _ => Err(Problem::Shape {
+            argument: "indices",
+            found: indices.shape().to_vec(),
+            expected: format!(
+                "it must broadcast with arr, {:?}, apart from dimension {axis}",
+                arr.shape()
+            ),
+        }),
+    }
+}
+
+fn expect_corner<'a>(
+    arr: DynView<'a>,
+    indices: DynView<'a>,
+    axis: usize,
+) -> Result<(DynView<'a>, DynView<'a>), Problem> {
+    let (whole, found) = (arr.shape(), indices.shape());
+    let fits = (0..found.len()).all(|a| a == axis || found[a] <= whole[a]);
+    expect_shape("indices", found, fits, || {
+        format!("it must be no larger than arr, {whole:?}, apart from dimension {axis}")
+    })?;
+    Ok((arr, indices))
+}
+
+/// What is in these places. Where that is nothing, indices are not looked at.
+fn read<'a>(x: DynView<'a>, places: Destinations<'a>) -> Result<Gather<'a>, Problem> {
+    match places.updates_shape().contains(&0) {
+        false => Gather::new(places, x),
+        true => {
+            let none = Gather::new(Destinations::none(x.shape()), x)?;
+            Ok(none.shaped(places.updates_shape()))
+        }
+    }
+}

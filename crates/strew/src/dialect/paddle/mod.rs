@@ -1,0 +1,185 @@
+//! PaddlePaddle: operators of `paddle` and `paddle.geometric`.
+//!
+//! Source of the semantics: PaddlePaddle 3.3, the documents of the operators and runs on CPU; see also
+//! `COMPARE.md`.
+//!
+//! A function with `_dyn` takes element types known at run time. None works in place.
+
+mod along;
+mod gather;
+mod nd;
+mod rows;
+mod segment;
+
+pub use along::{PutReduce, put_along_axis, put_along_axis_dyn};
+pub use gather::{
+    gather, gather_dyn, gather_nd, gather_nd_dyn, take_along_axis, take_along_axis_dyn,
+};
+pub use nd::{scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_dyn};
+pub use rows::{index_add, index_add_dyn, index_fill, index_fill_dyn, scatter, scatter_dyn};
+pub use segment::{
+    segment_max, segment_max_dyn, segment_mean, segment_mean_dyn, segment_min, segment_min_dyn,
+    segment_sum, segment_sum_dyn,
+};
+
+use super::call::{Call, Context, Work};
+use super::operator::{Operator, axis, expect_dtype, expect_shape};
+use crate::error::{Class, Problem, Result};
+use crate::plan::{Bounds, Negative};
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DType, DynView, Held};
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    rows::SCATTER,
+    nd::SCATTER_ND,
+    nd::SCATTER_ND_ADD,
+    along::PUT_ALONG_AXIS,
+    rows::INDEX_ADD,
+    rows::INDEX_FILL,
+    gather::GATHER,
+    gather::GATHER_ND,
+    gather::TAKE_ALONG_AXIS,
+    segment::SEGMENT_SUM,
+    segment::SEGMENT_MEAN,
+    segment::SEGMENT_MIN,
+    segment::SEGMENT_MAX,
+];
+
+/// Negative indices count from the end.
+const WRAP: Bounds = Bounds {
+    negative: Negative::Wrap,
+    ..Bounds::STRICT
+};
+
+fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::IndexOutOfBounds { .. } | Problem::Axis { .. } => Class::Index,
+        Problem::Kind { .. } | Problem::Missing { .. } => Class::Type,
+        Problem::Unsupported { .. } => Class::Runtime,
+        _ => Class::Value,
+    }
+}
+
+/// Likewise where an index out of bounds is a `ValueError`.
+fn value_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::IndexOutOfBounds { .. } => Class::Value,
+        other => class(other),
+    }
+}
+
+/// Likewise where an axis that is none is a `ValueError`, and an index of another type a `TypeError`.
+fn along_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Value,
+        Problem::DType {
+            argument: "indices",
+            ..
+        } => Class::Type,
+        other => class(other),
+    }
+}
+
+fn call<'a>(
+    operator: &'static str,
+    class: fn(&Problem) -> Class,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    Context {
+        operator: operator.into(),
+        class,
+    }
+    .call(described)
+}
+
+fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        index.dtype(),
+        matches!(index.dtype(), DType::I32 | DType::I64),
+        "it must be int32 or int64",
+    )
+}
+
+/// Arithmetic knows no bool.
+fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
+    match dtype {
+        DType::Bool => Err(Problem::Unsupported {
+            what: what.into(),
+            dtype,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn expect_same(
+    argument: &'static str,
+    found: DType,
+    to: &'static str,
+    wanted: DType,
+) -> Result<(), Problem> {
+    expect_dtype(
+        argument,
+        found,
+        found == wanted,
+        format_args!("it must be {to}'s dtype, {wanted}"),
+    )
+}
+
+/// An axis of a tensor that has some: 0-d does not count as 1-d.
+fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
+    match rank {
+        0 => Err(Problem::Axis {
+            argument: "axis".into(),
+            value: value.into(),
+            rank,
+        }),
+        _ => axis("axis", value, rank),
+    }
+}
+
+/// A number, a vector, or a vector that stands upright: then it is laid down.
+fn vector<'a>(index: DynView<'a>) -> Result<DynView<'a>, Problem> {
+    let fits = index.rank() < 2 || (index.rank() == 2 && index.shape()[1] == 1);
+    expect_shape("index", index.shape(), fits, || {
+        "it must be 0-d or 1-d, or 2-d with one column".into()
+    })?;
+    Ok(match index.rank() {
+        2 => index.select(1, 0).unwrap_or(index),
+        _ => index,
+    })
+}
+
+/// Slices of a tensor along one of its axes.
+fn slices<'a>(
+    shape: &[usize],
+    axis: usize,
+    index: &DynView<'a>,
+) -> Result<Destinations<'a>, Problem> {
+    let index = std::slice::from_ref(index);
+    Destinations::picks(shape, "index", index, (0, axis), None, WRAP)
+}
+
+/// A scatter into a copy. Where one of the tensors has no elements, indices are not looked at.
+fn into_copy<'a>(
+    copied: DynView<'a>,
+    destinations: Destinations<'a>,
+    reduction: Reduction,
+    updates: &'static str,
+    source: impl Into<Held<'a>>,
+) -> Result<Scatter<'a>, Problem> {
+    let source = source.into();
+    let (destinations, source) = match copied.is_empty() || source.view().is_empty() {
+        true => (
+            Destinations::none(copied.shape()),
+            DynView::nothing(copied.dtype()).into(),
+        ),
+        false => (destinations, source),
+    };
+    let target = Target::New {
+        dtype: copied.dtype(),
+        start: Start::CopyOf(copied),
+    };
+    Scatter::new(destinations, reduction, updates, source, target)
+}

@@ -1,0 +1,217 @@
+//! `scatter_nd`, `scatter_nd_add`: windows that index tuples name.
+
+use super::{WRAP, call, class, expect_index, expect_number, expect_same, into_copy};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Integers, Kind, Operator, expect_shape};
+use crate::dialect::tuples::tuples;
+use crate::error::{Class, Problem, Result};
+use crate::kernel::Combine;
+use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+const INDEX: Argument = Argument::needed(
+    "index",
+    Kind::Tensor,
+    "index tuples along the last axis: int32 or int64; negative counts from the end",
+);
+
+pub(super) const SCATTER_ND: Operator = Operator {
+    name: "paddle.scatter_nd",
+    summary: "Zeros of a shape, with updates added to the windows that index tuples name",
+    arguments: &[
+        INDEX,
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "windows, of shape index.shape[:-1] + shape[index.shape[-1]:] and any dtype but bool",
+        ),
+        Argument::needed("shape", Kind::Integers, "the shape of the result"),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let index = args.tensor("index")?;
+        let updates = args.tensor("updates")?;
+        lower_new(index, updates, &args.integers("shape")?)
+    },
+};
+
+pub(super) const SCATTER_ND_ADD: Operator = Operator {
+    name: "paddle.scatter_nd_add",
+    summary: "A copy of x with updates added to the windows that index tuples name",
+    arguments: &[
+        Argument::needed(
+            "x",
+            Kind::Tensor,
+            "the tensor to start from: any shape, any dtype but bool",
+        ),
+        INDEX,
+        Argument::needed(
+            "updates",
+            Kind::Tensor,
+            "windows, of shape index.shape[:-1] + x.shape[index.shape[-1]:] and x's dtype",
+        ),
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let x = args.tensor("x")?;
+        let index = args.tensor("index")?;
+        lower_add(x, index, args.tensor("updates")?)
+    },
+};
+
+/// Zeros of a shape, with each window of `updates` added to the one that its index tuple names:
+/// [`scatter_nd_add`] to zeros.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::paddle::scatter_nd(&array![[1i64], [2], [1]], &[9, 10, 12], &[4])?;
+/// assert_eq!(out.as_slice(), [0, 21, 10, 0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd<'a, T: Element, I: Element>(
+    index: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+    shape: &[i64],
+) -> Result<Tensor<T>> {
+    let (index, updates) = (index.into().into_dyn(), updates.into().into_dyn());
+    let call = lower_new(index, updates, &Integers::from(shape))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_dyn(
+    index: DynView<'_>,
+    updates: DynView<'_>,
+    shape: &[i64],
+) -> Result<DynTensor> {
+    let call = lower_new(index, updates, &Integers::from(shape))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// A copy of `x` with each window of `updates` added to the one that its index tuple names, in row-major
+/// order.
+///
+/// * `index`: `i32` or `i64`; its last axis holds tuples, of at most as many entries as `x` has axes. Negative
+///   ones count from the end. A tuple without entries names all of `x`.
+/// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
+///
+/// Where `x` or `updates` has no elements, indices are not looked at. 16-bit floats accumulate in `f32`; integers
+/// wrap.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::paddle::scatter_nd_add(&[0, 1, 2, 3], &array![[1i64], [-1], [1]], &[9, 10, 11])?;
+/// assert_eq!(out.as_slice(), [0, 21, 2, 13]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type, [`Class::Runtime`] for
+/// `bool`, [`Class::Value`] for everything else.
+pub fn scatter_nd_add<'a, T: Element, I: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
+    let call = lower_add(x, index, updates.into().into_dyn())?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_add_dyn(
+    x: DynView<'_>,
+    index: DynView<'_>,
+    updates: DynView<'_>,
+) -> Result<DynTensor> {
+    let call = lower_add(x, index, updates)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn lower_new<'a>(
+    index: DynView<'a>,
+    updates: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Call<'a>> {
+    call(
+        "paddle.scatter_nd",
+        class,
+        describe_new(index, updates, shape),
+    )
+}
+
+fn lower_add<'a>(x: DynView<'a>, index: DynView<'a>, updates: DynView<'a>) -> Result<Call<'a>> {
+    let class = |problem: &Problem| match problem {
+        Problem::DType {
+            argument: "updates",
+            ..
+        } => Class::Type,
+        other => class(other),
+    };
+    call(
+        "paddle.scatter_nd_add",
+        class,
+        describe_add(x, index, updates),
+    )
+}
+
+fn describe_new<'a>(
+    index: DynView<'a>,
+    updates: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    let shape = shape.sizes("shape")?;
+    expect_number("the sum", updates.dtype())?;
+    let mut destinations = windows(&shape, &index, &updates)?;
+    let dtype = updates.dtype();
+    let mut updates = updates;
+    if shape.contains(&0) || updates.is_empty() {
+        destinations = Destinations::none(&shape);
+        updates = DynView::nothing(dtype);
+    }
+    let target = Target::New {
+        dtype,
+        start: Start::Zero,
+    };
+    let reduction = Reduction::into_self(Combine::Sum);
+    Scatter::new(destinations, reduction, "updates", updates, target)
+}
+
+fn describe_add<'a>(
+    x: DynView<'a>,
+    index: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_same("updates", updates.dtype(), "x", x.dtype())?;
+    expect_number("the sum", x.dtype())?;
+    let destinations = windows(x.shape(), &index, &updates)?;
+    let reduction = Reduction::into_self(Combine::Sum);
+    into_copy(x, destinations, reduction, "updates", updates)
+}
+
+fn windows<'a>(
+    shape: &[usize],
+    index: &DynView<'a>,
+    updates: &DynView<'a>,
+) -> Result<Destinations<'a>, Problem> {
+    expect_index("index", index)?;
+    let destinations = tuples(shape, "index", index, 0..=shape.len(), WRAP)?;
+    let (found, wanted) = (updates.shape(), destinations.updates_shape());
+    expect_shape("updates", found, found == wanted, || {
+        format!(
+            "it must be index.shape[:-1] and the shape behind the axes that a tuple names, {wanted:?}"
+        )
+    })?;
+    Ok(destinations)
+}

@@ -1,0 +1,225 @@
+//! `paddle.geometric.segment_*`: rows of which the numbers ascend.
+
+use super::{call, class, expect_index, expect_number};
+use crate::dialect::call::Call;
+use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
+use crate::error::{Problem, Result};
+use crate::kernel::{Combine, Nan};
+use crate::plan::Bounds;
+use crate::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
+use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+
+/// How the rows of a segment become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fold {
+    Sum,
+    Mean,
+    Min,
+    Max,
+}
+
+const ARGUMENTS: [Argument; 2] = [
+    Argument::needed(
+        "data",
+        Kind::Tensor,
+        "the rows to reduce: any dtype but bool, real for a minimum or maximum",
+    ),
+    Argument::needed(
+        "segment_ids",
+        Kind::Tensor,
+        "the segment of each row: int32 or int64, 1-d (or all other dimensions 1), ascending from 0 or more",
+    ),
+];
+
+macro_rules! segments {
+    ($(
+        $(#[$doc:meta])*
+        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
+    )*) => {$(
+        pub(super) const $entry: Operator = Operator {
+            name: $operator,
+            summary: $summary,
+            arguments: &ARGUMENTS,
+            returns: &["out"],
+            lower: |args| {
+                let data = args.tensor("data")?;
+                lower($operator, $fold, data, args.tensor("segment_ids")?)
+            },
+        };
+
+        $(#[$doc])*
+        pub fn $name<'a, T: Element, I: Element>(
+            data: impl Into<TensorView<'a, T>>,
+            segment_ids: impl Into<TensorView<'a, I>>,
+        ) -> Result<Tensor<T>> {
+            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+            let call = lower($operator, $fold, data, ids)?;
+            Ok(crate::dialect::typed(call.run()?.tensor))
+        }
+
+        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($name), "`].")]
+        pub fn $erased(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+            let call = lower($operator, $fold, data, segment_ids)?;
+            Ok(crate::dialect::tensor(call.run()?.tensor))
+        }
+    )*};
+}
+
+segments! {
+    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
+    ///
+    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+    /// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or of more
+    ///   dimensions that are all 1.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [3, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
+    /// [`Class::Index`](crate::Class::Index) for a negative number, [`Class::Value`](crate::Class::Value) for
+    /// everything else.
+    SEGMENT_SUM "paddle.geometric.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
+        "The sum of the rows of each segment, of which the numbers ascend";
+
+    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_mean(&[-7, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [-2, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MEAN "paddle.geometric.segment_mean" segment_mean, segment_mean_dyn = Fold::Mean,
+        "The mean of the rows of each segment, of which the numbers ascend";
+
+    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [2, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MIN "paddle.geometric.segment_min" segment_min, segment_min_dyn = Fold::Min,
+        "The minimum of the rows of each segment, of which the numbers ascend";
+
+    /// The maximum of the rows of each segment; see [`segment_min`].
+    ///
+    /// ```
+    /// let out = strew::paddle::segment_max(&[5, 2, 4], &[0i32, 0, 2])?;
+    /// assert_eq!(out.as_slice(), [5, 0, 4]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`segment_sum`].
+    SEGMENT_MAX "paddle.geometric.segment_max" segment_max, segment_max_dyn = Fold::Max,
+        "The maximum of the rows of each segment, of which the numbers ascend";
+}
+
+fn lower<'a>(
+    operator: &'static str,
+    fold: Fold,
+    data: DynView<'a>,
+    ids: DynView<'a>,
+) -> Result<Call<'a>> {
+    call(operator, class, describe(fold, data, ids))
+}
+
+fn describe<'a>(fold: Fold, data: DynView<'a>, ids: DynView<'a>) -> Result<Scatter<'a>, Problem> {
+    expect_number(fold.what(), data.dtype())?;
+    let (rows, count) = (data.shape().first().copied(), ids.len());
+    expect_shape("segment_ids", ids.shape(), rows == Some(count), || {
+        format!(
+            "it must have as many elements as data has rows, {}",
+            rows.unwrap_or_default()
+        )
+    })?;
+    let upright = ids.shape().first() == Some(&count);
+    expect_shape("segment_ids", ids.shape(), upright, || {
+        "it must be 1-d, or all of its other dimensions must be 1".into()
+    })?;
+    let mut ids = ids;
+    while let Some(flat) = (ids.rank() > 1).then(|| ids.select(1, 0)).flatten() {
+        ids = flat;
+    }
+    expect_index("segment_ids", &ids)?;
+    let last = ascending(&ids)?;
+    let mut shape = data.dims();
+    // A number beyond memory is one beyond any size, too.
+    shape[0] = last.map_or(0, |last| {
+        usize::try_from(last).unwrap_or(0).saturating_add(1)
+    });
+    let reduction = Reduction {
+        combine: fold.combine(),
+        init: match fold {
+            Fold::Sum | Fold::Mean => Init::Current,
+            Fold::Min | Fold::Max => Init::Identity,
+        },
+        finish: match fold {
+            Fold::Mean => Finish::MeanTowardZero { count_self: false },
+            _ => Finish::None,
+        },
+    };
+    let strict = Bounds::STRICT;
+    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, strict)?;
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::Zero,
+    };
+    Scatter::new(destinations, reduction, "data", data, target)
+}
+
+impl Fold {
+    fn combine(self) -> Combine {
+        match self {
+            Self::Sum | Self::Mean => Combine::Sum,
+            Self::Min => Combine::Min(Nan::Propagate),
+            Self::Max => Combine::Max(Nan::Propagate),
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Sum => "the sum",
+            Self::Mean => "the mean",
+            Self::Min => "the minimum",
+            Self::Max => "the maximum",
+        }
+    }
+}
+
+/// The last of numbers that ascend; `None` of none.
+fn ascending(ids: &DynView<'_>) -> Result<Option<i64>, Problem> {
+    let (mut last, mut at) = (None, 0usize);
+    let ascend = ids.all_integers(|block| {
+        block.iter().all(|&id| {
+            let fits = last.is_none_or(|last| id >= last);
+            last = Some(id);
+            at += usize::from(fits);
+            fits
+        })
+    });
+    let expected = match (ascend, last) {
+        (false, _) => "The segment ids should be sorted: each must be at least the one before",
+        (true, Some(..0)) => "Segment ids must be >= 0",
+        (true, last) => return Ok(last),
+    };
+    Err(Problem::Value {
+        argument: format!("segment_ids[{}]", if ascend { at - 1 } else { at }),
+        value: last.unwrap_or_default().to_string(),
+        expected: expected.into(),
+    })
+}
