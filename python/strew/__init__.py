@@ -67,6 +67,7 @@ from . import numpy as numpy
 from . import numpy_groupies as numpy_groupies
 from . import onnx as onnx
 from . import openvino as openvino
+from . import paddle as paddle
 from . import stablehlo as stablehlo
 from . import tensorflow as tensorflow
 from . import torch as torch

@@ -13,6 +13,7 @@ import strew
 
 mx, ov, ms, ts, onnx = strew.mxnet, strew.openvino, strew.mindspore, strew.torch_scatter, strew.onnx
 tf, jax, hlo, groupies = strew.tensorflow, strew.jax, strew.stablehlo, strew.numpy_groupies
+paddle = strew.paddle
 
 FOLDS = ["sum", "add", "mean", "min", "max"]
 JOINS = ["add", "sub", "mul", "div", "max", "min", "update"]
@@ -248,6 +249,18 @@ SCATTERS = {
         lambda run, x, i, y: run(y, i, len(x)),
         tf.math,
     ),
+    "paddle.scatter": {"set": lambda x, i, y: paddle.scatter(x, i, y)},
+    "paddle.scatter_nd": {"add": lambda x, i, y: paddle.scatter_nd(i[:, None], y, x.shape)},
+    "paddle.scatter_nd_add": {"add": lambda x, i, y: paddle.scatter_nd_add(x, i[:, None], y)},
+    "paddle.put_along_axis": each(
+        ["assign", "add", "mul", "multiply", "mean", "amax", "amin"],
+        lambda word, x, i, y: paddle.put_along_axis(x, i, y, 0, word),
+    ),
+    "paddle.index_add": {"add": lambda x, i, y: paddle.index_add(x, i, 0, y)},
+    "paddle.index_fill": {"fill": one_by_one(lambda x, i, y: paddle.index_fill(x, np.array([i]), 0, y))},
+    **named(
+        "paddle.geometric.segment_", ["sum", "mean", "min", "max"], lambda run, x, i, y: run(y, i), paddle.geometric
+    ),
     **named("jax.at_", ["set", "add", "subtract", "multiply", "divide", "min", "max"], rows, jax),
     **named("jax.ops.segment_", ["sum", "prod", "min", "max"], lambda run, x, i, y: run(y, i, len(x)), jax.ops),
     "stablehlo.scatter": each(["set", "add", "mul", "max", "min"], stablehlo),
@@ -276,6 +289,9 @@ GATHERS = {
     "onnx.gather_elements": lambda x, i, y: onnx.gather_elements(x, i),
     "onnx.gather_nd": lambda x, i, y: onnx.gather_nd(x, i[:, None]),
     "tensorflow.gather_nd": lambda x, i, y, **o: tf.gather_nd(x, i[:, None], **o),
+    "paddle.gather": lambda x, i, y: paddle.gather(x, i),
+    "paddle.gather_nd": lambda x, i, y: paddle.gather_nd(x, i[:, None]),
+    "paddle.take_along_axis": lambda x, i, y: paddle.take_along_axis(x, i, 0),
     "strew.gather": lambda x, i, y, **o: strew.gather(x, i, 0, **o),
     "jax.at_get": lambda x, i, y, **o: jax.at_get(x, i, **o),
 }

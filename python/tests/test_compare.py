@@ -75,7 +75,9 @@ class Case:
 KEPT = {"data", "self", "lhs", "input_x", "input", "tensor", "ref", "x", "a", "arr", "operand", "past_cache", "out"}
 """Whose untouched cells stay."""
 INTEGERS_ONLY = {f"numpy.{name}.at" for name in strew.numpy.__all__ if re.search("bitwise|shift|invert|power", name)}
-SORTED = re.compile(r"torch\.segment|torch\.masked|tensorflow\.math\.segment|torch_scatter\.(segment|gather)")
+SORTED = re.compile(
+    r"torch\.segment|torch\.masked|tensorflow\.math\.segment|paddle\.geometric|torch_scatter\.(segment|gather)"
+)
 WIDE = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount"}
 """Floats are computed in float64."""
 WIDE_RESULTS = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount", "torch_scatter.scatter_std"}
@@ -340,7 +342,7 @@ def nan_in_cells_stays(case):
 NAN = {
     "propagates": nan_propagates,
     "ignored": nan_is_ignored,
-    **{f"one in {where} stays": nan_in_cells_stays for where in ("data", "tensor", "ref")},
+    **{f"one in {where} stays": nan_in_cells_stays for where in ("data", "tensor", "ref", "arr")},
 }
 
 

@@ -13,6 +13,7 @@ NUMBERS = [*map(np.dtype, INTEGERS), *map(np.dtype, FLOATS), *map(np.dtype, COMP
 ALL = [np.dtype(bool), *NUMBERS]
 
 tf, onnx, jax, ov, ms = strew.tensorflow, strew.onnx, strew.jax, strew.openvino, strew.mindspore
+paddle = strew.paddle
 I = np.array([1, 1, 0])
 TUPLES = I[:, None]
 
@@ -48,6 +49,8 @@ SETS = {
     "openvino.scatter_update": lambda x, y: ov.scatter_update(x, I, y, 0),
     "tensorflow.tensor_scatter_nd_update": lambda x, y: tf.tensor_scatter_nd_update(x, TUPLES, y),
     "tensorflow.scatter_update": lambda x, y: tf.scatter_update(x.copy(), I, y),
+    "paddle.scatter": lambda x, y: paddle.scatter(x, I, y),
+    "paddle.put_along_axis": lambda x, y: paddle.put_along_axis(x, I, y, 0),
     "jax.at_set": lambda x, y: jax.at_set(x, I, y),
     "stablehlo.scatter": lambda x, y: hlo(x, I, y),
     "mxnet.scatter_set_nd": lambda x, y: strew.mxnet.scatter_set_nd(x.copy(), y, I[None], (3,)),
@@ -59,12 +62,16 @@ ADDS = {
     "openvino.scatter_nd_update": lambda x, y: ov.scatter_nd_update(x, TUPLES, y, "sum"),
     "tensorflow.tensor_scatter_nd_add": lambda x, y: tf.tensor_scatter_nd_add(x, TUPLES, y),
     "tensorflow.scatter_add": lambda x, y: tf.scatter_add(x.copy(), I, y),
+    "paddle.scatter_nd_add": lambda x, y: paddle.scatter_nd_add(x, TUPLES, y),
+    "paddle.put_along_axis": lambda x, y: paddle.put_along_axis(x, I, y, 0, "add"),
+    "paddle.index_add": lambda x, y: paddle.index_add(x, I, 0, y),
     "jax.at_add": lambda x, y: jax.at_add(x, I, y),
     "stablehlo.scatter": lambda x, y: hlo(x, I, y, region="add"),
 }
 SUMS = {
     "tensorflow.scatter_nd": lambda y: tf.scatter_nd(TUPLES, y, (3,)),
     "tensorflow.math.unsorted_segment_sum": lambda y: tf.math.unsorted_segment_sum(y, I, 3),
+    "paddle.scatter_nd": lambda y: paddle.scatter_nd(TUPLES, y, (3,)),
     "jax.ops.segment_sum": lambda y: jax.ops.segment_sum(y, I, 3),
     "mindspore.scatter_nd": lambda y: ms.scatter_nd(TUPLES, y, (3,)),
 }
@@ -76,6 +83,9 @@ GATHERS = {
     "openvino.gather_elements": lambda x: ov.gather_elements(x, I, 0),
     "openvino.gather_nd": lambda x: ov.gather_nd(x, TUPLES),
     "tensorflow.gather_nd": lambda x: tf.gather_nd(x, TUPLES),
+    "paddle.gather": lambda x: paddle.gather(x, I),
+    "paddle.gather_nd": lambda x: paddle.gather_nd(x, TUPLES),
+    "paddle.take_along_axis": lambda x: paddle.take_along_axis(x, I, 0),
     "jax.at_get": lambda x: jax.at_get(x, I),
     "mxnet.gather_nd": lambda x: strew.mxnet.gather_nd(x, I[None]),
 }
@@ -113,6 +123,7 @@ def test_sixteen_bit_sums_are_rounded_once(name):
     calls = {
         "tensorflow.scatter_nd": lambda: tf.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
         "tensorflow.math.unsorted_segment_sum": lambda: tf.math.unsorted_segment_sum(ones, np.zeros(4096, int), 1),
+        "paddle.scatter_nd": lambda: paddle.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
         "jax.ops.segment_sum": lambda: jax.ops.segment_sum(ones, np.zeros(4096, int), 1),
         "mindspore.scatter_nd": lambda: ms.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
     }
@@ -178,6 +189,29 @@ def test_tensorflow_policies():
     assert tf.math.unsorted_segment_sum(y, np.array([0, 0, -1]), 1).tolist() == [3]
     with pytest.raises(IndexError, match=r"segment_ids\[1\] = 7"):
         tf.math.unsorted_segment_sum(y, i[:, 0], 1)
+
+
+def test_paddle_first_values():
+    x = np.array([np.nan, 6.0])
+    for reduce, index, values, first in (
+        ("add", [0], [-0.0], -0.0),
+        ("mean", [0, 0], [-0.0, -0.0], -0.0),
+        ("amax", [0, 0], [np.nan, 9.0], np.nan),
+        ("amin", [0, 0], [9.0, np.nan], 9.0),
+    ):
+        found = paddle.put_along_axis(x, np.array(index), np.array(values), 0, reduce, include_self=False)
+        np.testing.assert_array_equal(found, [first, 6.0])
+        assert np.signbit(found[0]) == np.signbit(first)
+
+
+def test_paddle_numbers():
+    x = np.array([1, 2, 3], np.uint8)
+    same(paddle.put_along_axis(x, [0], 7, 0), [7, 2, 3], np.uint8)
+    same(paddle.put_along_axis(x, [0, 1], 7.9, 0, broadcast=False), [7, 7, 3], np.uint8)
+    same(paddle.index_fill(x, [-1], 0, 300), [1, 2, 44], np.uint8)
+    same(paddle.gather(np.eye(2), np.array(1), axis=1), [0, 1], np.float64)
+    with pytest.raises(ValueError, match="values has dtype float64: it must be arr's dtype, uint8"):
+        paddle.put_along_axis(x, [0], [7.0], 0)
 
 
 def test_tensorflow_segments_without_rows():
@@ -368,6 +402,22 @@ CELLS = {
         IndexError,
         NEW,
     ),
+    "paddle.scatter": (lambda x, i, y: paddle.scatter(x, i, y), [1, 6, 2], IndexError, LAST),
+    "paddle.scatter, added": (lambda x, i, y: paddle.scatter(x, i, y, False), [1, 6, 2], IndexError, [3, 6, 7]),
+    "paddle.put_along_axis, exact": (
+        lambda x, i, y: paddle.put_along_axis(x, i, y, 0, broadcast=False),
+        [1, 6, 2],
+        RuntimeError,
+        LAST,
+    ),
+    "paddle.index_add": (lambda x, i, y: paddle.index_add(x, i, 0, y), [6, 6, 9], ValueError, SUM),
+    "paddle.gather_nd": (lambda x, i, y: paddle.gather_nd(x, i[:, None]), [5, 7], ValueError, [5, 5]),
+    "paddle.geometric.segment_sum": (
+        lambda x, i, y: paddle.geometric.segment_sum(y, i),
+        ValueError,
+        [1, 0, 0, 2],
+        [3],
+    ),
     "jax.at_set": (lambda x, i, y: jax.at_set(x, i, y), [1, 6, 2], [1, 6, 7], LAST),
     "jax.at_add, clip": (lambda x, i, y: jax.at_add(x, i, y, mode="clip"), [6, 6, 9], [6, 6, 9], SUM),
     "jax.at_get": (lambda x, i, y: jax.at_get(x, i), [5, 7], [5, 7], [5, 5]),
@@ -408,6 +458,7 @@ NANS = {
         [N, 6],
     ),
     "tensorflow.scatter_max": (lambda x, i, y: tf.scatter_max(x.copy(), i, y), [9, 6], [N, 6]),
+    "paddle.put_along_axis": (lambda x, i, y: paddle.put_along_axis(x, i, y, 0, "amax"), [9, 6], [N, 6]),
     "jax.at_max": (lambda x, i, y: jax.at_max(x, i, y), [N, 6], [N, 6]),
     "stablehlo.scatter": (lambda x, i, y: hlo(x, i, y, region="max"), [N, 6], [N, 6]),
 }
@@ -428,6 +479,8 @@ def test_dtypes_that_are_refused():
         (lambda: tf.tensor_scatter_nd_add(truth, one, truth[:1]), "tensor has dtype bool"),
         (lambda: tf.math.segment_sum(truth, [0, 0]), "data has dtype bool"),
         (lambda: tf.math.unsorted_segment_sqrt_n(np.array([1]), np.array([0]), 1), "int64"),
+        (lambda: paddle.put_along_axis(X + 1j, one[0], X[:1] + 1j, 0, "amax"), "complex128"),
+        (lambda: paddle.scatter_nd_add(truth, one, truth[:1]), "the sum is not implemented for bool"),
         (lambda: ms.scatter_add(truth, one[0], truth[:1]), "input_x has dtype bool"),
         (lambda: jax.at_divide(np.array([1]), one[0], 2), "int64"),
         (lambda: jax.at_set(np.array([1]), one[0], 2.5), "y has dtype float64"),
@@ -435,5 +488,5 @@ def test_dtypes_that_are_refused():
         (lambda: hlo(X, np.array([0.0]), X[:1]), "indices has dtype float64"),
         (lambda: ov.scatter_nd_update(X + 1j, one, X[:1] + 1j, "max"), "complex128"),
     ):
-        with pytest.raises((TypeError, ValueError), match=message):
+        with pytest.raises((RuntimeError, TypeError, ValueError), match=message):
             call()

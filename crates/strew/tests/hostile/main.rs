@@ -17,6 +17,7 @@ mod mindspore;
 mod mxnet;
 mod openvino;
 mod overlap;
+mod paddle;
 mod segment;
 mod segment_reduce;
 mod sizes;

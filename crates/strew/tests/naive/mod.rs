@@ -16,6 +16,7 @@ pub(crate) mod mxnet;
 pub(crate) mod number;
 pub(crate) mod openvino;
 pub(crate) mod own;
+pub(crate) mod paddle;
 pub(crate) mod segment;
 pub(crate) mod torch;
 pub(crate) mod torch_scatter;

@@ -18,6 +18,7 @@ mod mindspore;
 mod mxnet;
 mod openvino;
 mod own;
+mod paddle;
 mod plan;
 mod segment;
 mod segment_reduce;

@@ -7,7 +7,7 @@ use crate::dialect::call::{Call, Work};
 use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
 use crate::dialect::steps::{Steps, Stepwise};
 use crate::error::{Class, Error, Problem, Result};
-use crate::kernel::{Combine, Nan};
+use crate::kernel::{Combine, Nan, converted};
 use crate::scatter::{Destinations, Finish, Init, Output, Place, Reduction, Scatter};
 use crate::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
 use std::str::FromStr;
@@ -33,7 +33,7 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
         Argument::needed(
             "values",
             Kind::Tensor,
-            "the values, of arr's dtype: broadcast to indices, or if that is not wanted as many at least; a 0-d one counts for all",
+            "the values, of arr's dtype: broadcast to indices, or if that is not wanted as many at least. A 0-d one is a number of any dtype, which becomes arr's",
         ),
         Argument::needed(
             "axis",
@@ -164,7 +164,7 @@ impl FromStr for PutReduce {
 ///   takes its place.
 /// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`, and
 ///   `values` are broadcast to them. If it is false, `indices` stay as they are, and of `values`, which are as
-///   large at least, the leading corner is taken; a 0-d one counts for all.
+///   large at least, the leading corner is taken, and a 0-d one counts for all.
 ///
 /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and their means are
 /// rounded down. Of maxima and minima, a NaN that comes first stays, and others are left out; of equal values
@@ -234,11 +234,11 @@ fn lower<'a>(
         Ok(axis) => axis,
         Err(problem) => return Err(Error::new(NAME, along_class(&problem), problem)),
     };
-    let class = if broadcast { along_class } else { exact_class };
-    let fitted = match broadcast {
-        true => repeated(&arr, indices, values, axis),
-        false => corner(&arr, indices, values, axis),
+    let (class, fit): (fn(&Problem) -> Class, _) = match broadcast {
+        true => (along_class, repeated as Fit<'a>),
+        false => (exact_class, corner as Fit<'a>),
     };
+    let fitted = of_dtype(values, &arr).and_then(|values| fit(&arr, indices, values, axis));
     let described = fitted.and_then(|(indices, values)| {
         let put = Put {
             arr,
@@ -249,6 +249,18 @@ fn lower<'a>(
         put.describe(reduce, include_self)
     });
     call(NAME, class, described)
+}
+
+/// Indices and values as the elements that they are put into have them.
+type Fit<'a> =
+    fn(&DynView<'_>, DynView<'a>, Held<'a>, usize) -> Result<(DynView<'a>, Held<'a>), Problem>;
+
+/// A number becomes an element of the tensor that it is put into.
+fn of_dtype<'a>(values: DynView<'a>, arr: &DynView<'_>) -> Result<Held<'a>, Problem> {
+    match values.rank() == 0 && values.dtype() != arr.dtype() {
+        true => Ok(converted(&values, arr.dtype())?.into()),
+        false => Ok(values.into()),
+    }
 }
 
 /// Without broadcasting, PaddlePaddle looks for indices beyond the end, and for sizes, elsewhere.
@@ -280,50 +292,47 @@ fn expect_ranks(
 fn repeated<'a>(
     arr: &DynView<'_>,
     indices: DynView<'a>,
-    values: DynView<'a>,
+    values: Held<'a>,
     axis: usize,
-) -> Result<(DynView<'a>, DynView<'a>), Problem> {
-    let larger = arr
-        .shape()
-        .iter()
-        .zip(indices.shape())
-        .any(|(own, n)| n > own);
+) -> Result<(DynView<'a>, Held<'a>), Problem> {
+    let mut pairs = arr.shape().iter().zip(indices.shape());
     let mut wanted = indices.dims();
-    if !larger {
+    if !pairs.any(|(own, n)| n > own) {
         wanted = arr.dims();
         wanted[axis] = indices.shape()[axis];
     }
-    let fit = |argument, view: DynView<'a>| {
-        view.broadcast_to(&wanted).ok_or_else(|| Problem::Shape {
-            argument,
-            found: view.shape().to_vec(),
-            expected: format!("it must broadcast to {:?}", &wanted[..]),
-        })
+    let wrong = |argument, found: &[usize]| Problem::Shape {
+        argument,
+        found: found.to_vec(),
+        expected: format!("it must broadcast to {:?}", &wanted[..]),
     };
-    Ok((fit("indices", indices)?, fit("values", values)?))
+    let wide = indices.broadcast_to(&wanted);
+    let indices = wide.ok_or_else(|| wrong("indices", indices.shape()))?;
+    let found = values.view().dims();
+    let values = values.map(|values| values.broadcast_to(&wanted));
+    Ok((indices, values.ok_or_else(|| wrong("values", &found))?))
 }
 
 /// Indices as they are, and as many values from the leading corner.
 fn corner<'a>(
     arr: &DynView<'_>,
     indices: DynView<'a>,
-    values: DynView<'a>,
+    values: Held<'a>,
     axis: usize,
-) -> Result<(DynView<'a>, DynView<'a>), Problem> {
-    let (whole, found) = (arr.shape(), indices.dims());
-    let part = match values.rank() {
+) -> Result<(DynView<'a>, Held<'a>), Problem> {
+    let (whole, found, given) = (arr.shape(), indices.dims(), values.view().dims());
+    let fits = (0..found.len()).all(|a| a == axis || found[a] <= whole[a]);
+    let part = values.map(|values| match values.rank() {
         0 => values.broadcast_to(&found),
         _ => values.corner(&found),
-    };
-    let fits = (0..found.len()).all(|a| a == axis || found[a] <= whole[a]);
+    });
     match part.filter(|_| fits) {
         Some(values) => Ok((indices, values)),
         None => Err(Problem::Shape {
             argument: "indices",
             found: found.to_vec(),
             expected: format!(
-                "it must be no larger than arr, {whole:?}, apart from dimension {axis}, and than values, {:?}",
-                values.shape()
+                "it must be no larger than arr, {whole:?}, apart from dimension {axis}, and than values, {given:?}"
             ),
         }),
     }
@@ -334,7 +343,7 @@ fn corner<'a>(
 struct Put<'a> {
     arr: DynView<'a>,
     indices: DynView<'a>,
-    values: DynView<'a>,
+    values: Held<'a>,
     axis: usize,
 }
 
@@ -346,7 +355,7 @@ impl<'a> Put<'a> {
         if reduce != PutReduce::Assign {
             expect_number("a reduction", dtype)?;
         }
-        expect_same("values", self.values.dtype(), "arr", dtype)?;
+        expect_same("values", self.values.view().dtype(), "arr", dtype)?;
         let init = match include_self || reduce == PutReduce::Assign {
             true => Init::Current,
             false => Init::Identity,
@@ -401,12 +410,14 @@ impl Alone<'_> {
             Combine::Sum => {
                 let zero = Scalar::from(-0.0).tensor("values", put.arr.dtype())?;
                 let zeros = Held::from(zero).map(|zero| zero.broadcast_to(put.indices.shape()));
-                let zeros = zeros.unwrap_or_else(|| put.values.clone().into());
+                let zeros = zeros.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &put.indices, zeros, assign)?
             }
             // Of what is assigned backwards, the first one stays.
             _ => {
-                let (indices, values) = (backwards(&put.indices), backwards(&put.values));
+                let indices = backwards(&put.indices);
+                let values = put.values.clone().map(|values| Some(backwards(values)));
+                let values = values.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &indices, values, assign)?
             }
         };
