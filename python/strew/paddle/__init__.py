@@ -291,7 +291,7 @@ def gather(x, index, axis=None):
     array([[1, 2],
            [5, 6]])
     """
-    return _gather(x, index, 0 if axis is None else axis)
+    return _gather(x, index, axis)
 
 
 def gather_nd(x, index):

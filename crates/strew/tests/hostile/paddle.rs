@@ -149,7 +149,7 @@ fn scatter() {
         Of(DType::Bool, &[1]),
         false,
         Class::Runtime,
-        "the sum is not implemented for bool",
+        "the sum is not defined for dtype bool",
     );
 }
 
@@ -517,6 +517,6 @@ fn segments() {
             ("segment_ids", Ints(&[1], &[0])),
         ],
         Class::Runtime,
-        "the sum is not implemented for bool",
+        "the sum is not defined for dtype bool",
     );
 }

@@ -48,6 +48,8 @@ impl Cells {
                     (Some((total, count)), _) => (join(total), count + 1),
                     (None, First::Cell) => (join(current), 1),
                     (None, First::Zero) => (join(Num::zero(dtype)), 1),
+                    // A complex number times 1 may be another one, if it is not finite.
+                    (None, First::Nothing) if self.how == "mul" => (join(Num::one(dtype)), 1),
                     (None, First::Nothing) => (value, 1),
                 };
                 self.totals[to] = Some((total, count));

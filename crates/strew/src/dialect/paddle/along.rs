@@ -10,6 +10,7 @@ use crate::error::{Class, Error, Problem, Result};
 use crate::kernel::{Combine, Nan, converted};
 use crate::scatter::{Destinations, Finish, Init, Output, Place, Reduction, Scatter};
 use crate::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
+use num_complex::Complex64;
 use std::str::FromStr;
 
 const NAME: &str = "paddle.put_along_axis";
@@ -161,7 +162,7 @@ impl FromStr for PutReduce {
 ///
 /// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
 /// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first value
-///   takes its place.
+///   takes its place; complex products start from 1.
 /// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`, and
 ///   `values` are broadcast to them. If it is false, `indices` stay as they are, and of `values`, which are as
 ///   large at least, the leading corner is taken, and a 0-d one counts for all.
@@ -407,16 +408,18 @@ impl Alone<'_> {
     fn begun(&self) -> Result<DynTensor, Problem> {
         let (put, assign) = (&self.put, Reduction::into_self(Combine::Assign));
         let made = match self.reduce.combine() {
+            // To this even -0.0 is added unchanged.
             Combine::Sum => {
-                let zero = Scalar::from(-0.0).tensor("values", put.arr.dtype())?;
+                let zero = Scalar::Complex(-Complex64::ZERO).tensor("values", put.arr.dtype())?;
                 let zeros = Held::from(zero).map(|zero| zero.broadcast_to(put.indices.shape()));
                 let zeros = zeros.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &put.indices, zeros, assign)?
             }
-            // Of what is assigned backwards, the first one stays.
+            // Only those along the axis share a cell: of what is assigned backwards, the first one stays.
             _ => {
-                let indices = backwards(&put.indices);
-                let values = put.values.clone().map(|values| Some(backwards(values)));
+                let axis = put.axis;
+                let indices = backwards(&put.indices, axis).unwrap_or_else(|| put.indices.clone());
+                let values = put.values.clone().map(|values| backwards(values, axis));
                 let values = values.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &indices, values, assign)?
             }
@@ -446,15 +449,9 @@ impl Steps for Alone<'_> {
     }
 }
 
-/// The elements in the opposite order.
-fn backwards<'a>(view: &DynView<'a>) -> DynView<'a> {
-    let mut turned = view.clone();
-    for axis in 0..view.rank() {
-        let count = view.shape()[axis];
-        let other = count
-            .checked_sub(1)
-            .and_then(|last| turned.slice(axis, last, -1, count));
-        turned = other.unwrap_or(turned);
-    }
-    turned
+/// The elements in the opposite order along an axis.
+fn backwards<'a>(view: &DynView<'a>, axis: usize) -> Option<DynView<'a>> {
+    let count = view.shape()[axis];
+    let last = count.checked_sub(1)?;
+    view.slice(axis, last, -1, count)
 }

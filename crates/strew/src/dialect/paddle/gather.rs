@@ -23,9 +23,9 @@ pub(super) const GATHER: Operator = Operator {
         Argument::needed(
             "axis",
             Kind::Int,
-            "the axis that index points along; negative counts from the end",
+            "the axis that index points along; negative counts from the end, None: the first one",
         )
-        .or("0"),
+        .or("None"),
     ],
     returns: &["out"],
     lower: |args| {
