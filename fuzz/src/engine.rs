@@ -3,7 +3,7 @@
 use crate::compared::{Basis, canonical, segment, torch, torch_scatter};
 use crate::made::{below, chance, pick};
 use crate::support::ways::{Way, ways};
-use crate::support::{Spread, Style};
+use crate::support::{INTEGERS, Spread, Style};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use strew::{Bounds, DType};
 
@@ -71,7 +71,7 @@ fn of_canonical(from: &mut Unstructured<'_>) -> Result<canonical::Case> {
         basis,
         shape: shape(from, 1, 4)?,
         batch: shape(from, 0, 3)?,
-        index: pick(from, &canonical::INDEX_TYPES)?,
+        index: pick(from, &INTEGERS)?,
         bounds: Bounds {
             negative: pick(from, &canonical::NEGATIVE)?,
             out_of_range: pick(from, &canonical::OUT_OF_RANGE)?,
