@@ -145,7 +145,7 @@ def _backward(problem: Problem, index: str) -> list[Spelling]:
     from . import backward
 
     w = problem.workload
-    names = {"sum": "sum", "mean": "mean", "prod": "mul"}
+    names = {"sum": "sum", "mean": "mean", "prod": "mul", "amax": "max"}
 
     def wide(index: torch.Tensor) -> torch.Tensor:
         return index[:, None].expand(-1, w.width)
@@ -160,7 +160,5 @@ def _backward(problem: Problem, index: str) -> list[Spelling]:
     def gather(nodes: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         return strew.torch.gather(nodes, 0, wide(source))
 
-    forward = {"torch.scatter_reduce": scatter_reduce}
-    if w.reduce in names:
-        forward["torch_scatter.scatter"] = scatter
+    forward = {"torch.scatter_reduce": scatter_reduce, "torch_scatter.scatter": scatter}
     return backward.spellings(problem, backward.Library(forward, gather, scatter), index)

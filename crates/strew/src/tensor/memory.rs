@@ -216,10 +216,13 @@ impl Buffer {
             mapping => mapping.ok(),
         };
         let mut mapping = kept.or_else(fresh)?;
-        #[cfg(target_os = "linux")]
-        // Without huge pages it is only slower.
-        let _ = mapping.advise(memmap2::Advice::HugePage);
         let skip = mapping.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
+        #[cfg(target_os = "linux")]
+        {
+            // Not for a short end, which would take a whole one. Without huge pages it is only slower.
+            let huge = (bytes + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+            let _ = mapping.advise_range(memmap2::Advice::HugePage, skip, huge.min(room - skip));
+        }
         if clear {
             fill(&mut mapping[skip..skip + bytes], |piece| piece.fill(0));
         }
