@@ -211,7 +211,9 @@ pub(super) fn choose(
             "every cell can hold its own running result",
         ));
     }
-    let row_bytes = cut.width().saturating_mul(dst.accumulator().size()) + size_of::<u64>();
+    // A row may be beyond memory where there is none of it.
+    let row_bytes = cut.width().saturating_mul(dst.accumulator().size());
+    let row_bytes = row_bytes.saturating_add(size_of::<u64>());
     let small = cut.cell_count.saturating_mul(row_bytes) <= SMALL_TABLE;
     let dense = small || cut.cell_count <= cut.count().saturating_mul(ROWS_PER_UPDATE);
     Ok(match (dense, widens) {
