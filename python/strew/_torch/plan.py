@@ -19,8 +19,9 @@ _LINEAR = ("sum", "mean", "assign")
 
 
 def follows(*tensors):
-    """Whether a call with these tensors may go by a plan, both ways."""
-    return is_eager(tensors) and forward_ad._current_level < 0
+    """Whether a call with these may go by a plan, both ways: plain tensors, all of them."""
+    known = all(isinstance(one, torch.Tensor) for one in tensors)
+    return known and is_eager(tensors) and forward_ad._current_level < 0
 
 
 def scatter(plan, input, src, dim, join, include_self, again, in_place=False):

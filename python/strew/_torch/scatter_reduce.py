@@ -422,12 +422,15 @@ scatter_reduce_ = define(
 
 def call(input, dim, index, src, reduce, include_self):
     """``scatter_reduce`` for tensors that the dispatcher has to know of."""
-    index, src = tensor(index), tensor(src)
+    input, index, src = tensor(input), tensor(index), tensor(src)
     return scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
 def call_(input, dim, index, src, reduce, include_self):
     """``scatter_reduce_`` for such: the operator has no derivative, a copy of the result has."""
+    if not isinstance(input, torch.Tensor):
+        # What goes there cannot be differentiated: the operator says so.
+        return _run_in_place(input, dim, index, src, reduce, include_self)
     index, src = tensor(index), tensor(src)
     if has_derivative((input, src)) or is_transformed():
         # What the derivative keeps of the input must stay as it is.

@@ -1,5 +1,6 @@
 """A plan under autograd: the derivatives of the same call with an index."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,6 +86,12 @@ def test_in_place(join):
         found.append((target.detach(), *torch.autograd.grad(target.square().sum(), (input, src))))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+def test_an_input_that_is_no_tensor():
+    _, src = tensors()
+    found, expected = (run("sum", True, np.zeros((4, 3)), src) for run in (by_plan, by_index))
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
 
 
 def test_both_ways_go_by_the_plan(monkeypatch):
