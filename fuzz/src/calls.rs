@@ -49,6 +49,7 @@ impl Way {
         let split = match u8::arbitrary(from)? % 32 {
             6 => Some((Split::Owner, 2 + below(from, 2)?)),
             7 => Some((Split::Axis(below(from, 3)?), 2 + below(from, 2)?)),
+            8 => Some((Split::Updates, 2 + below(from, 2)?)),
             _ => None,
         };
         let explained = chance(from, 4)?;

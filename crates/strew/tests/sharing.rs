@@ -3,8 +3,35 @@
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use strew::scatter::{Destinations, Reduction, Scatter, Target};
-use strew::{Bounds, Combine, DType, DynTensor, DynView, Layout, Monitor, Problem, Split};
+use strew::{
+    Bounds, Combine, DType, DynTensor, DynView, Layout, Monitor, Problem, Split, Strategy,
+};
+
+/// The number of threads that a run may use is one for the whole process: whoever sets it is alone meanwhile.
+struct Threads {
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Threads {
+    fn mine() -> Self {
+        static ALONE: Mutex<()> = Mutex::new(());
+        Self {
+            _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    fn set(&self, threads: usize) {
+        strew::set_num_threads(NonZeroUsize::new(threads));
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        strew::set_num_threads(None);
+    }
+}
 
 /// Two thousand additions into eight cells, the last of them out of range.
 fn into_eight<'a>(
@@ -37,23 +64,228 @@ fn no_thread_at_all_is_refused_and_too_many_are_not() {
     let mut index = vec![1; 2000];
     index[1999] = 99;
     let (ones, mut cells) = (ones(2000), DynTensor::zeros(DType::U8, &[8]).unwrap());
-    for split in [Split::Owner, Split::Axis(0)] {
+    for split in [Split::Owner, Split::Axis(0), Split::Updates] {
         let refused = into_eight(&index, &ones, &mut cells, (split, 0)).run();
         assert!(matches!(refused, Err(Problem::Strategy { .. })));
     }
-    for threads in [1, 2, 1000, usize::MAX] {
-        let wrong = into_eight(&index, &ones, &mut cells, (Split::Owner, threads)).run();
+    let threads = [1, 2, 1000, usize::MAX];
+    let ways = [Split::Owner, Split::Updates].map(|split| threads.map(|threads| (split, threads)));
+    for way in ways.into_iter().flatten() {
+        let wrong = into_eight(&index, &ones, &mut cells, way).run();
         assert!(matches!(wrong, Err(Problem::IndexOutOfBounds { .. })));
         assert_eq!(cells.as_bytes(), [0; 8]);
     }
     index[1999] = 7;
-    for threads in [1, 2, 1000, usize::MAX] {
-        into_eight(&index, &ones, &mut cells, (Split::Owner, threads))
-            .run()
-            .unwrap();
+    for way in ways.into_iter().flatten() {
+        into_eight(&index, &ones, &mut cells, way).run().unwrap();
         // 1999 modulo 256.
         assert_eq!(cells.as_bytes(), [0, 207, 0, 0, 0, 0, 0, 1]);
         cells.as_bytes_mut().fill(0);
+    }
+}
+
+/// Indices below `cells` and values that say in which order they were joined; some are zeros of either sign.
+fn random(count: usize, cells: usize) -> (Vec<i64>, Vec<f32>) {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let index = (0..count).map(|_| (next() % cells as u64) as i64).collect();
+    let value = |n: u64| match n % 10 {
+        0 => 0.0,
+        1 => -0.0,
+        _ => (n % 2001) as f32 / 7.0 - 143.0,
+    };
+    (index, (0..count).map(|_| value(next())).collect())
+}
+
+/// A run in place of values along an axis, with everything that it says of itself on the way.
+fn watched(scatter: Scatter<'_>, what: &str) -> Result<(), Problem> {
+    let notes = Rc::new(Notes::default());
+    let done = strew::watch(notes.clone(), || scatter.run().map(|_| ()));
+    let seen = notes.0.borrow();
+    let part = |&(done, total): &(u64, u64)| done as f64 / total as f64;
+    assert!(
+        seen.windows(2).all(|w| part(&w[0]) <= part(&w[1])),
+        "{what}"
+    );
+    if done.is_ok() {
+        assert_eq!(seen.last().map(part), Some(1.0), "{what}");
+    }
+    done
+}
+
+/// Rows of `width` values into `cells` of such rows.
+fn rows<'a>(
+    index: &'a [i64],
+    values: &'a DynTensor,
+    cells: &'a mut DynTensor,
+    combine: Combine,
+) -> Scatter<'a> {
+    let shape = cells.shape().to_vec();
+    let index = strew::TensorView::from(index).into_dyn();
+    let bounds = Bounds::STRICT;
+    let destinations = Destinations::rows(&shape, "index", &[index], &[0], None, bounds).unwrap();
+    let target = Target::InPlace {
+        argument: "cells",
+        view: cells.view_mut(),
+    };
+    let reduction = Reduction::into_self(combine);
+    Scatter::new(destinations, reduction, "values", values.view(), target).unwrap()
+}
+
+fn tensor<T: strew::Element>(values: &[T], shape: &[usize]) -> DynTensor {
+    let view = strew::TensorView::from_slice(values, shape).unwrap();
+    view.into_dyn().to_tensor().unwrap()
+}
+
+/// A run by owner of narrow rows begins one way and goes on as was faster, whichever that is.
+#[test]
+fn a_trial_changes_no_bit() {
+    let all = Threads::mine();
+    for (width, cells) in [(1, 400_000), (3, 100_000), (16, 50_000)] {
+        let count = (37 << 20) / 4 / width;
+        let (mut index, mut values) = random(count, cells);
+        values.resize(count * width, 0.5);
+        let src = tensor(&values, &[count, width][..1 + usize::from(width > 1)]);
+        let shape = &[cells, width][..1 + usize::from(width > 1)];
+        let mut expected = vec![1.0f32; cells * width];
+        for (&at, row) in index.iter().zip(values.chunks_exact(width)) {
+            let row_of = &mut expected[at as usize * width..][..width];
+            row_of.iter_mut().zip(row).for_each(|(cell, v)| *cell += v);
+        }
+        let expected = tensor(&expected, shape);
+        let expected = expected.as_bytes();
+        for threads in [1, 2, 3] {
+            all.set(threads);
+            let what = format!("rows of {width} on {threads} threads");
+            let mut made = tensor(&vec![1.0f32; cells * width], shape);
+            let run = rows(&index, &src, &mut made, Combine::Sum);
+            let plan = run.execution().unwrap();
+            assert_eq!(plan.strategy(), Strategy::InOrder);
+            assert_eq!(plan.is_tried(), threads > 1, "{what}");
+            assert_eq!(
+                plan.split(),
+                (threads > 1).then_some((Split::Owner, threads))
+            );
+            watched(run, &what).unwrap();
+            assert!(made.as_bytes() == expected, "{what}");
+            // What is wrong at the very end changes nothing at the beginning.
+            let last = std::mem::replace(&mut index[count - 1], cells as i64);
+            let wrong = watched(rows(&index, &src, &mut made, Combine::Sum), &what);
+            assert!(matches!(wrong, Err(Problem::IndexOutOfBounds { .. })));
+            assert!(made.as_bytes() == expected, "{what}");
+            index[count - 1] = last;
+        }
+    }
+}
+
+/// Extremes, and sums of integers, have the same bits however the updates are bracketed: which NaN and which zero stays, too.
+#[test]
+fn tables_of_stretches_change_no_bit() {
+    let all = Threads::mine();
+    let (count, cells) = (3 << 20, 1000);
+    let (index, mut values) = random(count, cells);
+    for (n, value) in values.iter_mut().enumerate() {
+        // Each NaN tells which one it is; a third of the cells have none.
+        if n % 50_000 == 0 && index[n] % 3 != 0 {
+            *value = f32::from_bits(0x7FC0_0000 + n as u32 / 50_000);
+        }
+    }
+    let integers: Vec<i32> = values.iter().map(|v| v.to_bits().cast_signed()).collect();
+    let start: Vec<f32> = (0..cells)
+        .map(|n| if n % 2 == 0 { 0.0 } else { -0.0 })
+        .collect();
+    let of_floats = |join: fn(f32, f32) -> f32| -> Vec<u32> {
+        let mut made = start.clone();
+        for (&at, &value) in index.iter().zip(&values) {
+            made[at as usize] = join(made[at as usize], value);
+        }
+        made.iter().map(|v| v.to_bits()).collect()
+    };
+    let larger = |a: f32, b: f32| if a < b || b.is_nan() { b } else { a };
+    let smaller = |a: f32, b: f32| if b < a || b.is_nan() { b } else { a };
+    let mut sums = vec![0i32; cells];
+    let mut products = vec![1i32; cells];
+    for (&at, &value) in index.iter().zip(&integers) {
+        let at = at as usize;
+        sums[at] = sums[at].wrapping_add(value);
+        products[at] = products[at].wrapping_mul(value | 1);
+    }
+    let odd: Vec<i32> = integers.iter().map(|v| v | 1).collect();
+    let bits = |all: &[i32]| -> Vec<u32> { all.iter().map(|v| v.cast_unsigned()).collect() };
+    let (max, min) = (
+        Combine::Max(strew::Nan::Propagate),
+        Combine::Min(strew::Nan::Propagate),
+    );
+    let one_axis = &[count][..];
+    let runs = [
+        (
+            max,
+            tensor(&values, one_axis),
+            tensor(&start, &[cells]),
+            of_floats(larger),
+        ),
+        (
+            min,
+            tensor(&values, one_axis),
+            tensor(&start, &[cells]),
+            of_floats(smaller),
+        ),
+        (
+            Combine::Sum,
+            tensor(&integers, one_axis),
+            tensor(&vec![0i32; cells], &[cells]),
+            bits(&sums),
+        ),
+        (
+            Combine::Prod,
+            tensor(&odd, one_axis),
+            tensor(&vec![1i32; cells], &[cells]),
+            bits(&products),
+        ),
+    ];
+    for (combine, src, start, expected) in runs {
+        for threads in [1, 2, 3] {
+            all.set(threads);
+            let what = format!("{combine:?} on {threads} threads");
+            let mut made = start.view().to_tensor().unwrap();
+            let run = rows(&index, &src, &mut made, combine);
+            let split = run.execution().unwrap().split();
+            assert_eq!(
+                split,
+                (threads > 1).then_some((Split::Updates, threads)),
+                "{what}"
+            );
+            watched(run, &what).unwrap();
+            let words = made.as_bytes().chunks_exact(4);
+            let words: Vec<u32> = words
+                .map(|b| u32::from_ne_bytes(b.try_into().unwrap()))
+                .collect();
+            assert!(words == expected, "{what}");
+        }
+    }
+}
+
+/// Where the bits would depend on it, updates are not shared out among tables.
+#[test]
+fn sums_of_floats_are_not_bracketed() {
+    let (index, values) = random(1000, 10);
+    let src = tensor(&values, &[1000]);
+    for combine in [Combine::Sum, Combine::Prod, Combine::Sub, Combine::Assign] {
+        let mut cells = tensor(&[0.0f32; 10], &[10]);
+        let run = rows(&index, &src, &mut cells, combine);
+        let refused = run.with_split(Some((Split::Updates, 2))).run();
+        assert!(matches!(
+            refused,
+            Err(Problem::Strategy {
+                strategy: "by-updates",
+                ..
+            })
+        ));
     }
 }
 
@@ -111,12 +343,13 @@ impl Monitor for Notes {
 
 #[test]
 fn progress_ends_at_its_total_on_any_number_of_threads() {
+    let all = Threads::mine();
     let (rows, width) = (1000, 4096);
     let index: Vec<i64> = (0..rows).map(|n| n % 100).collect();
     let src = vec![1.0f32; rows as usize * width];
     let src = strew::TensorView::from_slice(&src, &[rows as usize, width]).unwrap();
     for threads in [1, 2, 3] {
-        strew::set_num_threads(NonZeroUsize::new(threads));
+        all.set(threads);
         let mut totals = strew::Tensor::<f32>::zeros(&[100, width]).unwrap();
         let notes = Rc::new(Notes::default());
         strew::watch(notes.clone(), || {
@@ -141,7 +374,6 @@ fn progress_ends_at_its_total_on_any_number_of_threads() {
         assert_eq!(seen.last().map(part), Some(1.0), "{threads} threads");
         assert_eq!(totals.as_slice()[0], 10.0);
     }
-    strew::set_num_threads(None);
 }
 
 thread_local! {
@@ -172,6 +404,7 @@ impl Monitor for Witness {
 /// else's: a monitor hears nothing of that, and so cannot stop it.
 #[test]
 fn a_watch_does_not_reach_other_calls_in_a_pool() {
+    let all = Threads::mine();
     let (rows, width) = (512, 8192);
     let src = vec![1.0f32; rows * width];
     let index: Vec<i64> = (0..rows as i64).map(|n| n % 50).collect();
@@ -185,7 +418,7 @@ fn a_watch_does_not_reach_other_calls_in_a_pool() {
         .num_threads(4)
         .build()
         .unwrap();
-    strew::set_num_threads(NonZeroUsize::new(4));
+    all.set(4);
     pool.scope(|scope| {
         for n in 0..200 {
             let call = &call;
@@ -204,5 +437,4 @@ fn a_watch_does_not_reach_other_calls_in_a_pool() {
             });
         }
     });
-    strew::set_num_threads(None);
 }

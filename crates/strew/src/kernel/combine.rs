@@ -4,10 +4,12 @@ use super::Combine;
 use super::convert::Converter;
 use super::copy::{LARGE, copy_rows_past_caches, past_caches, whole};
 use super::counted::counted_loops;
+use super::fill::Filled;
 use super::lane::Lane;
 use super::line::LineLoop;
 use super::loops::{
-    Bits, Loops, clear_equal_loop, combine_loops, copy_loop, short_line_loop, sum_loops_from_unset,
+    Bits, Loops, clear_equal_loop, combine_loops, copy_loop, seldom_line_loop, short_line_loop,
+    sum_loops_from_unset,
 };
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
@@ -31,6 +33,9 @@ fn goes_past_caches(walk: &Walk<'_>) -> bool {
 /// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.
 const LINE: usize = 1 << 14;
 
+/// With so many updates per cell, an extreme seldom changes.
+const SELDOM: usize = 64;
+
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub(crate) struct Direct {
     combine: Loop,
@@ -39,6 +44,8 @@ pub(crate) struct Direct {
     reset: Loop,
     window: Dims,
     reset_window: Dims,
+    /// Bytes of a cell.
+    size: usize,
     converter: Option<Converter>,
     /// Rows are copied and not needed again soon: they go past the caches.
     past_caches: bool,
@@ -75,7 +82,15 @@ impl Direct {
             combine == Combine::Assign && converter.is_none() && goes_past_caches(walk);
         let plain = !unset && !widens;
         let short = |len| short_line_loop(dtype, combine, len).filter(|_| plain);
-        Ok(Self::with(walk, found, short, converter, past_caches))
+        let seldom = walk.count() / SELDOM >= walk.dst_layout().len();
+        let single = seldom_line_loop(dtype, combine).filter(|_| seldom && plain);
+        Ok(Self::with(
+            walk,
+            (found, single),
+            short,
+            converter,
+            past_caches,
+        ))
     }
 
     /// Sums and counts into cells of [`counted_like`](super::counted_like).
@@ -85,12 +100,12 @@ impl Direct {
     pub(crate) fn counted(walk: &Walk<'_>) -> Self {
         let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
         let loops = loops.expect("the type can be counted");
-        Self::with(walk, loops, |_| None, None, false)
+        Self::with(walk, (loops, None), |_| None, None, false)
     }
 
     fn with(
         walk: &Walk<'_>,
-        found: Loops,
+        (found, single): (Loops, Option<LineLoop>),
         short: impl Fn(usize) -> Option<LineLoop>,
         converter: Option<Converter>,
         past_caches: bool,
@@ -102,7 +117,7 @@ impl Direct {
         };
         let size = dtype.size().cast_signed();
         let lines = match *window {
-            [] => Some(found.lines),
+            [] => Some(single.unwrap_or(found.lines)),
             [dim] if (dim.left, dim.right) == (size, size) => short(dim.len),
             _ => None,
         };
@@ -116,6 +131,7 @@ impl Direct {
             reset: copy_loop(dtype),
             window,
             reset_window,
+            size: dtype.size(),
             converter,
             past_caches,
         }
@@ -244,6 +260,13 @@ impl Direct {
     /// # Safety
     /// They must lie, with the walk's window, inside memory of the walk's element type.
     pub(super) unsafe fn set_at(&self, dst: *mut u8, at: &[isize], value: &Bits) {
+        if let [dim] = *self.reset_window
+            && dim.left == self.size.cast_signed()
+        {
+            let row = Filled::new(value, self.size);
+            // SAFETY: the caller's promise, of rows without gaps.
+            return unsafe { row.fill_rows(dst, at, dim.len, self.past_caches) };
+        }
         let aligned = Aligned(*value);
         let rows = Rows {
             left: dst,
@@ -268,13 +291,21 @@ pub(crate) fn clear(dst: &mut DynViewMut<'_>) {
     if dst.is_empty() {
         return;
     }
+    let (window, size) = (against_one(dst), dst.dtype().size());
+    if let [dim] = *window
+        && dim.left == size.cast_signed()
+    {
+        let zeros = Filled::new(&[0; 16], size);
+        // SAFETY: a row without gaps that is the whole tensor, borrowed mutably.
+        return unsafe { zeros.fill_rows(dst.as_mut_ptr(), &[0], dim.len, false) };
+    }
     let zero = Aligned([0; 16]);
     let rows = Rows {
         left: dst.as_mut_ptr(),
         left_at: &[0],
         right: zero.0.as_ptr(),
         right_at: At::Steps(0, 0),
-        window: &against_one(dst),
+        window: &window,
         ahead: Ahead::NONE,
     };
     // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.

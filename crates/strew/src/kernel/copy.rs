@@ -1,7 +1,7 @@
 //! Copies of strided views.
 
 use super::loops::copy_loop;
-use super::rows::{Ahead, At, Dim, Dims, Rows, RowsAhead};
+use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynView, Layout};
 use crate::threads::{Team, available};
@@ -159,9 +159,12 @@ pub(super) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
         unreachable!("rows of one piece");
     };
     let bytes = dim.len * dim.left.cast_unsigned();
-    let ahead = RowsAhead::of_bytes(bytes);
+    let coming = rows.coming_right(bytes);
     for (i, &at) in rows.left_at.iter().enumerate() {
-        ahead.prefetch(rows, i);
+        coming.prefetch(i);
+        if i % 8 == 0 {
+            rows.ahead.prefetch(i);
+        }
         // SAFETY: the caller's promise; a row that is streamed begins with a line, and ends with one.
         unsafe {
             let (from, to) = (

@@ -8,7 +8,7 @@
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
-use super::rows::{pairs, prefetch, prefetch_second_level};
+use super::rows::{pairs, prefetch};
 use super::simd::Isa;
 use super::winners;
 use super::{Combine, Nan};
@@ -50,12 +50,11 @@ pub(crate) struct Take {
 /// Bytes of one accumulator: some of them stay in the nearest cache beside a piece of a row.
 const ACCUMULATOR: usize = 2048;
 
-/// Rows of the source that are asked for before they are joined: the first line of each, which also
-/// brings in its page, and later the others.
-pub(super) const AHEAD: usize = 24;
-
-/// See [`AHEAD`].
-pub(super) const AHEAD_REST: usize = 8;
+/// Rows of `bytes` bytes of the source that are asked for before they are joined: not more than the nearest cache can hold
+/// beside the accumulators.
+pub(super) fn rows_ahead(bytes: usize) -> usize {
+    (8192 / bytes.max(1)).clamp(2, 24)
+}
 
 /// Likewise for single elements.
 pub(super) const AHEAD_SINGLE: usize = 32;
@@ -499,6 +498,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
         for from in (0..job.inner.len).step_by(width) {
             let len = width.min(job.inner.len - from);
             let lines = (len * size).div_ceil(64).min(MOST_LINES);
+            let ahead = rows_ahead(len * size);
             // SAFETY: `from` and `from + len` are coordinates of the inner axis, so that all that is
             // read and written is what the caller promises; an accumulator has room for `len`
             // values of either type and is written before it is read.
@@ -517,14 +517,11 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                             + from.cast_signed() * job.inner.src;
                         job.src.wrapping_offset(at)
                     };
-                    if random && asked(k + AHEAD) {
-                        prefetch(place(k + AHEAD), 1);
-                    }
-                    if random && asked(k + AHEAD_REST) {
-                        let at = place(k + AHEAD_REST);
-                        prefetch_second_level(at.wrapping_add(64), lines - 1);
+                    if random && asked(k + ahead) {
+                        let at = place(k + ahead);
+                        prefetch(at, lines);
                         // A row that begins within a line ends in one more.
-                        prefetch_second_level(at.wrapping_add(len * size - 1), 1);
+                        prefetch(at.wrapping_add(len * size - 1), 1);
                     }
                     let at = order.get(k).cast_signed() * job.src_row
                         + from.cast_signed() * job.inner.src;

@@ -83,11 +83,9 @@ impl<'l> Lines<'l> {
             (here.wrapping_offset(bytes), step)
         };
         let [_, src, index] = self.next;
+        let index = far(line.index, index, line.stretch.stride);
         Line {
-            ahead: Ahead([
-                far(line.index, index, line.stretch.stride),
-                far(line.src, src, line.step.src),
-            ]),
+            ahead: Ahead([index, index, far(line.src, src, line.step.src)]),
             ..line
         }
     }
@@ -153,6 +151,12 @@ const fn ahead<J: Join>() -> usize {
     512 / J::LEN
 }
 
+/// Cells of a destination that no cache near the core holds are fetched so many rows before they are joined.
+const CELLS_AHEAD: usize = 32;
+
+/// A destination that reaches over so many bytes is one.
+const FAR: usize = 16 << 20;
+
 /// Lines of the source that eight rows fill.
 const fn source_lines<J: Join>() -> usize {
     (8 * size_of::<J::Value>()).div_ceil(64)
@@ -182,6 +186,12 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
         index.wrapping_add(ahead::<J>()),
         src.wrapping_add(ahead::<J>()),
     );
+    let reach = line.term.limit.saturating_mul(line.term.dst.unsigned_abs());
+    let fetched = if reach >= FAR {
+        CELLS_AHEAD
+    } else {
+        usize::MAX
+    };
     // SAFETY: the caller's promise for rows below the count.
     unsafe {
         // So many at a time that are known at compile time need no counter.
@@ -192,6 +202,13 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
                 false => {
                     prefetch(later.0.wrapping_add(from).cast(), 1);
                     prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
+                    if from.saturating_add(fetched) < whole {
+                        for i in from + fetched..from + fetched + 8 {
+                            let value: i64 = index.add(i).read_volatile().into();
+                            let cell = (value as isize).wrapping_mul(line.term.dst);
+                            prefetch(line.dst.wrapping_offset(cell), 1);
+                        }
+                    }
                 }
             }
             if J::Value::EIGHT {
@@ -264,7 +281,12 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
         let Some(count) = wanted.of(stretch, values, places) else {
             return false;
         };
-        for (k, (&cell, &place)) in values[..count].iter().zip(&*places).enumerate() {
+        let values = &values[..count];
+        for (k, (&cell, &place)) in values.iter().zip(&*places).enumerate() {
+            if let Some(&later) = values.get(k + CELLS_AHEAD) {
+                let later = (later as isize).wrapping_mul(line.term.dst);
+                prefetch(line.dst.wrapping_offset(later), 1);
+            }
             let row = (first as i64 + place) as isize;
             let element = line.src.wrapping_offset(row * src);
             if k % 4 == 0 {

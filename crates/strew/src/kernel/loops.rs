@@ -146,6 +146,29 @@ impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, S
     }
 }
 
+/// A minimum or maximum of cells that most updates leave as they are: a branch that is nearly always foreseen does without
+/// the write, on which the next update of the same cell would have to wait.
+struct Seldom<T, const MAX: bool>(PhantomData<T>);
+
+impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
+    type Cell = T;
+    type Value = T;
+    type Wide = T;
+    #[inline(always)]
+    fn join(cell: &mut T, value: T) {
+        let value = value.canonical();
+        let current = cell.canonical();
+        let stays = match MAX {
+            true => value.at_most(current),
+            false => current.at_most(value),
+        };
+        // What stays if either is a NaN is told apart here, where nearly nobody comes.
+        if !stays && (value.nan() || !current.nan()) {
+            *cell = value;
+        }
+    }
+}
+
 struct Copied<B>(PhantomData<B>);
 
 impl<B: Copy + 'static> Join for Copied<B> {
@@ -184,6 +207,21 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
             |_, cell, value| J::join(cell, value),
         )
     }
+}
+
+/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if there is one.
+pub(super) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
+    type Min<T> = Seldom<T, false>;
+    type Max<T> = Seldom<T, true>;
+    Some(match combine {
+        Combine::Min(Nan::Propagate) => {
+            for_dtype!(dtype, T => lines::<Min<T>>, complex C => return None)
+        }
+        Combine::Max(Nan::Propagate) => {
+            for_dtype!(dtype, T => lines::<Max<T>>, complex C => return None)
+        }
+        _ => return None,
+    })
 }
 
 /// The loops of a reduction. The cells of sums and products are accumulators

@@ -100,6 +100,8 @@ pub(super) trait Ordered: Copy + 'static {
     /// Likewise for a strict max.
     const FINITE_LOWEST: Self;
     fn below(self, other: Self) -> bool;
+    /// Whether it is below the other or equal to it: never if one of them is a NaN.
+    fn at_most(self, other: Self) -> bool;
     fn nan(self) -> bool;
     /// The value as it is compared: all true bools are alike.
     #[inline(always)]
@@ -137,6 +139,8 @@ macro_rules! integers {
             const FINITE_LOWEST: $t = <$t>::MIN;
             #[inline(always)]
             fn below(self, other: $t) -> bool { self < other }
+            #[inline(always)]
+            fn at_most(self, other: $t) -> bool { self <= other }
             #[inline(always)]
             fn nan(self) -> bool { false }
         }
@@ -185,6 +189,8 @@ macro_rules! floats {
             const FINITE_LOWEST: $t = <$t>::MIN;
             #[inline(always)]
             fn below(self, other: $t) -> bool { self.widen() < other.widen() }
+            #[inline(always)]
+            fn at_most(self, other: $t) -> bool { self.widen() <= other.widen() }
             #[inline(always)]
             fn nan(self) -> bool { self.widen().is_nan() }
         }
@@ -267,6 +273,10 @@ impl Ordered for Bool {
     #[inline(always)]
     fn below(self, other: Self) -> bool {
         self.0.cast_signed() < other.0.cast_signed()
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> bool {
+        self.0.cast_signed() <= other.0.cast_signed()
     }
     #[inline(always)]
     fn nan(self) -> bool {

@@ -1,8 +1,9 @@
-//! A destination of accumulators, and its rounding to elements.
+//! Tables of the destination's shape: accumulators that are rounded to its elements, and stretches of its updates that are joined
+//! with it.
 
 use super::Combine;
 use super::copy::{packed, whole};
-use super::loops::{finish_loop, identity};
+use super::loops::{combine_loops, finish_loop, identity};
 use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynViewMut};
@@ -15,6 +16,42 @@ pub(crate) fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTen
         dtype,
     })?;
     DynTensor::filled(acc, dst.shape(), &start[..acc.size()])
+}
+
+/// Joins the cells of a tensor of the same shape and type into those of `dst`.
+///
+/// # Panics
+/// If shapes or types differ.
+pub(crate) fn merge(
+    dst: &mut DynViewMut<'_>,
+    table: &DynTensor,
+    combine: Combine,
+) -> Result<(), Problem> {
+    let dtype = dst.dtype();
+    assert!(table.shape() == dst.shape() && table.dtype() == dtype);
+    let loops =
+        combine_loops(dtype, combine).filter(|_| dtype.accumulator() == dtype || !combine.folds());
+    let loops = loops.ok_or_else(|| Problem::Unsupported {
+        what: format!("{combine:?} of tables"),
+        dtype,
+    })?;
+    if dst.is_empty() {
+        return Ok(());
+    }
+    let window = packed(&whole(dst.layout()), dtype.size());
+    let window: Dims = window.into_iter().map(Dim::swapped).collect();
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: table.as_bytes().as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right the
+    // table, which has as many elements of its type in row-major order without gaps.
+    unsafe { (loops.rows)(&rows) };
+    Ok(())
 }
 
 /// Sets `dst` to a tensor of its shape that holds its accumulators, each rounded once.

@@ -59,17 +59,17 @@ impl At<'_> {
     }
 }
 
-/// Where the rows after these will read from, and how far apart: the index and the source. A hint and
-/// nothing else: the addresses may be anything.
+/// Where the rows after these will read from, and how far apart: the index's first two terms (or twice the one that
+/// there is) and the source. A hint and nothing else: the addresses may be anything.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead(pub(super) [(*const u8, isize); 2]);
+pub(super) struct Ahead(pub(super) [(*const u8, isize); 3]);
 
 /// Rows between two looks ahead.
 const STRIDE: usize = 8;
 
 impl Ahead {
     /// Nothing is known.
-    pub(super) const NONE: Self = Self([(std::ptr::null(), 0); 2]);
+    pub(super) const NONE: Self = Self([(std::ptr::null(), 0); 3]);
 
     /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
     /// stops at the end of a page, and asking for many lines at once stalls.
@@ -87,7 +87,7 @@ impl Ahead {
     }
 
     #[inline(always)]
-    fn of(&self, row: usize) -> [*const u8; 2] {
+    fn of(&self, row: usize) -> [*const u8; 3] {
         let row = row.cast_signed();
         self.0
             .map(|(first, step)| first.wrapping_offset(row.wrapping_mul(step)))
@@ -190,10 +190,15 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                 pieces::<L, R, W>(rows, dim.len, each);
             }
             [ref outer @ .., ref inner] => {
-                let ahead = RowsAhead::of::<R>(rows.window);
+                // Of rows that are not one piece nothing is fetched.
+                let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
+                let bytes = |size: usize| if whole { inner.len * size } else { 0 };
+                let coming = [
+                    rows.coming_left(bytes(size_of::<L>())),
+                    rows.coming_right(bytes(size_of::<R>())),
+                ];
                 for (i, &l) in rows.left_at.iter().enumerate() {
-                    ahead.prefetch(rows, i);
-                    ahead.prefetch_left(rows, i);
+                    coming.into_iter().for_each(|side| side.prefetch(i));
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
                     // the innermost axis.
@@ -230,66 +235,65 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// How far ahead rows of the right side are fetched, in bytes.
+/// How far ahead rows are fetched: so many of them,
+const FETCHED_ROWS: usize = 16;
+
+/// but not more than so many bytes, which the nearest cache can hold beside those that are worked on.
 const FETCHED: usize = 8192;
 
 /// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
 const MOST_LINES: usize = 16;
 
-/// Rows of the right side that are fetched before it is their turn. The hardware's own prefetching
-/// begins anew at every page, and does not know where the rows of a part are.
+/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a row of the
+/// destination is, or one that a part has picked out; and the hardware's own prefetching begins anew at every page.
 #[derive(Clone, Copy)]
-pub(super) struct RowsAhead {
+pub(super) struct Coming<'a> {
+    base: *const u8,
+    at: At<'a>,
     /// How many rows ahead.
     rows: usize,
     /// How many lines of each.
     lines: usize,
 }
 
-impl RowsAhead {
-    /// For rows that are one piece; of others nothing is fetched.
+impl<'a> Coming<'a> {
+    /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
     #[inline(always)]
-    fn of<R>(window: &[Dim]) -> Self {
-        let bytes = match *window {
-            [ref dim] if dim.right == size_of::<R>().cast_signed() => dim.len * size_of::<R>(),
-            _ => 0,
-        };
-        Self::of_bytes(bytes)
-    }
-
-    /// For rows of so many bytes.
-    #[inline(always)]
-    pub(super) fn of_bytes(bytes: usize) -> Self {
+    pub(super) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
         Self {
-            rows: FETCHED.div_ceil(bytes.max(1)),
+            base,
+            at,
+            rows: (FETCHED / bytes.max(1)).clamp(1, FETCHED_ROWS),
             lines: bytes.div_ceil(64).min(MOST_LINES),
-        }
-    }
-
-    /// Fetches the row of the left side that comes soon after number `row`: nobody but the index knows where
-    /// it is.
-    #[inline(always)]
-    fn prefetch_left(self, rows: &Rows<'_>, row: usize) {
-        if let Some(&at) = rows.left_at.get(row + LEFT_AHEAD) {
-            prefetch(rows.left.wrapping_offset(at), self.lines);
         }
     }
 
     /// Fetches the row that is so far ahead of number `row`, where it is known.
     #[inline(always)]
-    pub(super) fn prefetch(self, rows: &Rows<'_>, row: usize) {
-        let at = match rows.right_at {
+    pub(super) fn prefetch(self, row: usize) {
+        let at = match self.at {
             At::Each(offsets) => offsets.get(row + self.rows).copied(),
             steps @ At::Steps(..) => Some(steps.get(row + self.rows)),
         };
         if let Some(at) = at {
-            prefetch(rows.right.wrapping_offset(at), self.lines);
+            prefetch(self.base.wrapping_offset(at), self.lines);
         }
     }
 }
 
-/// Rows of the left side that are fetched before it is their turn.
-const LEFT_AHEAD: usize = 4;
+impl<'a> Rows<'a> {
+    /// The rows of the left side that come, if each is `bytes` bytes in one piece.
+    #[inline(always)]
+    fn coming_left(&self, bytes: usize) -> Coming<'a> {
+        Coming::new(self.left, At::Each(self.left_at), bytes)
+    }
+
+    /// Likewise of the right side.
+    #[inline(always)]
+    pub(super) fn coming_right(&self, bytes: usize) -> Coming<'a> {
+        Coming::new(self.right, self.right_at, bytes)
+    }
+}
 
 /// Calls `each` with every element on the left and the converted one on the right.
 #[inline(always)]
@@ -378,12 +382,17 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
     each: &impl Fn(usize, &mut L, W),
 ) {
+    let coming = [
+        rows.coming_left(len * size_of::<L>()),
+        rows.coming_right(len * size_of::<R>()),
+    ];
     // SAFETY: the caller's promise; the pieces together have the row's length.
     unsafe {
         places(
             rows,
             #[inline(always)]
             |i, left, right| {
+                coming.into_iter().for_each(|side| side.prefetch(i));
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());
                 let mut done = 0;
                 while len - done >= 16 {

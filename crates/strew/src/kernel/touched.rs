@@ -66,6 +66,18 @@ impl Touched {
         }
     }
 
+    /// Likewise, where row `n` is `n << shift` bytes behind `first`.
+    pub(crate) fn mark_places(&mut self, block: &Block, first: isize, shift: u32) {
+        let bits = self.bits.as_mut_slice();
+        for &place in block.dst() {
+            let number = place.wrapping_sub(first).cast_unsigned() >> shift;
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            self.left -= usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
     /// How many rows there are.
     pub(super) fn rows(&self) -> usize {
         self.rows

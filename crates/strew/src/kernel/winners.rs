@@ -4,11 +4,11 @@
 //! order. What wins is chosen without a branch, value and position alike, so that rows vectorise.
 
 use super::Combine;
-use super::grouped::{AHEAD, AHEAD_REST, AHEAD_SINGLE, Fold, Job, Loops, MOST_LINES};
+use super::grouped::{AHEAD_SINGLE, Fold, Job, Loops, MOST_LINES, rows_ahead};
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
-use super::rows::{prefetch, prefetch_second_level};
+use super::rows::prefetch;
 use crate::error::Problem;
 use crate::tensor::DType;
 
@@ -173,6 +173,7 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
         for from in (0..job.inner.len).step_by(TILE) {
             let len = TILE.min(job.inner.len - from);
             let lines = (len * size).div_ceil(64).min(MOST_LINES);
+            let ahead = rows_ahead(len * size);
             let (best, numbers) = (&mut best[..len], &mut numbers[..len]);
             best.fill(start::<T, MAX>());
             numbers.fill(NOBODY);
@@ -183,14 +184,11 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
             };
             for k in updates.clone() {
                 let asked = |k: usize| k < end && (one_tile || k < updates.end);
-                if random && asked(k + AHEAD) {
-                    prefetch(place(k + AHEAD), 1);
-                }
-                if random && asked(k + AHEAD_REST) {
-                    let at = place(k + AHEAD_REST);
-                    prefetch_second_level(at.wrapping_add(64), lines - 1);
+                if random && asked(k + ahead) {
+                    let at = place(k + ahead);
+                    prefetch(at, lines);
                     // A row that begins within a line ends in one more.
-                    prefetch_second_level(at.wrapping_add(len * size - 1), 1);
+                    prefetch(at.wrapping_add(len * size - 1), 1);
                 }
                 let number = order.get(k) as u32;
                 let first = place(k).cast::<T>();

@@ -149,7 +149,7 @@ pub(super) fn runs(space: &Space<'_>) -> bool {
 }
 
 /// The updates cut into stretches, one after the other in their order.
-fn stretches<'i, 's>(
+pub(super) fn stretches<'i, 's>(
     space: &Space<'i>,
     src: &DynView<'s>,
     count: usize,

@@ -4,9 +4,10 @@ use super::Request;
 use super::space::{Cut, Space};
 use super::split::{self, Split};
 use super::tiles;
+use super::trial::NARROW;
 use super::way::threads;
 use crate::error::Problem;
-use crate::kernel::Combine;
+use crate::kernel::{Combine, Nan};
 use crate::tensor::DType;
 use crate::threads::available;
 use std::fmt;
@@ -285,6 +286,44 @@ const BY_AXIS: usize = 1 << 20;
 /// Likewise by owner, where a part also reads the whole index.
 const BY_OWNER: usize = 12 << 20;
 
+/// Likewise by updates, where each thread but one begins and joins a table.
+const BY_UPDATES: usize = 2 << 20;
+
+/// Bytes of such a table, at most: it should stay in a cache next to its core.
+const UPDATES_TABLE: usize = 1 << 20;
+
+/// The table takes at most one of so many bytes of a part's updates.
+const UPDATES_PER_TABLE: usize = 8;
+
+/// Why updates cannot be shared out among tables, if so.
+fn not_by_updates(
+    space: &Space<'_>,
+    request: &Request,
+    strategy: Strategy,
+    (dst, src): (DType, DType),
+) -> Option<&'static str> {
+    let numbers = dst.is_integer();
+    let any_brackets = match request.combine {
+        Combine::Sum | Combine::Prod => numbers,
+        Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate) => numbers || dst.is_float(),
+        _ => false,
+    };
+    let keeps = request.from_identity || request.unset || request.mean.is_some();
+    let mut packed = dst.size().cast_signed();
+    let dense = space.dst.iter().rev().all(|&(len, stride)| {
+        let here = len == 1 || stride == packed;
+        packed = packed.saturating_mul(len.cast_signed());
+        here
+    });
+    if strategy != Strategy::InOrder || dst != src || space.arg.is_some() || keeps {
+        Some("updates do not go straight into their cells")
+    } else if !any_brackets {
+        Some("the reduction's bits depend on how updates are bracketed")
+    } else {
+        (!dense).then_some("the destination has gaps")
+    }
+}
+
 /// How to share the run out, and among how many threads.
 pub(super) fn split(
     space: &Space<'_>,
@@ -314,7 +353,12 @@ pub(super) fn split(
     }
     if let Some((split, threads)) = request.split {
         let none = (threads == 0).then_some("it takes at least one thread");
-        return match split::obstacle(space, split).or(blocked(split)).or(none) {
+        let updates = match split {
+            Split::Updates => not_by_updates(space, request, strategy, (dst, src)),
+            Split::Axis(_) | Split::Owner => None,
+        };
+        let obstacle = split::obstacle(space, split).or(updates);
+        return match obstacle.or(blocked(split)).or(none) {
             None => Ok(Some((split, threads))),
             Some(why) => Err(Problem::Strategy {
                 strategy: split.name(),
@@ -332,12 +376,24 @@ pub(super) fn split(
         Strategy::Partition => Some(Split::Owner),
         _ => split::choose(space, dst.size(), most),
     };
+    // Where a part by owner reads nearly as much as the whole run does, one of the updates reads only its own.
+    let narrow = cut.width().saturating_mul(dst.size()) <= NARROW;
+    if narrow
+        && !matches!(best, Some(Split::Axis(_)))
+        && not_by_updates(space, request, strategy, (dst, src)).is_none()
+    {
+        let table = space.reach().saturating_add(dst.size());
+        let threads = most.min(bytes / BY_UPDATES.max(table.saturating_mul(UPDATES_PER_TABLE)));
+        if threads > 1 && table <= UPDATES_TABLE {
+            return Ok(Some((Split::Updates, threads)));
+        }
+    }
     let Some(split) = best.filter(|&split| blocked(split).is_none()) else {
         return Ok(None);
     };
     let each = match split {
         Split::Axis(_) => BY_AXIS,
-        Split::Owner => BY_OWNER,
+        Split::Owner | Split::Updates => BY_OWNER,
     };
     let threads = most.min(bytes / each);
     Ok((threads > 1).then_some((split, threads)))

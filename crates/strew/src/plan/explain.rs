@@ -229,6 +229,9 @@ impl Execution {
             Some((Split::Axis(axis), threads)) => {
                 format!("along axis {axis} of the updates, {threads} threads")
             }
+            Some((Split::Updates, threads)) => {
+                format!("by updates, {threads} threads, all but one with a table of their own")
+            }
             Some((Split::Owner, threads)) if self.strategy == Strategy::Partition => {
                 format!("{threads} threads that list a stretch each, and then join some blocks")
             }
@@ -236,7 +239,11 @@ impl Execution {
                 format!("by destination, {threads} threads that take some of the groups each")
             }
             Some((Split::Owner, threads)) => {
-                format!("by destination, {threads} threads that each read the whole index")
+                let trial = match self.is_tried() {
+                    true => ", or one if a trial at the beginning says so",
+                    false => "",
+                };
+                format!("by destination, {threads} threads that each read the whole index{trial}")
             }
         }
     }
@@ -295,7 +302,8 @@ impl Execution {
         request.visible && !request.proven && self.lookups > 0 && unchecked
     }
 
-    /// Bytes of working memory beyond the inputs and the output, at most, of a run on one thread.
+    /// Bytes of working memory beyond the inputs and the output, at most: of a run on one thread, with the tables of
+    /// the others.
     #[must_use]
     pub fn working_memory(&self) -> usize {
         let row = self.table_row();
@@ -319,7 +327,17 @@ impl Execution {
             true => self.cut.cell_count.saturating_mul(self.dst.size()),
             false => 0,
         };
-        table.saturating_add(convert).saturating_add(private)
+        let tables = match self.split {
+            Some((Split::Updates, threads)) => {
+                let cells = self.cut.cell_count.saturating_mul(self.width());
+                (threads - 1).saturating_mul(cells.saturating_mul(self.dst.size()))
+            }
+            _ => 0,
+        };
+        table
+            .saturating_add(convert)
+            .saturating_add(private)
+            .saturating_add(tables)
     }
 
     /// The same as names and values, for programs.

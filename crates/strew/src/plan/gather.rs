@@ -31,7 +31,7 @@ pub(super) fn split(
     let why = match split {
         Split::Axis(axis) if axis < space.axes.len() => return Ok(Some((split, parts))),
         Split::Axis(_) => "the updates have no such axis",
-        Split::Owner => "each element of a gather has a place of its own",
+        Split::Owner | Split::Updates => "each element of a gather has a place of its own",
     };
     Err(Problem::Strategy {
         strategy: split.name(),

@@ -1,6 +1,7 @@
 //! How to do it: facts about the updates, the strategy that they lead to, and its run.
 
 mod blocks;
+mod by_updates;
 mod check;
 mod cost;
 mod decode;
@@ -14,6 +15,7 @@ mod space;
 mod split;
 mod tiles;
 mod traffic;
+mod trial;
 mod way;
 mod wide;
 mod zeros;

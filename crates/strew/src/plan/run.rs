@@ -7,7 +7,7 @@ use super::decode::Reader;
 use super::explain::Execution;
 use super::space::{Cut, Space};
 use super::split::{Part, Split};
-use super::zeros::tiles_all;
+use super::zeros::{row_shift, tiles_all};
 use crate::error::Problem;
 use crate::kernel::{
     Arg, Begin, Block, Cursor, DefaultFloats, Direct, Fresh, Geometry, Lane, OutOfBounds, Table,
@@ -109,14 +109,35 @@ impl Execution {
             };
             return self.by_block(space, src, outputs.dst, outputs.before, &crew);
         }
+        if split == Split::Updates {
+            return self.run_by_updates(space, src, outputs, (&team, threads), monitor, &stop);
+        }
+        if let Some(axis) = self.tried_along(space, &outputs) {
+            let run = (space, src, outputs.dst);
+            return self.run_tried(axis, run, (&team, threads), monitor, &stop);
+        }
+        let sharing = (split, &team, threads);
+        self.run_shared(space, src, outputs, sharing, monitor, &stop)
+    }
+
+    /// Runs the parts of a run, each on a thread.
+    pub(super) fn run_shared(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
+        (split, team, threads): (Split, &Team, usize),
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
         let before = outputs.before;
         let parts = Part::whole(space, src, outputs).split(split, threads);
         let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         let pieces = parts.into_iter().zip(&mut faults);
         team.share(
             pieces,
-            |(part, fault)| *fault = self.run_part(part, before, monitor, &stop),
-            |(part, fault)| *fault = self.run_part(part, before, None, &stop),
+            |(part, fault)| *fault = self.run_part(part, before, monitor, stop),
+            |(part, fault)| *fault = self.run_part(part, before, None, stop),
         );
         Fault::first(faults)
     }
@@ -143,7 +164,7 @@ impl Execution {
         done
     }
 
-    fn run_serial(
+    pub(super) fn run_serial(
         &self,
         space: &Space<'_>,
         cut: &Cut,
@@ -200,7 +221,7 @@ impl Execution {
         let geometry = Geometry {
             cells,
             numbers: arg.is_some()
-                || marks_all
+                || (marks_all && row_shift(cut).is_none())
                 || match self.strategy() {
                     Strategy::InOrder | Strategy::Tiled => self.marks,
                     Strategy::Partition | Strategy::Grouped | Strategy::Runs => false,
@@ -217,9 +238,7 @@ impl Execution {
         };
         match self.strategy() {
             // A part that has no tiles goes in order.
-            Strategy::InOrder | Strategy::Tiled if marks_all => {
-                self.assign_all(&mut pass, cut.cell_count)
-            }
+            Strategy::InOrder | Strategy::Tiled if marks_all => self.assign_all(&mut pass, cut),
             Strategy::InOrder | Strategy::Tiled => self.in_order(&mut pass, arg, cut.cell_count),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
@@ -269,13 +288,15 @@ impl Execution {
             pass.each(|block| direct.reset(walk, block, &value))?;
             return pass.each(|block| direct.run(walk, block));
         };
-        pass.each(|block| {
-            match touched.is_full() {
-                true => block.forget_numbers(),
-                false => direct.reset_first(walk, block, &mut touched, &value),
-            }
+        let mut cursor = Cursor::new(walk);
+        pass.each_from(&mut cursor, |block| {
+            direct.reset_first(walk, block, &mut touched, &value);
             direct.run(walk, block);
-        })
+            !touched.is_full()
+        })?;
+        // All cells hold a value of their own by now, and nobody needs their numbers any more.
+        cursor.forget_numbers();
+        pass.join_from(cursor, &mut direct)
     }
 
     fn dense_table(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
@@ -391,8 +412,12 @@ pub(super) struct Pass<'p, 'a, 'm> {
 impl Pass<'_, '_, '_> {
     /// Joins all updates into their cells.
     pub(super) fn join(&mut self, direct: &mut Direct) -> Result<(), Fault> {
+        self.join_from(Cursor::new(self.walk), direct)
+    }
+
+    /// Likewise, those from a place on.
+    fn join_from(&mut self, mut cursor: Cursor<'_, '_>, direct: &mut Direct) -> Result<(), Fault> {
         let walk = self.walk;
-        let mut cursor = Cursor::new(walk);
         if direct.has_lines(&cursor, &self.reader) {
             loop {
                 let done = direct.run_lines(&mut cursor, &self.reader)?;
@@ -404,22 +429,39 @@ impl Pass<'_, '_, '_> {
                 }
             }
         }
-        self.each(|block| direct.run(walk, block))
+        self.each_from(&mut cursor, |block| {
+            direct.run(walk, block);
+            true
+        })
     }
 
     pub(super) fn each(&mut self, mut work: impl FnMut(&mut Block)) -> Result<(), Fault> {
-        let mut cursor = Cursor::new(self.walk);
+        self.each_from(&mut Cursor::new(self.walk), |block| {
+            work(block);
+            true
+        })
+    }
+
+    /// Goes on from a place while `work` says so.
+    fn each_from(
+        &mut self,
+        cursor: &mut Cursor<'_, '_>,
+        mut work: impl FnMut(&mut Block) -> bool,
+    ) -> Result<(), Fault> {
         let mut block = Block::new();
-        block.make_room(self.walk);
+        block.make_room(cursor);
         let reader = &self.reader;
         loop {
             let taken = cursor.next(&mut block, reader)?;
             if taken == 0 {
                 return Ok(());
             }
-            work(&mut block);
+            let wanted = work(&mut block);
             if !self.progress.step(taken.saturating_mul(self.walk.width())) {
                 return Err(Problem::Interrupted.into());
+            }
+            if !wanted {
+                return Ok(());
             }
         }
     }

@@ -323,6 +323,7 @@ impl<'a> Paired<'_, 'a> {
             let obstacle = match split {
                 _ if threads == 0 => Some("it takes at least one thread"),
                 Split::Owner => None,
+                Split::Updates => Some("each row is made at once"),
                 Split::Axis(k) if k >= many.len() => Some("the updates have no such axis"),
                 Split::Axis(k) if k == self.axis => {
                     Some("the axis does not walk along an axis of the destination of its own")
@@ -374,7 +375,7 @@ impl<'a> Paired<'_, 'a> {
                     }
                 }
             }
-            Split::Owner => {
+            Split::Owner | Split::Updates => {
                 let size = rest.rows.end;
                 let mut from = 0;
                 for n in 1..threads {

@@ -14,6 +14,10 @@ pub enum Split {
     /// Along the destination's axis that the first index component points into: each part reads
     /// the whole index and keeps what is its own.
     Owner,
+    /// Along the updates: each part but the first has a table of the destination's shape for its stretch, and the tables are
+    /// joined into the destination in their order. Only of reductions whose bits do not depend on how updates are
+    /// bracketed: sums and products of integers, minima and maxima.
+    Updates,
 }
 
 impl Split {
@@ -23,6 +27,7 @@ impl Split {
         match self {
             Self::Axis(_) => "by-axis",
             Self::Owner => "by-owner",
+            Self::Updates => "by-updates",
         }
     }
 }
@@ -69,6 +74,7 @@ impl<'p, 'i> Part<'p, 'i> {
                 self.along(k, parts.min(most))
             }
             Split::Owner => self.by_owner(parts.min(SAMPLE)),
+            Split::Updates => unreachable!("its parts share the destination"),
         }
     }
 
@@ -208,7 +214,7 @@ fn pair<'p, 'i>(
 pub(super) fn obstacle(space: &Space<'_>, split: Split) -> Option<&'static str> {
     match split {
         Split::Owner if space.lookups.is_empty() => Some("there is no index"),
-        Split::Owner => None,
+        Split::Owner | Split::Updates => None,
         Split::Axis(k) if k >= space.axes.len() => Some("the updates have no such axis"),
         Split::Axis(k) => {
             let onto = space.axes[k].onto;

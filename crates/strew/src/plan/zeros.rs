@@ -48,17 +48,36 @@ impl Execution {
     }
 
     /// Assigns to rows of a destination that holds anything, and sets the others to zero.
-    pub(super) fn assign_all(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
+    pub(super) fn assign_all(&self, pass: &mut Pass<'_, '_, '_>, cut: &Cut) -> Result<(), Fault> {
         let walk = pass.walk;
         let mut direct = Direct::new(walk, self.request.combine, false)?;
-        let mut touched = Touched::new(rows)?;
+        let mut touched = Touched::new(cut.cell_count)?;
+        let shift = row_shift(cut);
         pass.each(|block| {
-            touched.mark(block);
+            match shift {
+                Some(shift) => touched.mark_places(block, cut.cell_start, shift),
+                None => touched.mark(block),
+            }
             direct.run(walk, block);
         })?;
         direct.clear_untouched(walk, &mut touched);
         Ok(())
     }
+}
+
+/// Where the destination's rows follow each other, two to the power of this many bytes apart: their numbers are then told
+/// from where they are.
+pub(super) fn row_shift(cut: &Cut) -> Option<u32> {
+    let row = cut.cells.last()?.step.dst;
+    let mut next = row;
+    for axis in cut.cells.iter().rev() {
+        if axis.step.dst != next {
+            return None;
+        }
+        next = next.checked_mul(axis.len.cast_signed())?;
+    }
+    let row = row.cast_unsigned();
+    row.is_power_of_two().then(|| row.trailing_zeros())
 }
 
 /// Whether the tiles of a cut cover the destination.

@@ -76,6 +76,7 @@ pub(crate) fn ways() -> impl Iterator<Item = Way> {
         (2, Some(Split::Axis(0))),
         (3, Some(Split::Owner)),
         (3, Some(Split::Axis(1))),
+        (3, Some(Split::Updates)),
         (8, Some(Split::Owner)),
         (8, Some(Split::Axis(2))),
     ];

@@ -56,11 +56,12 @@ impl Block {
         }
     }
 
-    /// Makes room for the rows that a walk gives at a time.
-    pub(crate) fn make_room(&mut self, walk: &Walk<'_>) {
+    /// Makes room for the rows that a cursor gives at a time.
+    pub(crate) fn make_room(&mut self, cursor: &Cursor<'_, '_>) {
+        let walk = cursor.walk;
         let rows = walk.block_rows.min(walk.count());
-        let numbers = if walk.numbers { rows } else { 0 };
-        self.numbers = walk.numbers;
+        let numbers = if cursor.numbers { rows } else { 0 };
+        self.numbers = cursor.numbers;
         // Along a single axis every block is one run, evenly spaced unless rows are left out.
         let even = walk.rows.len() <= 1 && !walk.drops;
         self.dst.fill_with(0, rows);
@@ -73,11 +74,6 @@ impl Block {
 
     pub(in super::super) fn ahead(&self) -> Ahead {
         self.ahead
-    }
-
-    /// From the next rows on, nobody asks for their numbers and positions any more.
-    pub(crate) fn forget_numbers(&mut self) {
-        self.numbers = false;
     }
 
     pub(in super::super) fn len(&self) -> usize {
@@ -147,6 +143,8 @@ pub(crate) struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
     at: SmallVec<[usize; 4]>,
     left: usize,
+    /// Whether the rows' numbers and positions are wanted.
+    numbers: bool,
 }
 
 impl<'w, 'a> Cursor<'w, 'a> {
@@ -155,7 +153,13 @@ impl<'w, 'a> Cursor<'w, 'a> {
             walk,
             at: SmallVec::from_elem(0, walk.rows.len()),
             left: walk.count(),
+            numbers: walk.numbers,
         }
+    }
+
+    /// From the next block on, nobody asks for the rows' numbers and positions any more.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.numbers = false;
     }
 
     /// Fills `block` with the next rows and returns how many were taken (0: the walk is over).
@@ -184,8 +188,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
             block.even = alone.then_some((base.src, inner.step.src));
             let rows = filled..filled + run;
             let kept = match walk.terms {
-                [term] if walk.drops => {
-                    self.take_some(block, rows, (base, inner.step), term, index)?
+                [term, others @ ..] if walk.drops && others.iter().all(Term::is_whole) => {
+                    self.take_some(block, rows, (base, inner.step), (term, others), index)?
                 }
                 terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
             };
@@ -227,16 +231,16 @@ impl<'w, 'a> Cursor<'w, 'a> {
 
     /// What the rows from here on will read, if one of so many is kept.
     fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
-        let values = match self.walk.terms.len() {
+        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
+        let values = |term: usize| match self.walk.terms.len() {
             0 => (std::ptr::null(), 0),
-            _ => index.place(0, &self.at),
+            terms => {
+                let (at, stride) = index.place(term.min(terms - 1), &self.at);
+                (at, step(stride))
+            }
         };
         let src = self.walk.src.wrapping_offset(self.base().src);
-        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
-        Ahead([
-            (values.0, step(values.1)),
-            (src, step(self.along().0.step.src)),
-        ])
+        Ahead([values(0), values(1), (src, step(self.along().0.step.src))])
     }
 
     /// Offsets of a run of rows; returns how many of them are kept.
@@ -299,19 +303,17 @@ impl<'w, 'a> Cursor<'w, 'a> {
         })
     }
 
-    /// Offsets of those rows of a run that its one term keeps; returns how many.
+    /// Offsets of those rows of a run that its first term keeps, and no other leaves out; returns how many.
     fn take_some(
         &self,
         block: &mut Block,
         rows: Range<usize>,
         (base, step): (Step, Step),
-        term: &Term,
+        (term, others): (&Term, &[Term]),
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
-        let (values, kept) = (
-            &mut block.values[..rows.len()],
-            &mut block.kept[..rows.len()],
-        );
+        let run = rows.len();
+        let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
         let wanted = Wanted {
             limit: term.limit,
             from: term.from,
@@ -355,7 +357,31 @@ impl<'w, 'a> Cursor<'w, 'a> {
         };
         ramps(&mut block.src[rows.clone()], base.src, step.src);
         if block.numbers {
-            ramps(&mut block.position[rows], base.position, step.position);
+            ramps(
+                &mut block.position[rows.clone()],
+                base.position,
+                step.position,
+            );
+        }
+        for (number, other) in others.iter().enumerate() {
+            let values = &mut block.values[..run];
+            // Those of rows that somebody else keeps are looked at by that one.
+            index.read(number + 1, &self.at, values)?;
+            let mut outside = false;
+            let mut pick = |to: &mut [isize], factor: isize| {
+                for (to, &place) in to.iter_mut().zip(kept) {
+                    let value = values[place as usize];
+                    outside |= value.cast_unsigned() >= other.limit as u64;
+                    *to = to.wrapping_add((value as isize).wrapping_mul(factor));
+                }
+            };
+            pick(&mut block.dst[rows.clone()], other.dst);
+            if block.numbers {
+                pick(&mut block.aux[rows.clone()], other.aux);
+            }
+            if outside {
+                return Err(OutOfBounds);
+            }
         }
         Ok(count)
     }
@@ -439,7 +465,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let inner = self.along().0.len;
         let long = inner >= SHORTEST_LINE || inner == walk.count();
         let kept = walk.terms.iter().all(line::keeps);
-        let plain = single && long && kept && !walk.numbers && index.is_plain(0);
+        let plain = single && long && kept && !self.numbers && index.is_plain(0);
         plain && line::fits(&index.stretch(0, &self.at, 1))
     }
 

@@ -56,6 +56,13 @@ pub(crate) struct Term {
     pub(crate) drop: bool,
 }
 
+impl Term {
+    /// Whether no value leaves its row out.
+    fn is_whole(&self) -> bool {
+        !self.drop && (self.from, self.len) == (0, self.limit)
+    }
+}
+
 /// An index value that is not below its limit was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfBounds;
@@ -173,7 +180,7 @@ impl<'a> Walk<'a> {
             cells,
             start,
             numbers,
-            drops: terms.iter().any(|t| t.drop || t.len != t.limit),
+            drops: !terms.iter().all(Term::is_whole),
             block_rows: (BLOCK_ELEMENTS / width.max(1)).clamp(1, ROWS),
             cell_start,
             aux_end: usize::try_from(aux_ends.1).ok()? + 1,
