@@ -18,7 +18,7 @@ const STAGE: usize = 1024;
 const LARGE: usize = 32 << 20;
 
 /// Rows that are asked for before it is their turn.
-pub(super) const AHEAD: usize = 8;
+pub(super) const AHEAD: usize = 16;
 
 /// Elements between two questions whether to go on.
 const PIECE: usize = 1 << 20;

@@ -163,7 +163,7 @@ pub(super) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
     for (i, &at) in rows.left_at.iter().enumerate() {
         coming.prefetch(i);
         if i % 8 == 0 {
-            rows.ahead.prefetch(i);
+            rows.ahead.prefetch_all(i);
         }
         // SAFETY: the caller's promise; a row that is streamed begins with a line, and ends with one.
         unsafe {

@@ -7,7 +7,7 @@
 
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
-use super::number::{Number, Ordered};
+use super::number::{Convert, Number, Ordered};
 use super::rows::{pairs, prefetch};
 use super::simd::Isa;
 use super::winners;
@@ -510,33 +510,51 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                     let cells = base.wrapping_offset(row * row_step + from.cast_signed() * step);
                     begin::<T>(to, *fold, cells, step, len);
                 }
-                for k in updates.clone() {
-                    let asked = |k: usize| k < end && (one_tile || k < updates.end);
-                    let place = |k: usize| {
-                        let at = order.get(k).cast_signed() * job.src_row
-                            + from.cast_signed() * job.inner.src;
-                        job.src.wrapping_offset(at)
-                    };
-                    if random && asked(k + ahead) {
-                        let at = place(k + ahead);
+                let place = |k: usize| {
+                    let at = order.get(k).cast_signed() * job.src_row
+                        + from.cast_signed() * job.inner.src;
+                    job.src.wrapping_offset(at)
+                };
+                let ask = |k: usize| {
+                    if random && k < end && (one_tile || k < updates.end) {
+                        let at = place(k);
                         prefetch(at, lines);
                         // A row that begins within a line ends in one more.
                         prefetch(at.wrapping_add(len * size - 1), 1);
                     }
-                    let at = order.get(k).cast_signed() * job.src_row
-                        + from.cast_signed() * job.inner.src;
-                    let first = job.src.offset(at).cast::<T>();
-                    let values = if dense {
-                        std::slice::from_raw_parts(first, len)
-                    } else {
-                        for i in 0..len {
-                            let value = first.byte_offset(i.cast_signed() * job.inner.src).read();
-                            packed.add(i).write(value);
+                };
+                if dense && !T::EIGHT {
+                    // Some rows stay in the nearest cache while one vector of them after the other is joined.
+                    for first in updates.clone().step_by(ahead) {
+                        let some = first..updates.end.min(first + ahead);
+                        some.clone().for_each(|k| ask(k + ahead));
+                        for (n, fold) in job.folds.iter().enumerate() {
+                            let row = |k: usize| place(k).cast::<T>();
+                            join_some::<T>(
+                                room.add(n * ACCUMULATOR),
+                                fold.combine,
+                                (row, some.clone()),
+                                len,
+                            );
                         }
-                        std::slice::from_raw_parts(packed, len)
-                    };
-                    for (n, fold) in job.folds.iter().enumerate() {
-                        join::<T>(room.add(n * ACCUMULATOR), fold.combine, values, isa);
+                    }
+                } else {
+                    for k in updates.clone() {
+                        ask(k + ahead);
+                        let first = place(k).cast::<T>();
+                        let values = if dense {
+                            std::slice::from_raw_parts(first, len)
+                        } else {
+                            for i in 0..len {
+                                let value =
+                                    first.byte_offset(i.cast_signed() * job.inner.src).read();
+                                packed.add(i).write(value);
+                            }
+                            std::slice::from_raw_parts(packed, len)
+                        };
+                        for (n, fold) in job.folds.iter().enumerate() {
+                            join::<T>(room.add(n * ACCUMULATOR), fold.combine, values, isa);
+                        }
                     }
                 }
                 for (take, &(base, row_step, step)) in job.takes.iter().zip(job.outputs) {
@@ -603,6 +621,59 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl
                         *cell = how(*cell, value);
                     },
                 );
+            }};
+        }
+        match combine {
+            Combine::Sum => each!(T::Acc, T::add),
+            Combine::Prod => each!(T::Acc, T::mul),
+            Combine::Min(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<false, true>),
+            Combine::Max(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<true, true>),
+            Combine::Min(_) => each!(T, T::extreme::<false, false>),
+            // Others have no loops here.
+            _ => each!(T, T::extreme::<true, false>),
+        }
+    }
+}
+
+/// Elements that are joined in a register: a line of a cache, or what most vectors are if those are fewer.
+const VECTOR: usize = 16;
+
+/// Joins pieces of rows into an accumulator, which stays in registers vector by vector.
+///
+/// # Safety
+/// `row` gives where `len` values can be read for each number of `some`; the accumulator holds as many, of the type that
+/// `combine` needs.
+#[inline(always)]
+unsafe fn join_some<T: Folds>(
+    acc: *mut u8,
+    combine: Combine,
+    (row, some): (impl Fn(usize) -> *const T, Range<usize>),
+    len: usize,
+) {
+    // SAFETY: the caller's promise; vectors and what is left behind them together are `len` values.
+    unsafe {
+        macro_rules! each {
+            ($cell:ty, $how:expr) => {{
+                let (how, acc) = ($how, acc.cast::<$cell>());
+                let whole = len - len % VECTOR;
+                for from in (0..whole).step_by(VECTOR) {
+                    let at = acc.add(from).cast::<[$cell; VECTOR]>();
+                    let mut cells = at.read();
+                    for k in some.clone() {
+                        let values = row(k).add(from).cast::<[T; VECTOR]>().read();
+                        for (cell, value) in cells.iter_mut().zip(values) {
+                            *cell = how(*cell, Convert::<$cell>::convert(value));
+                        }
+                    }
+                    at.write(cells);
+                }
+                for from in whole..len {
+                    let mut cell = acc.add(from).read();
+                    for k in some.clone() {
+                        cell = how(cell, Convert::<$cell>::convert(row(k).add(from).read()));
+                    }
+                    acc.add(from).write(cell);
+                }
             }};
         }
         match combine {

@@ -83,9 +83,14 @@ impl<'l> Lines<'l> {
             (here.wrapping_offset(bytes), step)
         };
         let [_, src, index] = self.next;
-        let index = far(line.index, index, line.stretch.stride);
         Line {
-            ahead: Ahead([index, index, far(line.src, src, line.step.src)]),
+            ahead: Ahead {
+                streams: [
+                    far(line.index, index, line.stretch.stride),
+                    far(line.src, src, line.step.src),
+                ],
+                second: None,
+            },
             ..line
         }
     }

@@ -59,39 +59,53 @@ impl At<'_> {
     }
 }
 
-/// Where the rows after these will read from, and how far apart: the index's first two terms (or twice the one that
-/// there is) and the source. A hint and nothing else: the addresses may be anything.
+/// Where the rows after these will read from, and how far apart. A hint and nothing else: the addresses may be anything.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead(pub(super) [(*const u8, isize); 3]);
+pub(super) struct Ahead {
+    /// The index's first term, and the source.
+    pub(super) streams: [(*const u8, isize); 2],
+    /// The index's second term.
+    pub(super) second: Option<(*const u8, isize)>,
+}
 
 /// Rows between two looks ahead.
 const STRIDE: usize = 8;
 
 impl Ahead {
     /// Nothing is known.
-    pub(super) const NONE: Self = Self([(std::ptr::null(), 0); 3]);
+    pub(super) const NONE: Self = Self {
+        streams: [(std::ptr::null(), 0); 2],
+        second: None,
+    };
 
     /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
     /// stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
     pub(super) fn prefetch(&self, row: usize) {
-        self.of(row).into_iter().for_each(|at| prefetch(at, 1));
+        self.streams.map(|stream| prefetch(far(stream, row), 1));
+    }
+
+    /// Likewise, for loops that do much with a row: of the index's second term, too.
+    #[inline(always)]
+    pub(super) fn prefetch_all(&self, row: usize) {
+        self.prefetch(row);
+        if let Some(second) = self.second {
+            prefetch(far(second, row), 1);
+        }
     }
 
     /// Likewise, of rows that are still far away.
     #[inline(always)]
     pub(super) fn prefetch_second_level(&self, row: usize) {
-        self.of(row)
-            .into_iter()
-            .for_each(|at| prefetch_second_level(at, 1));
+        self.streams
+            .map(|stream| prefetch_second_level(far(stream, row), 1));
     }
+}
 
-    #[inline(always)]
-    fn of(&self, row: usize) -> [*const u8; 3] {
-        let row = row.cast_signed();
-        self.0
-            .map(|(first, step)| first.wrapping_offset(row.wrapping_mul(step)))
-    }
+/// Where a stream is so many rows on.
+#[inline(always)]
+fn far((first, step): (*const u8, isize), row: usize) -> *const u8 {
+    first.wrapping_offset(row.cast_signed().wrapping_mul(step))
 }
 
 /// Asks for lines that will be read, but only after a while: they take no place among the few lines that

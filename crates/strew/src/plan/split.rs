@@ -45,8 +45,11 @@ const OWNED_ROW: usize = 32;
 /// or where random access to the destination misses every cache: beyond so many bytes.
 const OWNED_TABLE: usize = 1 << 20;
 
-/// Values of the index that are looked at to cut the destination into parts of equal work.
-const SAMPLE: usize = 512;
+/// Values of the index that are looked at to cut the destination into parts of equal work, at least and at most,
+const SAMPLE: [usize; 2] = [512, 4096];
+
+/// and one of so many in between. With the square root of their number, parts become equal.
+const SAMPLED: usize = 1024;
 
 /// One part of a run.
 pub(super) struct Part<'p, 'i> {
@@ -73,7 +76,7 @@ impl<'p, 'i> Part<'p, 'i> {
                 let most = self.space.axes[k].len.max(1);
                 self.along(k, parts.min(most))
             }
-            Split::Owner => self.by_owner(parts.min(SAMPLE)),
+            Split::Owner => self.by_owner(parts.min(SAMPLE[0])),
             Split::Updates => unreachable!("its parts share the destination"),
         }
     }
@@ -167,9 +170,11 @@ impl<'p, 'i> Part<'p, 'i> {
     /// Where to cut the destination so that a sample of the index falls into equal parts.
     fn cuts(&self, parts: usize) -> Vec<usize> {
         let lookup = &self.space.lookups[0];
+        let [least, most] = SAMPLE;
+        let values = (lookup.index.len() / SAMPLED).clamp(least, most);
         let mut sample: Vec<i64> = lookup
             .index
-            .sample(SAMPLE)
+            .sample(values)
             .into_iter()
             .filter_map(|v| self.space.bounds.resolve(v, lookup.limit).ok().flatten())
             .collect();

@@ -232,15 +232,20 @@ impl<'w, 'a> Cursor<'w, 'a> {
     /// What the rows from here on will read, if one of so many is kept.
     fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
         let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
-        let values = |term: usize| match self.walk.terms.len() {
-            0 => (std::ptr::null(), 0),
-            terms => {
-                let (at, stride) = index.place(term.min(terms - 1), &self.at);
-                (at, step(stride))
-            }
+        let values = |term: usize| {
+            let (at, stride) = index.place(term, &self.at);
+            (at, step(stride))
         };
+        let terms = self.walk.terms.len();
+        let first = (terms > 0).then(|| values(0));
         let src = self.walk.src.wrapping_offset(self.base().src);
-        Ahead([values(0), values(1), (src, step(self.along().0.step.src))])
+        Ahead {
+            streams: [
+                first.unwrap_or((std::ptr::null(), 0)),
+                (src, step(self.along().0.step.src)),
+            ],
+            second: (terms > 1).then(|| values(1)),
+        }
     }
 
     /// Offsets of a run of rows; returns how many of them are kept.
