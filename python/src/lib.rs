@@ -46,8 +46,8 @@ mod _strew {
     use crate::plan::{Plan, plan_from_bytes};
     #[pymodule_export]
     use crate::settings::{
-        get_kept_memory, get_memory_limit, get_num_threads, set_kept_memory, set_memory_limit,
-        set_num_threads,
+        after_fork, before_fork, get_kept_memory, get_memory_limit, get_num_threads,
+        set_kept_memory, set_memory_limit, set_num_threads,
     };
 
     /// A slip in the environment's settings is said at once; what is looked up once is known before a thread

@@ -55,6 +55,19 @@ pub(crate) fn get_kept_memory() -> u64 {
     strew::kept_memory()
 }
 
+/// Nobody makes a pool of threads until `after_fork`: a child would wait forever for what another thread has begun.
+#[pyfunction]
+#[pyo3(name = "_before_fork")]
+pub(crate) fn before_fork() {
+    strew::before_fork();
+}
+
+#[pyfunction]
+#[pyo3(name = "_after_fork")]
+pub(crate) fn after_fork() {
+    strew::after_fork();
+}
+
 fn number_of_bytes(bytes: Option<i128>) -> PyResult<Option<u64>> {
     let convert = |bytes: i128| {
         u64::try_from(bytes).map_err(|_| {

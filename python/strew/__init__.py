@@ -57,9 +57,11 @@ Threads and Ctrl-C
     its first write or not at all: then it ends first, and ``KeyboardInterrupt`` follows.
 """
 
+import os as _os
 import sys as _sys
 from contextlib import suppress as _suppress
 
+from . import _strew as _strew
 from . import jax as jax
 from . import mindspore as mindspore
 from . import mxnet as mxnet
@@ -88,6 +90,14 @@ from ._strew import set_num_threads as set_num_threads
 # NumPy's interface is looked up at the first call. A process that another thread forks just then would wait
 # forever for that thread, which it has not.
 mxnet.scatter_nd([0.0], [[0]], (1,))
+
+# Nobody makes a pool of threads while a process is forked: its child would wait forever for a thread that it has not.
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(
+        before=_strew._before_fork,
+        after_in_parent=_strew._after_fork,
+        after_in_child=_strew._after_fork,
+    )
 
 if "torch" in _sys.modules:
     # Its compilers have to know the operators before they meet them. A release that is too old for

@@ -62,7 +62,7 @@ pub use tensor::{
     TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
     set_memory_limit,
 };
-pub use threads::{num_threads, set_num_threads};
+pub use threads::{after_fork, before_fork, num_threads, set_num_threads};
 
 /// The examples of README.md, as doc tests.
 #[cfg(doctest)]

@@ -82,7 +82,9 @@ impl Ahead {
     /// stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
     pub(super) fn prefetch(&self, row: usize) {
-        self.streams.map(|stream| prefetch(far(stream, row), 1));
+        for stream in self.streams {
+            prefetch(far(stream, row), 1);
+        }
     }
 
     /// Likewise, for loops that do much with a row: of the index's second term, too.
@@ -97,8 +99,9 @@ impl Ahead {
     /// Likewise, of rows that are still far away.
     #[inline(always)]
     pub(super) fn prefetch_second_level(&self, row: usize) {
-        self.streams
-            .map(|stream| prefetch_second_level(far(stream, row), 1));
+        for stream in self.streams {
+            prefetch_second_level(far(stream, row), 1);
+        }
     }
 }
 

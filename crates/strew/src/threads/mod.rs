@@ -6,7 +6,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use seats::Seats;
 use std::cell::Cell;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::{process, thread};
 
@@ -132,11 +132,15 @@ fn pool(workers: usize) -> Option<Arc<ThreadPool>> {
         return Some(pool.clone());
     }
     // Not under the lock: a process that is forked meanwhile would inherit it locked.
+    let making = Making::begin();
     let made = ThreadPoolBuilder::new()
         .num_threads(workers)
         .thread_name(|n| format!("strew-{n}"))
         .build();
     let pool = Arc::new(made.ok()?);
+    // A worker that has run something has looked up all that it needs.
+    pool.broadcast(|_| ());
+    drop(making);
     let old = kept()?.replace((process, workers, pool.clone()));
     if let Some((of, _, old)) = old
         && of != process
@@ -145,6 +149,41 @@ fn pool(workers: usize) -> Option<Arc<ThreadPool>> {
         std::mem::forget(old);
     }
     Some(pool)
+}
+
+/// Whether some thread makes a pool just now, or a fork is about to come.
+static MAKING: AtomicBool = AtomicBool::new(false);
+
+/// Nobody else makes a pool meanwhile.
+struct Making;
+
+impl Making {
+    fn begin() -> Self {
+        while MAKING.swap(true, Ordering::Acquire) {
+            thread::yield_now();
+        }
+        Self
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        MAKING.store(false, Ordering::Release);
+    }
+}
+
+/// To be called before a fork, if other threads may call operators: waits for those that make a pool of threads to be done, and
+/// keeps others from it. A child that is forked in the midst of that may wait forever for what its parent's thread had
+/// begun.
+///
+/// [`after_fork`] must follow, in the parent and in the child. The Python package does both by itself.
+pub fn before_fork() {
+    std::mem::forget(Making::begin());
+}
+
+/// To be called after a fork that [`before_fork`] came before, in the parent and in the child, also if it failed.
+pub fn after_fork() {
+    drop(Making);
 }
 
 /// Process, number of workers, pool.
