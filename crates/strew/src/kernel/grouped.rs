@@ -635,7 +635,7 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl
     }
 }
 
-/// Elements that are joined in a register: a line of a cache, or what most vectors are if those are fewer.
+/// Elements of a row that are joined in registers at a time.
 const VECTOR: usize = 16;
 
 /// Joins pieces of rows into an accumulator, which stays in registers vector by vector.
