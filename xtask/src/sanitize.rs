@@ -1,24 +1,28 @@
 //! `cargo xtask sanitize`: the Rust tests under tools that see what a test does not.
 
-use crate::places::{cargo, command, host, root, target};
+use crate::places::{cargo, command, files, host, root, target};
 use crate::stages::{Outcome, Stages, run};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Run the Rust tests under AddressSanitizer and valgrind's memcheck (Linux, x86-64)
+/// Run the Rust tests under AddressSanitizer, valgrind's memcheck and ThreadSanitizer (Linux, x86-64)
 ///
 /// `address`: all Rust tests but the documentation's. `memcheck`: the library's unit tests and those that run kernels on small
-/// arrays, as far as AVX2; it needs valgrind. `thread`, which is run only when it is named: ThreadSanitizer on the tests that
-/// share runs out among threads. It needs the sources of the standard library: that of the toolchain is not instrumented,
-/// and each of its locks would be a race.
+/// arrays, as far as AVX2; it needs valgrind. `thread`: ThreadSanitizer on the library's tests. It needs a compiler
+/// with the sources of its standard library (`rustup component add rust-src`): that of the toolchain is not instrumented, and
+/// each of its locks would be a race.
 ///
 /// Each builds everything once more, into a folder of its own under the target folder. The sanitizers are parts of the
 /// compiler that are not stable: RUSTC_BOOTSTRAP is set for these builds only.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sanitize {
-    /// Which [default: address, memcheck]
+    /// Which [default: all]
     #[arg(value_enum)]
     tools: Vec<Tool>,
+    /// The compiler for `thread`, if rustc comes without sources: a distribution's, say. Where it has no run time of the
+    /// sanitizer, it takes that of rustc
+    #[arg(long, value_name = "PATH")]
+    rustc: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,8 +35,7 @@ enum Tool {
 impl Sanitize {
     pub(crate) fn run(&self) -> ExitCode {
         let mut stages = Stages::default();
-        let usual = self.tools.is_empty();
-        let wanted = |tool| self.tools.contains(&tool) || (usual && tool != Tool::Thread);
+        let wanted = |tool| self.tools.is_empty() || self.tools.contains(&tool);
         if wanted(Tool::Address) {
             stages.run("AddressSanitizer", address);
         }
@@ -40,14 +43,14 @@ impl Sanitize {
             stages.run("memcheck", memcheck);
         }
         if wanted(Tool::Thread) {
-            stages.run("ThreadSanitizer", thread);
+            stages.run("ThreadSanitizer", || thread(self.rustc.as_deref()));
         }
         stages.finish()
     }
 }
 
 /// Tests of these packages, built with a sanitizer in a folder of its own.
-fn sanitized(sanitizer: &str, packages: &[&str]) -> Outcome<Command> {
+fn sanitized(sanitizer: &str, packages: &[&str], flags: &[String]) -> Outcome<Command> {
     let host = host()?;
     let mut tests = cargo(["test", "--no-fail-fast", "--target", &host]);
     tests.arg("--target-dir").arg(target(sanitizer));
@@ -55,19 +58,26 @@ fn sanitized(sanitizer: &str, packages: &[&str]) -> Outcome<Command> {
         tests.args(["--package", package]);
     }
     tests.env("RUSTC_BOOTSTRAP", "1");
-    tests.env("RUSTFLAGS", format!("-Zsanitizer={sanitizer}"));
+    // They are built once: what the compiler would keep for the next time is some gigabytes.
+    tests.env("CARGO_INCREMENTAL", "0");
+    tests.env("PROPTEST_CASES", CASES);
+    let mut all = vec![format!("-Zsanitizer={sanitizer}")];
+    all.extend_from_slice(flags);
+    // A path may have a blank in it.
+    tests.env("CARGO_ENCODED_RUSTFLAGS", all.join("\x1f"));
     Ok(tests)
 }
+
+/// So many cases of each property: what all of them see, `cargo test` sees faster.
+const CASES: &str = "100";
 
 fn address() -> Outcome {
     // The extension module has no tests in Rust.
     let all = ["strew", "strew-cli", "strew-vectors", "strew-fuzz", "xtask"];
-    let mut tests = sanitized("address", &all)?;
+    let mut tests = sanitized("address", &all, &[])?;
     tests.args(["--lib", "--bins", "--tests", "--"]);
     // It takes terabytes of addresses, which a limit would not give it.
-    for limited in LIMITED {
-        tests.args(["--skip", limited]);
-    }
+    skip(&mut tests, &LIMITED);
     // A failed allocation is an error of the library: it must come back as one.
     run(tests.env("ASAN_OPTIONS", "allocator_may_return_null=1"))
 }
@@ -78,29 +88,55 @@ const LIMITED: [&str; 2] = [
     "a_table_of_contents_that_does_not_fit_the_memory",
 ];
 
-fn thread() -> Outcome {
-    let said = command("rustc").args(["--print", "sysroot"]).output();
-    let said = said.map_err(|e| format!("rustc: {e}"))?.stdout;
-    let sysroot = PathBuf::from(String::from_utf8_lossy(&said).trim());
-    if !sysroot.join("lib/rustlib/src/rust/library").is_dir() {
-        return Err(
-            "the sources of the standard library are needed: rustup component add rust-src".into(),
-        );
+fn skip(tests: &mut Command, names: &[&str]) {
+    for name in names {
+        tests.args(["--skip", name]);
     }
-    let mut tests = sanitized("thread", &["strew"])?;
-    tests.arg("-Zbuild-std");
-    for test in PARALLEL {
-        tests.args(["--test", test]);
-    }
-    // Fences, which ThreadSanitizer does not know, are written otherwise then.
-    run(tests.env(
-        "RUSTFLAGS",
-        "-Zsanitizer=thread --cfg crossbeam_sanitize_thread",
-    ))
 }
 
-/// The tests of runs that are shared out among threads.
-const PARALLEL: [&str; 3] = ["sharing", "untouched", "segments"];
+fn thread(rustc: Option<&Path>) -> Outcome {
+    let usual = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let usual = Path::new(&usual);
+    let rustc = rustc.unwrap_or(usual);
+    let own = sysroot(rustc)?;
+    if !own.join("lib/rustlib/src/rust/library").is_dir() {
+        return Err(format!(
+            "{} has no sources of its standard library: rustup component add rust-src, or name a compiler that has them \
+             with --rustc",
+            rustc.display()
+        ));
+    }
+    let mut flags = Vec::new();
+    if run_time(&own)?.is_none() {
+        let found = run_time(&sysroot(usual)?)?;
+        let found = found.ok_or("neither compiler has the run time of ThreadSanitizer")?;
+        flags.push("-Zexternal-clangrt".to_owned());
+        // Before everything else, as the compiler does it with its own.
+        let all = format!("--whole-archive,{},--no-whole-archive", found.display());
+        flags.push(format!("-Zpre-link-arg=-Wl,{all}"));
+    }
+    let mut tests = sanitized("thread", &["strew"], &flags)?;
+    tests.args(["-Zbuild-std", "--lib", "--tests", "--"]);
+    skip(&mut tests, &RACING);
+    run(tests.env("RUSTC", rustc))
+}
+
+/// The tests in which another thread changes what a run reads: races, on purpose.
+const RACING: [&str; 1] = ["changing::"];
+
+/// The folder of a compiler's libraries and sources.
+fn sysroot(rustc: &Path) -> Outcome<PathBuf> {
+    let said = command(rustc).args(["--print", "sysroot"]).output();
+    let said = said.map_err(|e| format!("{}: {e}", rustc.display()))?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().into())
+}
+
+/// ThreadSanitizer's run time, if it comes with the compiler. Its name has the release channel in it.
+fn run_time(sysroot: &Path) -> Outcome<Option<PathBuf>> {
+    let libraries = sysroot.join("lib/rustlib").join(host()?).join("lib");
+    let is_it = |path: &PathBuf| path.to_string_lossy().ends_with("_rt.tsan.a");
+    Ok(files(&libraries, "a")?.into_iter().find(is_it))
+}
 
 /// The tests that run kernels on arrays that memcheck can walk through in minutes. That of the floating-point environment is
 /// none of them: valgrind keeps only the rounding of it.
@@ -108,6 +144,8 @@ const KERNELS: [&str; 3] = ["choices", "hostile", "segments"];
 
 fn memcheck() -> Outcome {
     let mut build = cargo(["test", "--package", "strew", "--lib", "--no-run"]);
+    // By itself rustix asks a page that the kernel maps into each process, which valgrind takes away.
+    build.args(["--features", "rustix/use-libc"]);
     for test in KERNELS {
         build.args(["--test", test]);
     }
@@ -117,9 +155,7 @@ fn memcheck() -> Outcome {
         valgrind.args(["--error-exitcode=1", "--quiet", "--leak-check=no"]);
         valgrind.arg(format!("--suppressions={}", suppressions.display()));
         valgrind.current_dir(root().join("crates/strew"));
-        // One thread at a time is all that valgrind runs; and who looks for a free processor asks a page of the
-        // kernel's that valgrind takes away.
-        valgrind.env("STREW_NUM_THREADS", "1");
+        valgrind.env("PROPTEST_CASES", "5");
         run(valgrind.arg(binary).arg("--test-threads=1"))?;
     }
     Ok(())

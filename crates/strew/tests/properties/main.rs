@@ -48,11 +48,13 @@ fn shape(ranks: std::ops::Range<usize>) -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(prop_oneof![1 => Just(0usize), 15 => 1usize..8], ranks)
 }
 
-/// So many cases, and no files of seeds.
+/// So many cases, or fewer where `PROPTEST_CASES` says so, and no files of seeds.
 fn cases(n: u32) -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    let fewer = std::env::var_os("PROPTEST_CASES").map(|_| n.min(usual.cases));
     ProptestConfig {
-        cases: n,
+        cases: fewer.unwrap_or(n),
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..usual
     }
 }
