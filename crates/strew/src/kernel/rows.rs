@@ -215,7 +215,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                     rows.coming_right(bytes(size_of::<R>())),
                 ];
                 for (i, &l) in rows.left_at.iter().enumerate() {
-                    coming.into_iter().for_each(|side| side.prefetch(i));
+                    fetch_one(&coming, i);
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
                     // the innermost axis.
@@ -298,6 +298,20 @@ impl<'a> Coming<'a> {
     }
 }
 
+/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into every loop.
+#[inline(never)]
+fn fetch_one(coming: &[Coming<'_>; 2], row: usize) {
+    coming.iter().for_each(|side| side.prefetch(row));
+}
+
+/// Likewise after each row of a stride.
+#[inline(never)]
+fn fetch_stride(coming: &[Coming<'_>; 2], from: usize) {
+    for row in from..from + STRIDE {
+        coming.iter().for_each(|side| side.prefetch(row));
+    }
+}
+
 impl<'a> Rows<'a> {
     /// The rows of the left side that come, if each is `bytes` bytes in one piece.
     #[inline(always)]
@@ -365,7 +379,7 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                 }
                 strides(
                     count - from,
-                    rows.ahead,
+                    |row| rows.ahead.prefetch(row),
                     #[inline(always)]
                     |i| {
                         let value = right.add(from + i).read();
@@ -375,6 +389,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
             }
             At::Each(_) | At::Steps(..) => places(
                 rows,
+                #[inline(always)]
+                |_| {},
                 #[inline(always)]
                 |i, left, right| {
                     each(
@@ -408,8 +424,9 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
         places(
             rows,
             #[inline(always)]
+            |from| fetch_stride(&coming, from),
+            #[inline(always)]
             |i, left, right| {
-                coming.into_iter().for_each(|side| side.prefetch(i));
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());
                 let mut done = 0;
                 while len - done >= 16 {
@@ -437,14 +454,22 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
 }
 
 /// Calls `each` with the number of every row, and where it begins on the left and on the right. Looks
-/// ahead now and then.
+/// ahead before every stride of rows, as `look` does.
 ///
 /// # Safety
 /// As for [`each`].
 #[inline(always)]
-unsafe fn places(rows: &Rows<'_>, mut each: impl FnMut(usize, *mut u8, *const u8)) {
+unsafe fn places(
+    rows: &Rows<'_>,
+    look: impl Fn(usize),
+    mut each: impl FnMut(usize, *mut u8, *const u8),
+) {
     // What stays in `rows` is read again after everything that is written.
     let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
+    let look = |from| {
+        ahead.prefetch(from);
+        look(from);
+    };
     // SAFETY: the caller's promise; the numbers of rows are below their count.
     unsafe {
         match rows.right_at {
@@ -452,7 +477,7 @@ unsafe fn places(rows: &Rows<'_>, mut each: impl FnMut(usize, *mut u8, *const u8
                 assert_eq!(right_at.len(), left_at.len());
                 strides(
                     left_at.len(),
-                    ahead,
+                    look,
                     #[inline(always)]
                     |i| {
                         let from = right.offset(*right_at.get_unchecked(i));
@@ -462,7 +487,7 @@ unsafe fn places(rows: &Rows<'_>, mut each: impl FnMut(usize, *mut u8, *const u8
             }
             At::Steps(first, step) => strides(
                 left_at.len(),
-                ahead,
+                look,
                 #[inline(always)]
                 |i| {
                     let from = right.offset(first + i.cast_signed() * step);
@@ -493,12 +518,12 @@ unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     }
 }
 
-/// Calls `each` with every number below `count`, and looks ahead now and then.
+/// Calls `each` with every number below `count`, and `look` before every stride of them.
 #[inline(always)]
-fn strides(count: usize, ahead: Ahead, mut each: impl FnMut(usize)) {
+fn strides(count: usize, look: impl Fn(usize), mut each: impl FnMut(usize)) {
     let whole = count - count % STRIDE;
     for from in (0..whole).step_by(STRIDE) {
-        ahead.prefetch(from);
+        look(from);
         // So many that are known at compile time need no counter.
         for k in 0..STRIDE {
             each(from + k);
