@@ -599,6 +599,21 @@ unsafe fn begin<T: Folds>(to: *mut u8, fold: Fold, cells: *const u8, step: isize
     }
 }
 
+/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, and how one joins them.
+macro_rules! for_combine {
+    ($combine:expr, $t:ident, $each:ident) => {
+        match $combine {
+            Combine::Sum => $each!($t::Acc, $t::add),
+            Combine::Prod => $each!($t::Acc, $t::mul),
+            Combine::Min(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<false, true>),
+            Combine::Max(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<true, true>),
+            Combine::Min(_) => $each!($t, $t::extreme::<false, false>),
+            // Others have no loops here.
+            _ => $each!($t, $t::extreme::<true, false>),
+        }
+    };
+}
+
 /// Joins a piece of a row into an accumulator.
 ///
 /// # Safety
@@ -623,15 +638,7 @@ unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T], isa: impl
                 );
             }};
         }
-        match combine {
-            Combine::Sum => each!(T::Acc, T::add),
-            Combine::Prod => each!(T::Acc, T::mul),
-            Combine::Min(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<false, true>),
-            Combine::Max(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<true, true>),
-            Combine::Min(_) => each!(T, T::extreme::<false, false>),
-            // Others have no loops here.
-            _ => each!(T, T::extreme::<true, false>),
-        }
+        for_combine!(combine, T, each);
     }
 }
 
@@ -676,15 +683,7 @@ unsafe fn join_some<T: Folds>(
                 }
             }};
         }
-        match combine {
-            Combine::Sum => each!(T::Acc, T::add),
-            Combine::Prod => each!(T::Acc, T::mul),
-            Combine::Min(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<false, true>),
-            Combine::Max(Nan::Ignore) if T::STRICT => each!(T, T::extreme::<true, true>),
-            Combine::Min(_) => each!(T, T::extreme::<false, false>),
-            // Others have no loops here.
-            _ => each!(T, T::extreme::<true, false>),
-        }
+        for_combine!(combine, T, each);
     }
 }
 
