@@ -67,7 +67,7 @@ pub(crate) enum Team {
     /// Those of the pool that the call came from.
     Callers,
     /// Our own.
-    Own(Arc<ThreadPool>),
+    Own(Arc<Own>),
 }
 
 impl Team {
@@ -100,15 +100,12 @@ impl Team {
                     alone(|| first(piece));
                 }
             }),
-            Self::Own(pool) => {
-                let seats = Seats::new();
-                pool.in_place_scope(|scope| {
+            Self::Own(own) => {
+                let _given = own.seats.give();
+                own.pool.in_place_scope(|scope| {
                     for piece in pieces {
-                        let (other, seats) = (&other, &seats);
-                        scope.spawn(move |_| {
-                            seats.take();
-                            alone(|| other(piece));
-                        });
+                        let (other, seats) = (&other, &own.seats);
+                        scope.spawn(move |_| seats.work(|| alone(|| other(piece))));
                     }
                     if let Some(piece) = mine {
                         alone(|| first(piece));
@@ -119,12 +116,18 @@ impl Team {
     }
 }
 
+/// A pool of our own.
+pub(crate) struct Own {
+    pool: ThreadPool,
+    seats: Seats,
+}
+
 /// More workers than this would wait for each other.
 const MOST_WORKERS: usize = 255;
 
 /// A pool of our own with that many workers. Kept until another number is asked for, and made
 /// anew in a forked process, where the workers of its parent do not exist.
-fn pool(workers: usize) -> Option<Arc<ThreadPool>> {
+fn pool(workers: usize) -> Option<Arc<Own>> {
     let process = process::id();
     if let Some((of, size, pool)) = &*kept()?
         && (*of, *size) == (process, workers)
@@ -137,9 +140,10 @@ fn pool(workers: usize) -> Option<Arc<ThreadPool>> {
         .num_threads(workers)
         .thread_name(|n| format!("strew-{n}"))
         .build();
-    let pool = Arc::new(made.ok()?);
+    let pool = made.ok()?;
     // A worker that has run something has looked up all that it needs.
-    pool.broadcast(|_| ());
+    let seats = Seats::of(&pool);
+    let pool = Arc::new(Own { pool, seats });
     drop(making);
     let old = kept()?.replace((process, workers, pool.clone()));
     if let Some((of, _, old)) = old
@@ -187,7 +191,7 @@ pub fn after_fork() {
 }
 
 /// Process, number of workers, pool.
-type Kept = Option<(u32, usize, Arc<ThreadPool>)>;
+type Kept = Option<(u32, usize, Arc<Own>)>;
 
 /// The pool that is kept. It is locked for some instructions only; a fork may happen just then, and
 /// in that child the lock is never given back: there, and only there, this is `None`.
