@@ -45,7 +45,7 @@ Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
 
 Memory
-    Freed results of 4 MiB or more are kept for the next ones of about their size, up to 1 GiB in
+    Freed results of 2 MiB or more are kept for the next ones of about their size, up to 1 GiB in
     all, since fresh pages cost more time than most operators do. A system that is short of memory
     takes them back. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another limit, 0
     for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working table.

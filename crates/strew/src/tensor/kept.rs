@@ -18,7 +18,7 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// nothing, `None` goes back to the default: the environment variable `STREW_KEPT_MEMORY` if it is
 /// set, else 1 GiB.
 ///
-/// Only memory of at least 4 MiB is kept, for a result or table that is not much smaller. The system
+/// Only memory of at least 2 MiB is kept, for a result or table that is not much smaller. The system
 /// takes it when it is short of memory (on Linux, by `MADV_FREE`).
 pub fn set_kept_memory(bytes: Option<u64>) {
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);

@@ -93,7 +93,7 @@ pub(crate) fn try_vec<T>(what: &str, count: usize) -> Result<Vec<T>, Problem> {
 
 /// From this size on, memory is mapped on its own and asks for huge pages: the first touch of a
 /// page costs more than what most strategies then do with it.
-const MAPPED_FROM: usize = 4 << 20;
+const MAPPED_FROM: usize = HUGE_PAGE;
 
 /// The size of a huge page, to which mapped memory is aligned.
 const HUGE_PAGE: usize = 2 << 20;
