@@ -5,6 +5,7 @@
 //! once more, since a row of infinities has it too, and a row of NaN has no winner.
 
 use super::number::{Number, Ordered};
+use super::rows::fetch_behind;
 use super::runs::{Job, Run, RunStart};
 use super::sums::{TILE, left};
 
@@ -163,6 +164,7 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<
                     let mut k = 0;
                     while run.count - k >= 4 {
                         let [a, b, c, d] = [row(k), row(k + 1), row(k + 2), row(k + 3)];
+                        fetch_behind(a.as_ptr().cast(), 4 * size_of_val(a));
                         for i in 0..len {
                             let two =
                                 better::<T, MAX, NAN>(better::<T, MAX, NAN>(best[i], a[i]), b[i]);
@@ -171,6 +173,7 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<
                         k += 4;
                     }
                     for k in k..run.count {
+                        fetch_behind(row(k).as_ptr().cast(), size_of_val(row(k)));
                         for (best, &value) in best.iter_mut().zip(row(k)) {
                             *best = better::<T, MAX, NAN>(*best, value);
                         }
@@ -256,6 +259,7 @@ unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
                     let bests = values.iter_mut().zip(numbers.iter_mut());
                     if dense {
                         let row = std::slice::from_raw_parts(first, len);
+                        fetch_behind(first.cast(), size_of_val(row));
                         for ((best, at), &value) in bests.zip(row) {
                             (*best, *at) = better((*best, *at), value, number);
                         }

@@ -10,7 +10,8 @@ use super::copy::{fence, write_past_caches};
 use super::fresh::Fresh;
 use super::lane::Lane;
 use super::loops::Bits;
-use super::rows::{Ahead, At, Rows};
+use super::rows::{Ahead, At, Rows, prefetch};
+use super::stream::compiled;
 use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
@@ -92,17 +93,27 @@ pub(crate) struct Partition {
     layout: Layout,
     size: usize,
     chains: Vec<Chain>,
-    /// For each chunk, the next one of its block.
-    next: Vec<u32>,
-    /// Offsets within the block, chunk by chunk.
-    offsets: Buffer,
-    /// The elements of the source that go there.
-    values: Buffer,
+    chunks: Chunks,
     /// The last entries of each block, not yet written: offsets, then elements.
     pending: Buffer,
 }
 
+/// What has been written down, chunk by chunk.
+struct Chunks {
+    /// For each chunk, the next one of its block.
+    next: Vec<u32>,
+    /// Offsets within the block.
+    offsets: Buffer,
+    /// The elements of the source that go there.
+    values: Buffer,
+}
+
 const NONE: u32 = u32::MAX;
+
+/// Bytes of the last entries of a block.
+const fn line(size: usize) -> usize {
+    LINE * (size_of::<u32>() + size)
+}
 
 impl Partition {
     /// An empty list for up to `updates` elements that go to a destination.
@@ -117,16 +128,17 @@ impl Partition {
             len: 0,
         };
         chains.resize(blocks.count, none);
-        let line = LINE * (size_of::<u32>() + size);
         Ok(Self {
             blocks,
             layout: dst.clone(),
             size,
             chains,
-            next: try_vec("the chunks of a list of updates", chunks)?,
-            offsets: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
-            values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
-            pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line))?,
+            chunks: Chunks {
+                next: try_vec("the chunks of a list of updates", chunks)?,
+                offsets: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
+                values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
+            },
+            pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line(size)))?,
         })
     }
 
@@ -147,75 +159,76 @@ impl Partition {
     }
 
     fn push_sized<const SIZE: usize>(&mut self, walk: &Walk<'_>, rows: &Block) {
-        assert_eq!(SIZE, self.size);
-        let (src, at) = (walk.src(), rows.src());
-        let line = LINE * (size_of::<u32>() + SIZE);
-        for (i, &offset) in rows.dst().iter().enumerate() {
-            if i % 8 == 0 {
-                rows.ahead().prefetch(i);
-            }
-            let (block, within) = self.blocks.split(offset);
-            let place = self.chains[block].len % LINE;
-            // SAFETY: there is such a block (the indexing above panics otherwise), and the room of
-            // each is a line of so many offsets and elements; the walk proved that the source has an
-            // element where the row is, and the two do not overlap.
-            unsafe {
-                let pending = self.pending.as_mut_ptr().add(block * line);
-                pending.cast::<u32>().add(place).write(within);
-                let to = pending.add(LINE * size_of::<u32>() + place * SIZE);
-                let from = src.offset(at.get(i)).cast::<[u8; SIZE]>();
-                to.cast::<[u8; SIZE]>().write(from.read());
-            }
-            self.chains[block].len += 1;
-            if place + 1 == LINE {
-                self.flush::<SIZE>(block, LINE);
+        let src = walk.src();
+        // Where a source lies is asked before the loop, not in it.
+        match rows.src() {
+            At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),
+            At::Steps(first, step) => {
+                let first = src.wrapping_offset(first);
+                let from = |i: usize| first.wrapping_offset(i.cast_signed().wrapping_mul(step));
+                self.push_from::<SIZE>(rows, from);
             }
         }
     }
 
-    /// Writes the last `count` entries of a block to its last chunk.
-    fn flush<const SIZE: usize>(&mut self, block: usize, count: usize) {
-        let chain = &mut self.chains[block];
-        let from = chain.len - count;
-        if from.is_multiple_of(CHUNK) {
-            assert!(self.next.len() < self.next.capacity());
-            // No more chunks than were announced, and so many entries would not fit in memory.
-            let chunk = self.next.len() as u32;
-            self.next.push(NONE);
-            match chain.last {
-                NONE => chain.first = chunk,
-                last => self.next[last as usize] = chunk,
+    /// Appends updates whose elements are where `from` says.
+    #[inline(always)]
+    fn push_from<const SIZE: usize>(&mut self, rows: &Block, from: impl Fn(usize) -> *const u8) {
+        assert_eq!(SIZE, self.size);
+        // What stays in `self` is read again after everything that is written.
+        let (blocks, chunks) = (self.blocks, &mut self.chunks);
+        let (chains, pending) = (&mut self.chains[..], self.pending.as_mut_ptr());
+        let ahead = rows.ahead();
+        for (i, &offset) in rows.dst().iter().enumerate() {
+            if i % 8 == 0 {
+                ahead.prefetch(i);
             }
-            chain.last = chunk;
-        }
-        let entry = chain.last as usize * CHUNK + from % CHUNK;
-        let line = LINE * (size_of::<u32>() + SIZE);
-        // SAFETY: the chunk was announced, so that offsets and values have room for its entries, of
-        // which `entry` is the first of a line; the pending line is one of the blocks'.
-        unsafe {
-            let pending = self.pending.as_ptr().add(block * line);
-            let offsets = self.offsets.as_mut_ptr().add(entry * size_of::<u32>());
-            write_past_caches(pending, offsets, LINE * size_of::<u32>());
-            let values = self.values.as_mut_ptr().add(entry * SIZE);
-            write_past_caches(pending.add(LINE * size_of::<u32>()), values, LINE * SIZE);
+            let (block, within) = blocks.split(offset);
+            let chain = &mut chains[block];
+            let place = chain.len % LINE;
+            // SAFETY: there is such a block (the indexing above panics otherwise), and the room of
+            // each is a line of so many offsets and elements; the walk proved that the source has an
+            // element where the row is, and the two do not overlap.
+            let last = unsafe {
+                let last = pending.add(block * line(SIZE));
+                last.cast::<u32>().add(place).write(within);
+                let to = last.add(LINE * size_of::<u32>() + place * SIZE);
+                to.cast::<[u8; SIZE]>()
+                    .write(from(i).cast::<[u8; SIZE]>().read());
+                last
+            };
+            chain.len += 1;
+            if place + 1 == LINE {
+                // SAFETY: a block's line.
+                unsafe { chunks.append::<SIZE>(chain, last, LINE) };
+            }
         }
     }
 
     /// No more updates come.
     pub(crate) fn close(&mut self) {
-        for block in 0..self.chains.len() {
-            let count = self.chains[block].len % LINE;
+        match self.size {
+            1 => self.close_sized::<1>(),
+            2 => self.close_sized::<2>(),
+            4 => self.close_sized::<4>(),
+            8 => self.close_sized::<8>(),
+            _ => self.close_sized::<16>(),
+        }
+        fence();
+    }
+
+    fn close_sized<const SIZE: usize>(&mut self) {
+        assert_eq!(SIZE, self.size);
+        for (block, chain) in self.chains.iter_mut().enumerate() {
+            let count = chain.len % LINE;
             if count > 0 {
-                match self.size {
-                    1 => self.flush::<1>(block, count),
-                    2 => self.flush::<2>(block, count),
-                    4 => self.flush::<4>(block, count),
-                    8 => self.flush::<8>(block, count),
-                    _ => self.flush::<16>(block, count),
+                // SAFETY: each block has a line.
+                unsafe {
+                    let last = self.pending.as_ptr().add(block * line(SIZE));
+                    self.chunks.append::<SIZE>(chain, last, count);
                 }
             }
         }
-        fence();
     }
 
     /// Updates in all that go to these blocks.
@@ -232,22 +245,87 @@ impl Partition {
         let mut room = Lane::new();
         while left > 0 {
             let first = chunk as usize * CHUNK;
-            for from in (first..first + left.min(CHUNK)).step_by(ROWS) {
-                let count = (first + left.min(CHUNK) - from).min(ROWS);
-                let at = room.fill_with(0isize, count);
-                // SAFETY: entries of a chunk that was written.
-                let offsets = unsafe {
-                    let offsets = self.offsets.as_ptr().cast::<u32>().add(from);
-                    std::slice::from_raw_parts(offsets, count)
+            let len = left.min(CHUNK);
+            chunk = self.chunks.next[chunk as usize];
+            for from in (first..first + len).step_by(ROWS) {
+                let count = (first + len - from).min(ROWS);
+                // Where one chunk ends nobody but the chain knows where the next one is.
+                let coming = match from + ROWS < first + len {
+                    true => from + ROWS,
+                    false => (chunk as usize).wrapping_mul(CHUNK),
                 };
-                for (at, &within) in at.iter_mut().zip(offsets) {
+                let at = room.fill_with(0isize, count);
+                self.chunks.read(from, base, coming, self.size, at);
+                each(at, self.chunks.value(from, self.size));
+            }
+            left -= len;
+        }
+    }
+}
+
+impl Chunks {
+    /// Writes the last `count` entries of a block to its last chunk.
+    ///
+    /// # Safety
+    /// `pending` is the block's [`line`], and the elements have this size.
+    unsafe fn append<const SIZE: usize>(
+        &mut self,
+        chain: &mut Chain,
+        pending: *const u8,
+        count: usize,
+    ) {
+        let from = chain.len - count;
+        if from.is_multiple_of(CHUNK) {
+            assert!(self.next.len() < self.next.capacity());
+            // No more chunks than were announced, and so many entries would not fit in memory.
+            let chunk = self.next.len() as u32;
+            self.next.push(NONE);
+            match chain.last {
+                NONE => chain.first = chunk,
+                last => self.next[last as usize] = chunk,
+            }
+            chain.last = chunk;
+        }
+        let entry = chain.last as usize * CHUNK + from % CHUNK;
+        // SAFETY: the chunk was announced, so that offsets and values have room for its entries, of
+        // which `entry` is the first of a line; and the caller's promise.
+        unsafe {
+            let offsets = self.offsets.as_mut_ptr().add(entry * size_of::<u32>());
+            write_past_caches(pending, offsets, LINE * size_of::<u32>());
+            let values = self.values.as_mut_ptr().add(entry * SIZE);
+            write_past_caches(pending.add(LINE * size_of::<u32>()), values, LINE * SIZE);
+        }
+    }
+
+    /// Where the element of an entry is.
+    fn value(&self, entry: usize, size: usize) -> *const u8 {
+        self.values.as_ptr().wrapping_add(entry.wrapping_mul(size))
+    }
+
+    /// The offsets of the entries `from` on, of one chunk, those of the block beginning at `base`; meanwhile asks for the entries
+    /// `coming` on, if there are any.
+    fn read(&self, from: usize, base: isize, coming: usize, size: usize, at: &mut [isize]) {
+        let first = self.offsets.as_ptr().cast::<u32>();
+        // SAFETY: entries of a chunk that was written.
+        let offsets = unsafe { std::slice::from_raw_parts(first.add(from), at.len()) };
+        compiled(
+            #[inline(always)]
+            || {
+                let (lines, rest) = at.as_chunks_mut::<LINE>();
+                let (line_offsets, rest_offsets) = offsets.as_chunks::<LINE>();
+                for (n, (at, offsets)) in lines.iter_mut().zip(line_offsets).enumerate() {
+                    let coming = coming.wrapping_add(n * LINE);
+                    prefetch(first.wrapping_add(coming).cast(), 1);
+                    prefetch(self.value(coming, size), (LINE * size).div_ceil(64));
+                    for (at, &within) in at.iter_mut().zip(offsets) {
+                        *at = base + within as isize;
+                    }
+                }
+                for (at, &within) in rest.iter_mut().zip(rest_offsets) {
                     *at = base + within as isize;
                 }
-                each(at, self.values.as_ptr().wrapping_add(from * self.size));
-            }
-            left -= left.min(CHUNK);
-            chunk = self.next[chunk as usize];
-        }
+            },
+        );
     }
 }
 

@@ -153,18 +153,6 @@ pub(super) struct Rows<'a> {
     pub(super) ahead: Ahead,
 }
 
-impl Rows<'_> {
-    /// Where row `i` of the left side begins.
-    ///
-    /// # Safety
-    /// There is such a row, inside the memory that `left` points into.
-    #[inline(always)]
-    unsafe fn cell<L>(&self, i: usize) -> *mut L {
-        // SAFETY: the caller's promise.
-        unsafe { self.left.offset(*self.left_at.get_unchecked(i)).cast() }
-    }
-}
-
 /// A loop over pairs of rows, for one pair of element types and one operation.
 ///
 /// # Safety
@@ -312,6 +300,16 @@ fn fetch_stride(coming: &[Coming<'_>; 2], from: usize) {
     }
 }
 
+/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops that read one stretch after
+/// the other. Not inlined, likewise.
+#[inline(never)]
+pub(super) fn fetch_behind(at: *const u8, bytes: usize) {
+    prefetch(
+        at.wrapping_add(FETCHED),
+        bytes.div_ceil(64).min(4 * MOST_LINES),
+    );
+}
+
 impl<'a> Rows<'a> {
     /// The rows of the left side that come, if each is `bytes` bytes in one piece.
     #[inline(always)]
@@ -350,6 +348,16 @@ pub(super) fn pairs<L, R: Convert<W>, W: Copy>(
     }
 }
 
+/// Where row `i` of the left side begins.
+///
+/// # Safety
+/// There is such a row, inside the memory that `left` points into.
+#[inline(always)]
+unsafe fn cell<L>(left: *mut u8, left_at: &[isize], i: usize) -> *mut L {
+    // SAFETY: the caller's promise.
+    unsafe { left.offset(*left_at.get_unchecked(i)).cast() }
+}
+
 /// Rows of one element.
 ///
 /// # Safety
@@ -360,7 +368,9 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    let count = rows.left_at.len();
+    // What stays in `rows` is read again after everything that is written.
+    let (left, left_at, ahead) = (rows.left, rows.left_at, rows.ahead);
+    let count = left_at.len();
     // SAFETY: the caller's promise; the numbers of rows are below their count.
     unsafe {
         match rows.right_at {
@@ -369,21 +379,22 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
                 let mut from = 0;
                 if R::EIGHT {
                     while count - from >= 8 {
-                        rows.ahead.prefetch(from);
+                        ahead.prefetch(from);
                         let values = right.add(from).cast::<[R; 8]>().read();
                         for (k, value) in R::eight(values, isa).into_iter().enumerate() {
-                            each(from + k, &mut *rows.cell::<L>(from + k), value);
+                            each(from + k, &mut *cell(left, left_at, from + k), value);
                         }
                         from += 8;
                     }
                 }
                 strides(
                     count - from,
-                    |row| rows.ahead.prefetch(row),
+                    |row| ahead.prefetch(row),
                     #[inline(always)]
                     |i| {
                         let value = right.add(from + i).read();
-                        each(from + i, &mut *rows.cell::<L>(from + i), value.convert());
+                        let cell = &mut *cell(left, left_at, from + i);
+                        each(from + i, cell, value.convert());
                     },
                 );
             }

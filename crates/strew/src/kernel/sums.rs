@@ -1,7 +1,7 @@
 //! Sums, means and products of runs.
 
 use super::number::{Convert, Number};
-use super::rows::pairs;
+use super::rows::{fetch_behind, pairs};
 use super::runs::{Job, Run, RunStart};
 use super::simd::Isa;
 
@@ -132,6 +132,7 @@ unsafe fn rows<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
                     if !<T as Convert<T::Acc>>::EIGHT {
                         while run.count - k >= 4 {
                             let [a, b, c, d] = [row(k), row(k + 1), row(k + 2), row(k + 3)];
+                            fetch_behind(a.as_ptr().cast(), 4 * size_of_val(a));
                             for i in 0..len {
                                 let one = join::<T, PROD>(sums[i], a[i].widen());
                                 let two = join::<T, PROD>(one, b[i].widen());
@@ -142,6 +143,7 @@ unsafe fn rows<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
                         }
                     }
                     for k in k..run.count {
+                        fetch_behind(row(k).as_ptr().cast(), size_of_val(row(k)));
                         pairs::<T::Acc, T, T::Acc>(
                             sums,
                             row(k),
