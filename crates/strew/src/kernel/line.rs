@@ -192,23 +192,24 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
         src.wrapping_add(ahead::<J>()),
     );
     let reach = line.term.limit.saturating_mul(line.term.dst.unsigned_abs());
-    let fetched = if reach >= FAR {
-        CELLS_AHEAD
-    } else {
-        usize::MAX
+    // So many at a time that are known at compile time need no counter.
+    let whole = line.count - line.count % 8;
+    // Rows before which cells are fetched, of which there are as many left as are fetched then.
+    let fetching = match reach >= FAR {
+        true => whole.saturating_sub(CELLS_AHEAD),
+        false => 0,
     };
     // SAFETY: the caller's promise for rows below the count.
     unsafe {
-        // So many at a time that are known at compile time need no counter.
-        let whole = line.count - line.count % 8;
         for from in (0..whole).step_by(8) {
             match COLUMNS {
                 true => line.ahead.prefetch_second_level(from),
                 false => {
                     prefetch(later.0.wrapping_add(from).cast(), 1);
                     prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
-                    if from.saturating_add(fetched) < whole {
-                        for i in from + fetched..from + fetched + 8 {
+                    if from < fetching {
+                        for k in 0..8 {
+                            let i = from + CELLS_AHEAD + k;
                             let value: i64 = index.add(i).read_volatile().into();
                             let cell = (value as isize).wrapping_mul(line.term.dst);
                             prefetch(line.dst.wrapping_offset(cell), 1);
