@@ -25,10 +25,11 @@ mod output;
 mod plan;
 mod settings;
 
-/// The compiled part of the package `strew`.
-#[pyo3::pymodule]
+/// The compiled part of the package `strew`. An array's header is read as one thing, which takes the interpreter's
+/// lock: a Python that runs without turns it on, and says so.
+#[pyo3::pymodule(gil_used = true)]
 mod _strew {
-    use pyo3::exceptions::PyValueError;
+    use pyo3::exceptions::{PyImportError, PyValueError};
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -53,7 +54,16 @@ mod _strew {
     /// A slip in the environment's settings is said at once; what is looked up once is known before a thread
     /// or a fork can come between.
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Who was told to leave the lock off does so, whatever a module asks for.
+        let is_on = module.py().import("sys")?.getattr_opt("_is_gil_enabled")?;
+        if let Some(is_on) = is_on
+            && !is_on.call0()?.is_truthy()?
+        {
+            return Err(PyImportError::new_err(
+                "strew needs the interpreter's lock, which PYTHON_GIL=0 and -X gil=0 leave off",
+            ));
+        }
         strew::check_environment().map_err(|problem| PyValueError::new_err(problem.to_string()))
     }
 

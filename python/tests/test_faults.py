@@ -229,6 +229,17 @@ def test_a_second_interpreter_is_refused():
     assert found == ["refused", "True"]
 
 
+def test_a_python_without_its_lock_is_refused():
+    # Here Python only says that it runs without: in one that can, the module turns the lock on unless that is forbidden.
+    lines = (
+        "import sys; sys._is_gil_enabled = lambda: False\n"
+        "try:\n    import strew\nexcept ImportError as error:\n    print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout == "strew needs the interpreter's lock, which PYTHON_GIL=0 and -X gil=0 leave off\n"
+
+
 def meddled(call, meddle):
     """Makes the call again and again while another thread meddles, for a short while."""
     stop = threading.Event()
