@@ -4,8 +4,8 @@ use super::kept;
 use crate::error::Problem;
 use crate::threads::{Team, available};
 use memmap2::MmapMut;
-use std::alloc::{Layout as AllocLayout, alloc, alloc_zeroed, dealloc};
 use std::fs;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -98,10 +98,6 @@ const MAPPED_FROM: usize = HUGE_PAGE;
 /// The size of a huge page, to which mapped memory is aligned.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Up to this size, room to align the bytes is asked for instead of their alignment: allocators
-/// have lists of small blocks for those who ask for nothing special, and only for them.
-const SMALL: usize = 1024 - ALIGN;
-
 /// Owned bytes, aligned to 64 and initialised.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -114,9 +110,11 @@ pub(crate) struct Buffer {
 #[derive(Debug)]
 enum Memory {
     Nothing,
-    /// A block of the allocator's.
-    Block(NonNull<u8>, AllocLayout),
-    /// A mapping; there until the buffer is dropped.
+    /// An empty vector's room.
+    Block(#[expect(dead_code, reason = "it is there to be dropped")] Vec<u8>),
+    /// Small pages, of which few are there.
+    Sparse(#[expect(dead_code, reason = "it is there to be dropped")] MmapMut),
+    /// A mapping that others may have next; there until the buffer is dropped.
     Mapping(Option<MmapMut>),
 }
 
@@ -171,37 +169,41 @@ impl Buffer {
                 memory: Memory::Nothing,
             });
         }
-        if huge && bytes >= MAPPED_FROM {
-            return Self::map(bytes, zero).ok_or_else(|| out_of_memory(what, bytes as u128));
-        }
-        let small = bytes <= SMALL;
-        let (room, align) = if small {
-            (bytes + ALIGN - 1, 1)
-        } else {
-            (bytes, ALIGN)
-        };
-        let layout = AllocLayout::from_size_align(room, align)
-            .map_err(|_| out_of_memory(what, bytes as u128))?;
-        // SAFETY: the size is not zero.
-        let block = unsafe {
-            if zero && !small {
-                alloc_zeroed(layout)
-            } else {
-                alloc(layout)
+        let none = || out_of_memory(what, bytes as u128);
+        if bytes >= MAPPED_FROM {
+            return match huge {
+                true => Self::map(bytes, zero),
+                false => Self::map_sparse(bytes),
             }
-        };
-        let block = NonNull::new(block).ok_or_else(|| out_of_memory(what, bytes as u128))?;
-        // SAFETY: a small block has room for an aligned stretch of `bytes` bytes, which begins
-        // less than `ALIGN` bytes from its start; others are aligned.
-        let ptr = unsafe { block.add(block.align_offset(ALIGN)) };
-        if zero && small {
-            // SAFETY: as above.
-            unsafe { ptr.write_bytes(0, bytes) };
+            .ok_or_else(none);
         }
+        // Room to align the bytes, and not their alignment: allocators have lists of blocks for those who ask for
+        // nothing special, and only for them.
+        let mut block = Vec::new();
+        block
+            .try_reserve_exact(bytes + ALIGN - 1)
+            .map_err(|_| none())?;
+        let room: &mut [MaybeUninit<u8>] = block.spare_capacity_mut();
+        let skip = room.as_ptr().align_offset(ALIGN);
+        let room = &mut room[skip..skip + bytes];
+        if zero {
+            room.fill(MaybeUninit::new(0));
+        }
+        let ptr = NonNull::from(room).cast();
         Ok(Self {
             ptr,
             bytes,
-            memory: Memory::Block(block, layout),
+            memory: Memory::Block(block),
+        })
+    }
+
+    /// Zeros on pages of their own, which are there once they are touched.
+    fn map_sparse(bytes: usize) -> Option<Self> {
+        let mut mapping = MmapMut::map_anon(bytes).ok()?;
+        Some(Self {
+            ptr: NonNull::new(mapping.as_mut_ptr())?,
+            bytes,
+            memory: Memory::Sparse(mapping),
         })
     }
 
@@ -286,11 +288,8 @@ impl Words {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        match &mut self.memory {
-            Memory::Nothing => {}
-            // SAFETY: allocated in `allocate` with this layout, and not freed since.
-            Memory::Block(block, layout) => unsafe { dealloc(block.as_ptr(), *layout) },
-            Memory::Mapping(mapping) => mapping.take().into_iter().for_each(kept::give),
+        if let Memory::Mapping(mapping) = &mut self.memory {
+            mapping.take().into_iter().for_each(kept::give);
         }
     }
 }
