@@ -1,7 +1,7 @@
 //! Arrays in memory with guard bytes around them and in their gaps.
 
 use super::Random;
-use crate::naive::{Array, coordinates};
+use crate::naive::Array;
 use strew::{DynTensor, DynView, DynViewMut, Layout, Value};
 
 const GUARD: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
@@ -99,8 +99,7 @@ impl Strided {
             origin,
             layout,
         };
-        for (c, &bits) in coordinates(&array.shape).zip(&array.data) {
-            let at = made.offset(&c);
+        for (at, &bits) in made.offsets().zip(&array.data) {
             made.bytes_mut()[at..at + size].copy_from_slice(&bits.to_ne_bytes()[..size]);
         }
         made
@@ -110,10 +109,25 @@ impl Strided {
         Self::new(array, &Placement::plain(array.shape.len()))
     }
 
-    fn offset(&self, c: &[usize]) -> usize {
-        let steps = c.iter().zip(self.layout.strides());
-        let offset: isize = steps.map(|(&c, &s)| c.cast_signed() * s).sum();
-        self.origin.checked_add_signed(offset).unwrap()
+    /// Where each element begins, row by row. It steps from one to the next: a list of coordinates for each would take most
+    /// of a test's time, and under a sanitizer, to which an allocation is much work, nearly all of it.
+    fn offsets(&self) -> impl Iterator<Item = usize> + use<> {
+        let (shape, strides) = (self.layout.shape().to_vec(), self.layout.strides().to_vec());
+        let mut c = vec![0; shape.len()];
+        let mut next = self.origin.cast_signed();
+        (0..shape.iter().product::<usize>()).map(move |_| {
+            let here = next;
+            for ((c, &len), &stride) in c.iter_mut().zip(&shape).zip(&strides).rev() {
+                *c += 1;
+                next += stride;
+                if *c < len {
+                    break;
+                }
+                next -= stride * c.cast_signed();
+                *c = 0;
+            }
+            usize::try_from(here).unwrap()
+        })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -158,15 +172,15 @@ impl Strided {
     pub(crate) fn read(&self) -> Array {
         let size = self.layout.dtype().size();
         let shape = self.layout.shape();
-        let element = |c: Vec<usize>| {
+        let element = |at: usize| {
             let mut bits = [0; 16];
-            bits[..size].copy_from_slice(&self.bytes()[self.offset(&c)..][..size]);
+            bits[..size].copy_from_slice(&self.bytes()[at..][..size]);
             u128::from_ne_bytes(bits)
         };
         Array {
             dtype: self.layout.dtype(),
             shape: shape.to_vec(),
-            data: coordinates(shape).map(element).collect(),
+            data: self.offsets().map(element).collect(),
         }
     }
 
@@ -174,8 +188,7 @@ impl Strided {
     pub(crate) fn assert_guards(&self) {
         let mut bytes = self.bytes().to_vec();
         let guard = GUARD.to_ne_bytes()[0];
-        for c in coordinates(self.layout.shape()) {
-            let at = self.offset(&c);
+        for at in self.offsets() {
             bytes[at..at + self.layout.dtype().size()].fill(guard);
         }
         let broken = bytes.iter().position(|&b| b != guard);
