@@ -90,6 +90,7 @@ impl<'l> Lines<'l> {
                     far(line.src, src, line.step.src),
                 ],
                 second: None,
+                near: false,
             },
             ..line
         }

@@ -66,6 +66,8 @@ pub(super) struct Ahead {
     pub(super) streams: [(*const u8, isize); 2],
     /// The index's second term.
     pub(super) second: Option<(*const u8, isize)>,
+    /// The destination is so small that a cache near the core holds it.
+    pub(super) near: bool,
 }
 
 /// Rows between two looks ahead.
@@ -76,6 +78,7 @@ impl Ahead {
     pub(super) const NONE: Self = Self {
         streams: [(std::ptr::null(), 0); 2],
         second: None,
+        near: false,
     };
 
     /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
@@ -202,8 +205,11 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                     rows.coming_left(bytes(size_of::<L>())),
                     rows.coming_right(bytes(size_of::<R>())),
                 ];
+                let fetches = rows.fetches();
                 for (i, &l) in rows.left_at.iter().enumerate() {
-                    fetch_one(&coming, i);
+                    if fetches {
+                        fetch_one(&coming, i);
+                    }
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
                     // the innermost axis.
@@ -311,6 +317,13 @@ pub(super) fn fetch_behind(at: *const u8, bytes: usize) {
 }
 
 impl<'a> Rows<'a> {
+    /// Whether rows are fetched: not where those of one side are near, and those of the other follow each other, which the
+    /// hardware sees.
+    #[inline(always)]
+    fn fetches(&self) -> bool {
+        !(self.ahead.near && matches!(self.right_at, At::Steps(..)))
+    }
+
     /// The rows of the left side that come, if each is `bytes` bytes in one piece.
     #[inline(always)]
     fn coming_left(&self, bytes: usize) -> Coming<'a> {
@@ -430,12 +443,17 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
         rows.coming_left(len * size_of::<L>()),
         rows.coming_right(len * size_of::<R>()),
     ];
+    let fetches = rows.fetches();
     // SAFETY: the caller's promise; the pieces together have the row's length.
     unsafe {
         places(
             rows,
             #[inline(always)]
-            |from| fetch_stride(&coming, from),
+            |from| {
+                if fetches {
+                    fetch_stride(&coming, from);
+                }
+            },
             #[inline(always)]
             |i, left, right| {
                 let (left, right) = (left.cast::<L>(), right.cast::<R>());

@@ -19,6 +19,9 @@ const TAKEN: usize = 16 * ROWS;
 /// Shorter lines cost more to begin than blocks of several.
 const SHORTEST_LINE: usize = 64;
 
+/// A destination that reaches over no more bytes is held by a cache near the core.
+const NEAR: isize = 256 << 10;
+
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub(crate) struct Block {
     len: usize,
@@ -239,12 +242,14 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let terms = self.walk.terms.len();
         let first = (terms > 0).then(|| values(0));
         let src = self.walk.src.wrapping_offset(self.base().src);
+        let (low, high) = self.walk.dst_layout().extent();
         Ahead {
             streams: [
                 first.unwrap_or((std::ptr::null(), 0)),
                 (src, step(self.along().0.step.src)),
             ],
             second: (terms > 1).then(|| values(1)),
+            near: high.wrapping_sub(low) <= NEAR,
         }
     }
 
