@@ -161,19 +161,30 @@ impl Partition {
     fn push_sized<const SIZE: usize>(&mut self, walk: &Walk<'_>, rows: &Block) {
         let src = walk.src();
         // Where a source lies is asked before the loop, not in it.
-        match rows.src() {
-            At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),
-            At::Steps(first, step) => {
-                let first = src.wrapping_offset(first);
-                let from = |i: usize| first.wrapping_offset(i.cast_signed().wrapping_mul(step));
-                self.push_from::<SIZE>(rows, from);
+        // SAFETY: the walk proved that the source has an element where each row is, and that is apart from
+        // this list.
+        unsafe {
+            match rows.src() {
+                At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),
+                At::Steps(first, step) => {
+                    let first = src.wrapping_offset(first);
+                    let from = |i: usize| first.wrapping_offset(i.cast_signed().wrapping_mul(step));
+                    self.push_from::<SIZE>(rows, from);
+                }
             }
         }
     }
 
     /// Appends updates whose elements are where `from` says.
+    ///
+    /// # Safety
+    /// There must be one for each of the rows, apart from this list.
     #[inline(always)]
-    fn push_from<const SIZE: usize>(&mut self, rows: &Block, from: impl Fn(usize) -> *const u8) {
+    unsafe fn push_from<const SIZE: usize>(
+        &mut self,
+        rows: &Block,
+        from: impl Fn(usize) -> *const u8,
+    ) {
         assert_eq!(SIZE, self.size);
         // What stays in `self` is read again after everything that is written.
         let (blocks, chunks) = (self.blocks, &mut self.chunks);
@@ -187,8 +198,7 @@ impl Partition {
             let chain = &mut chains[block];
             let place = chain.len % LINE;
             // SAFETY: there is such a block (the indexing above panics otherwise), and the room of
-            // each is a line of so many offsets and elements; the walk proved that the source has an
-            // element where the row is, and the two do not overlap.
+            // each is a line of so many offsets and elements; and the caller's promise.
             let last = unsafe {
                 let last = pending.add(block * line(SIZE));
                 last.cast::<u32>().add(place).write(within);
@@ -255,7 +265,8 @@ impl Partition {
                     false => (chunk as usize).wrapping_mul(CHUNK),
                 };
                 let at = room.fill_with(0isize, count);
-                self.chunks.read(from, base, coming, self.size, at);
+                // SAFETY: so many entries of the block were written, and `from` and the next ones are of one chunk.
+                unsafe { self.chunks.read(from, base, coming, self.size, at) };
                 each(at, self.chunks.value(from, self.size));
             }
             left -= len;
@@ -304,9 +315,12 @@ impl Chunks {
 
     /// The offsets of the entries `from` on, of one chunk, those of the block beginning at `base`; meanwhile asks for the entries
     /// `coming` on, if there are any.
-    fn read(&self, from: usize, base: isize, coming: usize, size: usize, at: &mut [isize]) {
+    ///
+    /// # Safety
+    /// As many entries as `at` has places must have been written from `from` on.
+    unsafe fn read(&self, from: usize, base: isize, coming: usize, size: usize, at: &mut [isize]) {
         let first = self.offsets.as_ptr().cast::<u32>();
-        // SAFETY: entries of a chunk that was written.
+        // SAFETY: the caller's promise.
         let offsets = unsafe { std::slice::from_raw_parts(first.add(from), at.len()) };
         compiled(
             #[inline(always)]
