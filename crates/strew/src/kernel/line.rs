@@ -140,12 +140,10 @@ unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
             return owned_line::<J>(line);
         }
         match (line.narrow, line.step.dst, line.term.dst) {
-            (true, 0, to) if dense && to == cell => dense_line::<J, i32, false>(line),
-            (false, 0, to) if dense && to == cell => dense_line::<J, i64, false>(line),
-            (true, step, _) if dense && columns && step == cell => dense_line::<J, i32, true>(line),
-            (false, step, _) if dense && columns && step == cell => {
-                dense_line::<J, i64, true>(line)
-            }
+            (true, 0, to) if dense && to == cell => dense_line::<J, i32>(line),
+            (false, 0, to) if dense && to == cell => dense_line::<J, i64>(line),
+            (true, step, _) if dense && columns && step == cell => column_line::<J, i32>(line),
+            (false, step, _) if dense && columns && step == cell => column_line::<J, i64>(line),
             (true, ..) => strided_line::<J, i32>(line),
             (false, ..) => strided_line::<J, i64>(line),
         }
@@ -163,105 +161,232 @@ const CELLS_AHEAD: usize = 32;
 /// A destination that reaches over so many bytes is one.
 const FAR: usize = 16 << 20;
 
+/// Bytes from the first cell to the last one.
+fn reach(term: &Term) -> usize {
+    term.limit.saturating_mul(term.dst.unsigned_abs())
+}
+
 /// Lines of the source that eight rows fill.
 const fn source_lines<J: Join>() -> usize {
     (8 * size_of::<J::Value>()).div_ceil(64)
 }
 
-/// A line of which the source's elements follow each other. Its cells are one row of the destination, or
-/// each is in the next one of its `COLUMNS`.
-unsafe fn dense_line<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(line: &Line<'_>) -> bool {
+/// A line of which the source's elements follow each other, and whose cells are one row of the destination.
+unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         match J::Value::EIGHT || J::LEN > 1 {
             // Only conversions and rows have something to gain from the machine's instructions.
-            true => vectorized!(|m| dense_rows::<J, I, COLUMNS>(line, m)),
-            false => dense_rows::<J, I, COLUMNS>(line, Baseline),
+            true => vectorized!(|m| dense_rows::<J, I>(line, m)),
+            false if fast(line) => fast_rows::<J, I>(line),
+            false => dense_rows::<J, I>(line, Baseline),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn dense_rows<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
-    line: &Line<'_>,
-    isa: impl Isa,
-) -> bool {
+unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let later = (
         index.wrapping_add(ahead::<J>()),
         src.wrapping_add(ahead::<J>()),
     );
-    let reach = line.term.limit.saturating_mul(line.term.dst.unsigned_abs());
     // So many at a time that are known at compile time need no counter.
     let whole = line.count - line.count % 8;
     // Rows before which cells are fetched, of which there are as many left as are fetched then.
-    let fetching = match reach >= FAR {
+    let fetching = match reach(&line.term) >= FAR {
         true => whole.saturating_sub(CELLS_AHEAD),
         false => 0,
     };
     // SAFETY: the caller's promise for rows below the count.
     unsafe {
         for from in (0..whole).step_by(8) {
-            match COLUMNS {
-                true => line.ahead.prefetch_second_level(from),
-                false => {
-                    prefetch(later.0.wrapping_add(from).cast(), 1);
-                    prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
-                    if from < fetching {
-                        for k in 0..8 {
-                            let i = from + CELLS_AHEAD + k;
-                            let value: i64 = index.add(i).read_volatile().into();
-                            let cell = (value as isize).wrapping_mul(line.term.dst);
-                            prefetch(line.dst.wrapping_offset(cell), 1);
-                        }
-                    }
+            prefetch(later.0.wrapping_add(from).cast(), 1);
+            prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
+            if from < fetching {
+                for i in from + CELLS_AHEAD..from + CELLS_AHEAD + 8 {
+                    let row: i64 = once(index.add(i)).into();
+                    let cell = (row as isize).wrapping_mul(line.term.dst);
+                    prefetch(line.dst.wrapping_offset(cell), 1);
                 }
             }
-            if J::Value::EIGHT {
-                let values = src.add(from).cast::<[J::Value; 8]>().read();
-                for (k, element) in J::Value::eight(values, isa).into_iter().enumerate() {
-                    if !join::<J, I, COLUMNS>(line, from + k, element) {
-                        return false;
-                    }
-                }
-            } else {
-                for i in from..from + 8 {
-                    if !join::<J, I, COLUMNS>(line, i, src.add(i).read().convert()) {
+            if !eight::<J, I, false>(line, from, isa) {
+                return false;
+            }
+        }
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, false>(line, i, once(index.add(i)), element)
+        })
+    }
+}
+
+/// Whether a near cache holds the destination, and the line is so long that taking it as fast as memory gives it pays.
+fn fast(line: &Line<'_>) -> bool {
+    line.count >= 8192 && reach(&line.term) <= 64 << 10
+}
+
+/// Rows of a [fast] line at a time: what has 32 bits fills a line of memory.
+const AT_ONCE: usize = 16;
+
+/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own prefetching ends with each page.
+const PAGE_AHEAD: usize = 1024;
+
+/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as few as can be.
+unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let later = (index.wrapping_add(PAGE_AHEAD), src.wrapping_add(PAGE_AHEAD));
+    let lines = |size: usize| (AT_ONCE * size).div_ceil(64);
+    let whole = line.count - line.count % AT_ONCE;
+    // SAFETY: the caller's promise for rows below the count.
+    unsafe {
+        for from in (0..whole).step_by(AT_ONCE) {
+            prefetch(later.0.wrapping_add(from).cast(), lines(size_of::<I>()));
+            prefetch(
+                later.1.wrapping_add(from).cast(),
+                lines(size_of::<J::Value>()),
+            );
+            for i in (from..from + AT_ONCE).step_by(2) {
+                let rows = two(index.add(i));
+                let elements = match size_of::<J::Value>() {
+                    4 => two(src.add(i)),
+                    _ => src.add(i).cast::<[J::Value; 2]>().read(),
+                };
+                let elements = elements.map(Convert::convert);
+                for k in 0..2 {
+                    if !join::<J, false>(line, i + k, rows[k], elements[k]) {
                         return false;
                     }
                 }
             }
         }
-        (whole..line.count).all(|i| join::<J, I, COLUMNS>(line, i, src.add(i).read().convert()))
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, false>(line, i, once(index.add(i)), element)
+        })
     }
 }
 
-/// Joins row `i` of a dense line; false if its index value is not below the limit.
+/// A line of which the source's elements follow each other, and each cell is in the next one of the destination's columns.
+unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match J::Value::EIGHT {
+            true => vectorized!(|m| column_rows::<J, I>(line, m)),
+            false => column_rows::<J, I>(line, Baseline),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let whole = line.count - line.count % 8;
+    // SAFETY: the caller's promise for rows below the count.
+    unsafe {
+        for from in (0..whole).step_by(8) {
+            line.ahead.prefetch_second_level(from);
+            if !eight::<J, I, true>(line, from, isa) {
+                return false;
+            }
+        }
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, true>(line, i, once(index.add(i)), element)
+        })
+    }
+}
+
+/// Joins eight rows of a dense line; false if the index value of one is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`], if there are such rows.
+#[inline(always)]
+unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
+    line: &Line<'_>,
+    from: usize,
+    isa: impl Isa,
+) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if J::Value::EIGHT {
+            let values = src.add(from).cast::<[J::Value; 8]>().read();
+            for (k, element) in J::Value::eight(values, isa).into_iter().enumerate() {
+                if !join::<J, COLUMNS>(line, from + k, once(index.add(from + k)), element) {
+                    return false;
+                }
+            }
+        } else {
+            for i in from..from + 8 {
+                let element = src.add(i).read().convert();
+                if !join::<J, COLUMNS>(line, i, once(index.add(i)), element) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
 ///
 /// # Safety
 /// As for [`LineLoop`], if there is such a row.
 #[inline(always)]
-unsafe fn join<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
+unsafe fn join<J: Join, const COLUMNS: bool>(
     line: &Line<'_>,
     i: usize,
+    row: impl Into<i64>,
     element: J::Wide,
 ) -> bool {
-    // SAFETY: the caller's promise; the value is below the limit when the cell is touched.
-    unsafe {
-        // Once: whoever changes the index meanwhile cannot come between the check and the use.
-        let value: i64 = line.index.cast::<I>().add(i).read_volatile().into();
-        let inside = value.cast_unsigned() < line.term.limit as u64;
-        if inside {
-            let row = value as isize;
-            let cell = line.dst.cast::<J::Cell>();
+    let row: i64 = row.into();
+    let inside = row.cast_unsigned() < line.term.limit as u64;
+    if inside {
+        let row = row as isize;
+        let cell = line.dst.cast::<J::Cell>();
+        // SAFETY: the caller's promise; the value is below the limit.
+        unsafe {
             let cell = match COLUMNS {
                 true => cell.byte_offset(row * line.term.dst).add(i),
                 false => cell.offset(row),
             };
             J::join(&mut *cell, element);
         }
-        inside
+    }
+    inside
+}
+
+/// An index value, read once: whoever changes it meanwhile cannot come between its check and its use.
+///
+/// # Safety
+/// It can be read.
+#[inline(always)]
+unsafe fn once<I: Copy>(at: *const I) -> I {
+    // SAFETY: the caller's promise.
+    unsafe { at.read_volatile() }
+}
+
+/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so many times in a cycle.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
+    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all the bits.
+    unsafe {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if size_of::<T>() == 4 {
+            let mut both = at.cast::<u64>().read_unaligned();
+            // This does nothing, which the compiler does not know: it would load each half by itself.
+            std::arch::asm!("/* {0} */", inout(reg) both, options(nomem, nostack, preserves_flags));
+            return std::mem::transmute_copy(&both);
+        }
+        [once(at), once(at.add(1))]
     }
 }
 

@@ -7,7 +7,8 @@ use crate::{counted, text};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use strew::{DType, DynView, Layout, Problem, Strategy, Value};
 
-const COUNT: usize = 3000;
+/// More than the shortest line that is taken sixteen at a time.
+const COUNT: usize = 9000;
 
 #[test]
 fn never_a_byte_outside() {
@@ -37,6 +38,7 @@ fn never_a_byte_outside() {
         let _done = OnDrop(&done);
         for (dtype, reduce, force) in [
             (DType::F32, "sum", Strategy::InOrder),
+            (DType::I64, "sum", Strategy::InOrder),
             (DType::F32, "amax", Strategy::InOrder),
             (DType::F32, "mean", Strategy::DenseTable),
             (DType::F16, "sum", Strategy::CompactTable),

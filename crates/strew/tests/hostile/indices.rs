@@ -212,6 +212,39 @@ fn a_bad_value_in_a_later_line() {
     }
 }
 
+/// In a line so long that its values are taken sixteen at a time, and two of them together.
+#[test]
+fn a_bad_value_in_a_long_line() {
+    const COUNT: usize = 8199;
+    let src = counted(DType::I32, &[COUNT]);
+    for place in [0, 1, 14, 15, 16, 5001, 8190, 8191, 8192, 8198] {
+        for (bad, dtype) in [
+            (-1, DType::I32),
+            (5, DType::I32),
+            (i64::from(i32::MIN), DType::I32),
+            (-1, DType::I64),
+            (5, DType::I64),
+            (i64::MIN, DType::I64),
+            (1 << 32, DType::I64),
+        ] {
+            let mut values = vec![3; COUNT];
+            values[place] = bad;
+            let index = ints(dtype, &[COUNT], &values);
+            let values = vec![
+                ("src", src.input()),
+                ("index", index.input()),
+                ("dim", Value::Int(0)),
+                ("dim_size", Value::Int(5)),
+            ];
+            let call = call("torch_scatter.scatter", values).unwrap();
+            let message = format!(
+                "torch_scatter.scatter: index[{place}] = {bad}: index {bad} is out of bounds for dimension 0 with size 5"
+            );
+            says(&call.run().unwrap_err(), Class::Runtime, &message);
+        }
+    }
+}
+
 /// The position is that in the index as it was passed, not as it was expanded.
 #[test]
 fn torch_scatter_names_the_place_in_the_callers_index() {

@@ -187,6 +187,32 @@ fn columns_in_tiles() {
     }
 }
 
+/// Lines around the length from which on they are taken sixteen at a time, into destinations that are small enough for it or not.
+#[test]
+fn long_lines() {
+    let mut random = Random(15);
+    let spreads = Spread::ALL.into_iter().cycle();
+    for dtype in DType::ALL {
+        let near = (64 << 10) / dtype.size();
+        let sizes = [(8191, 5), (8192, near), (8193, near + 1), (8223, 300)];
+        for ((count, cells), spread) in sizes.into_iter().zip(spreads.clone()) {
+            for index_type in [DType::I32, DType::I64] {
+                let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
+                let reduce = if defined(dtype, reduce) {
+                    reduce
+                } else {
+                    "sum"
+                };
+                let input = random.array(dtype, &[cells], Style::Tame);
+                let values = random.indices(count, cells, spread);
+                let index = Array::of_ints(index_type, &[count], &values);
+                let src = random.array(dtype, &[count], Style::Tame);
+                in_place(&input, 0, &index, &src, reduce, true);
+            }
+        }
+    }
+}
+
 /// Elements along every axis, in lines that are too many to be taken at once.
 #[test]
 fn many_lines() {
