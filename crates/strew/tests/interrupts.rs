@@ -101,6 +101,34 @@ fn in_place_with_more_passes_and_tables() {
     }
 }
 
+/// A copy in which a slice is replaced on the way: it is asked after each mebibyte.
+#[test]
+fn a_large_copy_stops_anywhere() {
+    let input = strew::Tensor::<f32>::zeros(&[4352, 2048]).unwrap();
+    let updates = strew::Tensor::<f32>::zeros(&[2176, 1024]).unwrap();
+    strew::set_num_threads(std::num::NonZeroUsize::new(1));
+    for at in [0, 5, 33, 34] {
+        let stop = Stop::at(at);
+        let made = watch(stop.clone(), || {
+            strew::openvino::slice_scatter(&input, &updates, &[0, 0], &[4352, 2048], &[2, 2], None)
+        });
+        assert_eq!(stop.calls.get(), at.min(33) + 1);
+        let seen = stop.seen.borrow();
+        let all = 2176 * 1024;
+        assert!(
+            seen.iter()
+                .all(|&(done, total)| total == all && done <= all)
+        );
+        match made {
+            Ok(_) => assert_eq!((at, seen.last()), (34, Some(&(all, all)))),
+            Err(error) => assert_eq!(
+                error.to_string(),
+                "openvino.slice_scatter: interrupted before anything was written"
+            ),
+        }
+    }
+}
+
 #[test]
 fn a_new_result_stops_anywhere() {
     let (index, src) = updates(COUNT);

@@ -62,3 +62,48 @@ fn rows_with_gaps() {
         assert!(row[..16] == *expected && row[16] == 0.0);
     }
 }
+
+/// Parts of the lines, of lines and of planes of a large array are replaced in a copy.
+#[test]
+fn slices_of_large_arrays() {
+    const SHAPE: [usize; 3] = [3, 2048, 1408];
+    let len: usize = SHAPE.iter().product();
+    let mut input = Tensor::<f32>::zeros(&SHAPE).unwrap();
+    for (n, value) in input.as_mut_slice().iter_mut().enumerate() {
+        *value = n as f32;
+    }
+    for [start, stop, step] in [
+        [[0, 0, 0], [3, 2048, 1408], [1, 2, 2]],
+        [[1, 3, 5], [3, 2001, 1399], [1, 1, 2]],
+        [[0, 100, 7], [2, 2048, 1301], [1, 3, 1]],
+        [[2, 2047, 0], [-4, -2049, 1408], [-2, -1, 1]],
+        [[1, 0, 0], [2, 2048, 1408], [1, 1, 1]],
+        [[0, 0, 1], [3, 2048, 1408], [1, 1, 3]],
+    ] {
+        let along = |axis: usize| {
+            let stop = if step[axis] < 0 { -1 } else { stop[axis] };
+            let mut at = start[axis];
+            std::iter::from_fn(move || {
+                let here = at;
+                at += step[axis];
+                ((here < stop) == (step[axis] > 0) && here != stop).then_some(here as usize)
+            })
+        };
+        let shape = [0, 1, 2].map(|axis| along(axis).count());
+        let mut updates = Tensor::<f32>::zeros(&shape).unwrap();
+        let mut expected = input.as_slice().to_vec();
+        let cells = along(0).flat_map(|i| along(1).map(move |j| (i, j)));
+        let cells = cells.flat_map(|(i, j)| along(2).map(move |k| (i * 2048 + j) * 1408 + k));
+        for ((n, value), cell) in updates.as_mut_slice().iter_mut().enumerate().zip(cells) {
+            *value = -1.0 - n as f32;
+            expected[cell] = *value;
+        }
+        for threads in [1, 2, 3] {
+            strew::set_num_threads(NonZeroUsize::new(threads));
+            let made = strew::openvino::slice_scatter(&input, &updates, &start, &stop, &step, None)
+                .unwrap();
+            assert_eq!(made.as_slice().len(), len);
+            assert!(made.as_slice() == expected, "{start:?} {step:?} {threads}");
+        }
+    }
+}

@@ -26,7 +26,7 @@ pub(super) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
 }
 
 /// Bytes of a copy that are worth a thread.
-const STRETCH: usize = 4 << 20;
+pub(super) const STRETCH: usize = 4 << 20;
 
 /// A contiguous copy of a view, made by as many threads as a run may have.
 pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {

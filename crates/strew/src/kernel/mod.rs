@@ -50,6 +50,7 @@ mod touched;
 mod ufunc;
 mod unset;
 mod walk;
+mod weave;
 mod winners;
 
 pub(crate) use self::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -89,6 +90,7 @@ pub(crate) use touched::Touched;
 pub(crate) use ufunc::{Ufunc, apply};
 pub(crate) use unset::{Unset, adopt, may_be_negative_zero, take};
 pub(crate) use walk::{Axis, Block, Cursor, Geometry, OutOfBounds, Read, Step, Term, Walk};
+pub(crate) use weave::{Strip, Weave};
 
 /// How an update joins what is in its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -29,6 +29,8 @@ pub(crate) enum Began {
     Filled,
     /// A copy of an input, of which so many bytes are read.
     Copied(usize),
+    /// Likewise, and the updates are put in on the way.
+    Woven(usize),
 }
 
 /// What is done besides joining the updates.
@@ -415,6 +417,11 @@ impl Parts<'_> {
                     .moves("input that is copied", read, 0)
                     .touches("new output", self.whole),
             ),
+            Began::Woven(read) => {
+                let stage = self.inputs("copy the input, with the updates in it");
+                let stage = stage.moves("input that is copied", read, 0);
+                return vec![stage.touches("new output", self.whole)];
+            }
         }
         if self.execution.checks_first() {
             stages.push(Stage::new("check the index").moves("index", self.index, 0));

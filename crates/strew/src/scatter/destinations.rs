@@ -3,6 +3,7 @@
 mod cells;
 mod line;
 mod picks;
+mod slice;
 
 pub(crate) use cells::RowNumbers;
 pub use picks::Pointer;

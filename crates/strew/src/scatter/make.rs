@@ -54,6 +54,11 @@ impl<'a> Scatter<'a> {
         start: &Start<'a>,
         arg: Option<&mut DynTensor>,
     ) -> Result<DynTensor, Problem> {
+        if let Some(weave) = self.weave()
+            && let Some(made) = self.woven(&weave, dtype)?
+        {
+            return Ok(made);
+        }
         let layout = Layout::contiguous(dtype, self.destinations.shape())?;
         let space = self
             .destinations

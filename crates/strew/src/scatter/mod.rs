@@ -8,6 +8,7 @@ mod make;
 mod reduction;
 mod runs;
 mod widen;
+mod woven;
 
 pub(crate) use destinations::RowNumbers;
 pub use destinations::{Component, Destinations, Place, Pointer};
@@ -329,6 +330,7 @@ impl<'a> Scatter<'a> {
             Target::New { .. } if finished => Began::Zeros,
             Target::New { start, .. } => match start {
                 Start::Zero => Began::Zeros,
+                Start::CopyOf(_) if let Some(weave) = self.weave() => Began::Woven(weave.kept()),
                 Start::CopyOf(view) => {
                     let (shape, steps) = (view.shape().iter(), view.layout().strides());
                     let axes = shape.copied().zip(steps.iter().copied());
