@@ -7,6 +7,7 @@
 #[macro_use]
 mod simd;
 
+mod accumulators;
 mod arg;
 mod cast;
 mod columns;
@@ -54,6 +55,7 @@ mod weave;
 mod winners;
 
 pub(crate) use self::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+pub(crate) use accumulators::{Fold, Seed, Take};
 pub(crate) use arg::Arg;
 pub(crate) use cast::{converted, same_values};
 pub(crate) use columns::{Statistic, Value};
@@ -66,7 +68,7 @@ pub(crate) use few::{FEW, Few};
 pub(crate) use floats::DefaultFloats;
 pub(crate) use fresh::Fresh;
 pub(crate) use gather::{gather, last};
-pub(crate) use grouped::{Fold, Grouped, Seed, Take};
+pub(crate) use grouped::Grouped;
 pub(crate) use groups::{Facts, Groups, Numbers};
 pub(crate) use handed::handed_back;
 pub(crate) use lane::Lane;

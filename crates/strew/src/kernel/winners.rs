@@ -4,7 +4,8 @@
 //! order. What wins is chosen without a branch, value and position alike, so that rows vectorise.
 
 use super::Combine;
-use super::grouped::{AHEAD_SINGLE, Fold, Job, Loops, MOST_LINES, rows_ahead};
+use super::accumulators::Fold;
+use super::grouped::{AHEAD_SINGLE, Job, Loops, MOST_LINES, rows_ahead};
 use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
