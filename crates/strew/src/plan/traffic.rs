@@ -418,8 +418,9 @@ impl Parts<'_> {
                     .touches("new output", self.whole),
             ),
             Began::Woven(read) => {
-                let stage = self.inputs("copy the input, with the updates in it");
-                let stage = stage.moves("input that is copied", read, 0);
+                let stage = Stage::new("copy the input, with the updates in it")
+                    .moves("input that is copied", read, 0)
+                    .moves("source", self.source, 0);
                 return vec![stage.touches("new output", self.whole)];
             }
         }
