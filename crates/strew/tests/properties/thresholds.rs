@@ -43,6 +43,16 @@ fn in_place(
     call.execution().unwrap().strategy()
 }
 
+/// A reduction that the element type has.
+fn any_reduce(dtype: DType, random: &mut Random) -> &'static str {
+    let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
+    if defined(dtype, reduce) {
+        reduce
+    } else {
+        "sum"
+    }
+}
+
 fn values<'v>(
     input: Value<'v>,
     [index, src]: &'v [Strided; 2],
@@ -156,12 +166,7 @@ fn columns_in_tiles() {
         (700, 130, 180, Strategy::Tiled),
     ] {
         for dtype in [DType::F32, DType::I32] {
-            let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
-            let reduce = if defined(dtype, reduce) {
-                reduce
-            } else {
-                "sum"
-            };
+            let reduce = any_reduce(dtype, &mut random);
             let input = random.array(dtype, &[rows, columns], Style::Tame);
             let spread = random.pick(&Spread::ALL);
             let values = random.indices(updates * columns, rows, spread);
@@ -197,12 +202,7 @@ fn long_lines() {
         let sizes = [(8191, 5), (8192, near), (8193, near + 1), (8223, 300)];
         for ((count, cells), spread) in sizes.into_iter().zip(spreads.clone()) {
             for index_type in [DType::I32, DType::I64] {
-                let reduce = random.pick(&["sum", "prod", "amax", "amin"]);
-                let reduce = if defined(dtype, reduce) {
-                    reduce
-                } else {
-                    "sum"
-                };
+                let reduce = any_reduce(dtype, &mut random);
                 let input = random.array(dtype, &[cells], Style::Tame);
                 let values = random.indices(count, cells, spread);
                 let index = Array::of_ints(index_type, &[count], &values);
