@@ -92,6 +92,7 @@ impl Forward<'_> {
             return Ok((self.passed_by(grad, wanted)?, src));
         }
         let grads: Elements<'_, T> = elements(grad)?;
+        let grads = &grads[..];
         // Fewer cells than updates: they are divided, and then handed out.
         if counted || route.size() <= route.numbers().len() {
             let counts = route.counts()?;
@@ -112,7 +113,7 @@ impl Forward<'_> {
             let made = each_update(
                 route,
                 #[inline(always)]
-                |cell| ask_for(row(&grads, cell, width)),
+                |cell| ask_for(row(grads, cell, width)),
                 #[inline(always)]
                 |at: Spot, to| over(to, &grads[at.cell..], counts[at.row]),
             )?;
@@ -128,6 +129,7 @@ impl Forward<'_> {
         let gathered = route.gather_dyn(grad)?;
         let gathered = gathered.view();
         let gathered: Elements<'_, T> = elements(&gathered)?;
+        let gathered = &gathered[..];
         let made = each_update(
             route,
             #[inline(always)]
@@ -153,6 +155,7 @@ impl Forward<'_> {
         let (route, width) = (&self.route, self.route.width());
         let results: Elements<'_, T> = elements(self.result()?)?;
         let src: Elements<'_, T> = elements(&self.src)?;
+        let (results, src) = (&results[..], &src[..]);
         let mut counts = match &self.own {
             Own::Counted(view) => {
                 let own: Elements<'_, T> = elements(view)?;
@@ -172,8 +175,8 @@ impl Forward<'_> {
             &mut counts,
             #[inline(always)]
             |at| {
-                ask_for(row(&results, at.cell, width));
-                ask_for(row(&src, at.update, width));
+                ask_for(row(results, at.cell, width));
+                ask_for(row(src, at.update, width));
             },
             #[inline(always)]
             |counts, at| count(counts, &src[at.update..], &results[at.cell..]),
@@ -191,19 +194,21 @@ impl Forward<'_> {
         let counts = counts.as_slice();
         let grads: Elements<'_, T> = elements(grad)?;
         let results: Elements<'_, T> = elements(self.result()?)?;
+        let (grads, results) = (&grads[..], &results[..]);
         let ties = Ties {
-            grads: &grads,
-            results: &results,
+            grads,
+            results,
             counts,
         };
         let src = when(wanted.src, || {
             let src: Elements<'_, T> = elements(&self.src)?;
+            let src = &src[..];
             let made = each_update(
                 route,
                 #[inline(always)]
                 |cell| {
-                    ask_for(row(&grads, cell, width));
-                    ask_for(row(&results, cell, width));
+                    ask_for(row(grads, cell, width));
+                    ask_for(row(results, cell, width));
                     ask_for(row(counts, cell, width));
                 },
                 #[inline(always)]
@@ -214,6 +219,7 @@ impl Forward<'_> {
         let own = match &self.own {
             Own::Counted(view) => when(wanted.own, || {
                 let own: Elements<'_, T> = elements(view)?;
+                let own = &own[..];
                 let made = each_cell(
                     route,
                     #[inline(always)]
@@ -255,25 +261,26 @@ impl Forward<'_> {
             Some(products) => products,
             None => Products::new(route, &src, own.as_deref())?,
         };
+        let (grads, src, weights) = (&grads[..], &src[..], products.weights());
         let to_src = when(wanted.src, || {
             let made = each_update(
                 route,
                 #[inline(always)]
                 |cell| {
-                    ask_for(row(&grads, cell, width));
-                    products.ask(cell, width);
+                    ask_for(row(grads, cell, width));
+                    weights.ask(cell, width);
                 },
                 #[inline(always)]
                 |at: Spot, to: &mut [S]| {
                     let (grads, src) = (&grads[at.cell..], &src[at.update..]);
-                    products.times_weights(to, grads, src, at.cell);
+                    weights.times(to, grads, src, at.cell);
                 },
             )?;
             Ok(made.into_dyn())
         })?;
         let to_own = match own {
             Some(own) => when(wanted.own, || {
-                let touched = route.touched()?;
+                let (own, touched) = (&own[..], route.touched()?);
                 let made = each_cell(
                     route,
                     #[inline(always)]
@@ -281,7 +288,7 @@ impl Forward<'_> {
                         let (grads, own) = (&grads[at.cell..], &own[at.cell..]);
                         // A NaN by itself is no 1 when it is divided by itself.
                         match touched[at.row] {
-                            true => products.times_weights(to, grads, own, at.cell),
+                            true => weights.times(to, grads, own, at.cell),
                             false => to.copy_from_slice(&grads[..to.len()]),
                         }
                     },

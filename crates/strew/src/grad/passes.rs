@@ -147,6 +147,32 @@ pub(super) fn each_element<T: Element>(
     Ok(made)
 }
 
+/// Whether something is so of any of the elements.
+pub(super) fn any_element<T: Element>(
+    elements: &[T],
+    is_so: impl Fn(T) -> bool + Sync,
+) -> Result<bool, Problem> {
+    let part = elements.len().div_ceil(threads(size_of_val(elements)));
+    let parts = elements.chunks(part.max(1)).collect();
+    let any = AtomicBool::new(false);
+    share(parts, elements.len(), |part, step| {
+        for piece in part.chunks(PIECE) {
+            // No element ends the loop: it vectorises.
+            let each = piece.iter();
+            let found = each.fold(false, |any, &element| any | is_so(element));
+            any.fetch_or(found, Ordering::Relaxed);
+            if any.load(Ordering::Relaxed) {
+                break;
+            }
+            if !step(piece.len()) {
+                return false;
+            }
+        }
+        true
+    })?;
+    Ok(any.into_inner())
+}
+
 /// A tensor of rows: `make` sets a stretch of a row, given the row's number and the stretch's first column.
 #[inline(always)]
 fn each_row<T: Element>(

@@ -17,7 +17,7 @@
 //! ```
 
 use super::field::{Elements, Field, Graded, elements};
-use super::passes::{each_cell, each_element, each_into, each_update};
+use super::passes::{any_element, each_cell, each_element, each_into, each_update};
 use super::route::Route;
 use crate::dialect::Reduce;
 use crate::error::Problem;
@@ -42,9 +42,9 @@ impl<'p, A: Field> Products<'p, A> {
             return Ok(None);
         };
         let product: Elements<'p, A> = elements(result)?;
-        let certain = !product.iter().any(|p| p.is_zero() | p.nan());
+        let uncertain = any_element(&product, |p| p.is_zero() | p.nan())?;
         let zeros = None;
-        Ok(certain.then_some(Self { product, zeros }))
+        Ok((!uncertain).then_some(Self { product, zeros }))
     }
 
     /// Of these updates, and of what the cells held before, where that is a factor.
@@ -65,7 +65,8 @@ impl<'p, A: Field> Products<'p, A> {
                 None => to.fill(A::ONE),
             },
         )?;
-        let any = AtomicBool::new(own.is_some_and(any_zero));
+        let any = own.map(|own| any_element(own, |factor| factor.widen().is_zero()));
+        let any = AtomicBool::new(any.transpose()?.unwrap_or(false));
         let width = route.width();
         each_into(
             route,
@@ -93,19 +94,36 @@ impl<'p, A: Field> Products<'p, A> {
         Ok(Self { product, zeros })
     }
 
+    /// What factors weigh by them.
+    pub(super) fn weights(&self) -> Weights<'_, A> {
+        Weights {
+            product: &self.product,
+            zeros: self.zeros.as_ref().map(Tensor::as_slice),
+        }
+    }
+}
+
+/// The weights of factors, by the products of their cells.
+#[derive(Clone, Copy)]
+pub(super) struct Weights<'p, A> {
+    product: &'p [A],
+    zeros: Option<&'p [u8]>,
+}
+
+impl<A: Field> Weights<'_, A> {
     /// Asks for a row of cells.
     #[inline(always)]
-    pub(super) fn ask(&self, cell: usize, width: usize) {
+    pub(super) fn ask(self, cell: usize, width: usize) {
         ask_for(&self.product[cell..cell + width]);
-        if let Some(zeros) = &self.zeros {
-            ask_for(&zeros.as_slice()[cell..cell + width]);
+        if let Some(zeros) = self.zeros {
+            ask_for(&zeros[cell..cell + width]);
         }
     }
 
     /// The gradients of factors: those of their cells, which begin at `cell`, times their weights' conjugates.
     #[inline(always)]
-    pub(super) fn times_weights<T: Graded<Wide = A>, S: Graded<Wide = A>>(
-        &self,
+    pub(super) fn times<T: Graded<Wide = A>, S: Graded<Wide = A>>(
+        self,
         to: &mut [S],
         grads: &[T],
         factors: &[S],
@@ -113,7 +131,7 @@ impl<'p, A: Field> Products<'p, A> {
     ) {
         let product = &self.product[cell..];
         let each = to.iter_mut().zip(grads).zip(factors.iter().zip(product));
-        match &self.zeros {
+        match self.zeros {
             None => {
                 for ((to, grad), (factor, &product)) in each {
                     let weight = product / factor.widen();
@@ -121,9 +139,7 @@ impl<'p, A: Field> Products<'p, A> {
                 }
             }
             Some(zeros) => {
-                for (((to, grad), (factor, &product)), &zeros) in
-                    each.zip(&zeros.as_slice()[cell..])
-                {
+                for (((to, grad), (factor, &product)), &zeros) in each.zip(&zeros[cell..]) {
                     let weight = weight(product, zeros, factor.widen());
                     *to = S::narrow(grad.widen() * weight.conj());
                 }
@@ -131,18 +147,17 @@ impl<'p, A: Field> Products<'p, A> {
         }
     }
 
-    /// The weights of factors whose cells begin at `cell`.
+    /// Those of factors whose cells begin at `cell`.
     #[inline(always)]
-    fn weights(&self, to: &mut [A], factors: &[A], cell: usize) {
+    fn of(self, to: &mut [A], factors: &[A], cell: usize) {
         for (k, (to, &factor)) in to.iter_mut().zip(factors).enumerate() {
             *to = weight(self.product[cell + k], self.zeros(cell + k), factor);
         }
     }
 
     #[inline(always)]
-    fn zeros(&self, cell: usize) -> u8 {
-        let zeros = self.zeros.as_ref();
-        zeros.map_or(0, |zeros| zeros.as_slice()[cell])
+    fn zeros(self, cell: usize) -> u8 {
+        self.zeros.map_or(0, |zeros| zeros[cell])
     }
 }
 
@@ -181,10 +196,6 @@ fn count_zeros<T: Graded>(zeros: &mut [u8], factors: &[T]) {
     }
 }
 
-fn any_zero<T: Graded>(factors: &[T]) -> bool {
-    factors.iter().any(|factor| factor.widen().is_zero())
-}
-
 /// The factor, or 1 in place of a zero.
 #[inline(always)]
 fn filled<A: Field>(factor: A) -> A {
@@ -218,15 +229,14 @@ impl<'r, A: Field> Factors<'r, A> {
 
     /// The weight of each update; zero for those that go nowhere.
     pub(super) fn weights(&self) -> Result<Tensor<A>, Problem> {
+        let (factors, width) = (self.src.as_slice(), self.route.width());
+        let weights = self.products.weights();
         each_update(
             self.route,
             #[inline(always)]
-            |cell| self.products.ask(cell, self.route.width()),
+            |cell| weights.ask(cell, width),
             #[inline(always)]
-            |at, to: &mut [A]| {
-                let factors = &self.src.as_slice()[at.update..];
-                self.products.weights(to, factors, at.cell);
-            },
+            |at, to: &mut [A]| weights.of(to, &factors[at.update..], at.cell),
         )
     }
 
@@ -236,19 +246,19 @@ impl<'r, A: Field> Factors<'r, A> {
             return Ok(None);
         };
         let touched = self.route.touched()?;
-        let weights = each_cell(
+        let (own, weights) = (own.as_slice(), self.products.weights());
+        let made = each_cell(
             self.route,
             #[inline(always)]
             |at, to: &mut [A]| {
-                let own = &own.as_slice()[at.cell..];
                 // A NaN by itself is no 1 when it is divided by itself.
                 match touched[at.row] {
-                    true => self.products.weights(to, own, at.cell),
+                    true => weights.of(to, &own[at.cell..], at.cell),
                     false => to.fill(A::ONE),
                 }
             },
         );
-        weights.map(Some)
+        made.map(Some)
     }
 
     /// How the weights change in a direction: those of the updates, and those of what the cells held before.
@@ -278,17 +288,20 @@ impl<'r, A: Field> Factors<'r, A> {
         let each = zip(src, &self.src, at_zero)?;
         self.route.join(&each, Reduce::Sum, &mut tangents)?;
         drop(each);
+        let (weights, width) = (self.products.weights(), self.route.width());
+        let (quotients, tangents) = (quotients.as_slice(), tangents.as_slice());
         let cell = |at: usize| Cell {
-            product: self.products.product[at],
-            zeros: self.products.zeros(at),
-            quotients: quotients.as_slice()[at],
-            tangents: tangents.as_slice()[at],
+            product: weights.product[at],
+            zeros: weights.zeros(at),
+            quotients: quotients[at],
+            tangents: tangents[at],
         };
         let turned_own = match own {
             Some((factors, t)) => {
                 let mut turned = each_element(t.shape(), |first, to: &mut [A]| {
-                    for (at, to) in (first..).zip(to) {
-                        *to = cell(at).turn(factors.as_slice()[at], t.as_slice()[at]);
+                    let (factors, t) = (&factors.as_slice()[first..], &t.as_slice()[first..]);
+                    for (k, to) in to.iter_mut().enumerate() {
+                        *to = cell(first + k).turn(factors[k], t[k]);
                     }
                 })?;
                 self.route.keep_untouched(&mut turned, |_| A::ZERO)?;
@@ -296,14 +309,14 @@ impl<'r, A: Field> Factors<'r, A> {
             }
             None => None,
         };
+        let (factors, t) = (self.src.as_slice(), src.as_slice());
         let turned = each_update(
             self.route,
-            |at| self.products.ask(at, self.route.width()),
+            |cell| weights.ask(cell, width),
             |at, to: &mut [A]| {
+                let (factors, t) = (&factors[at.update..], &t[at.update..]);
                 for (k, to) in to.iter_mut().enumerate() {
-                    let update = at.update + k;
-                    let (factor, t) = (self.src.as_slice()[update], src.as_slice()[update]);
-                    *to = cell(at.cell + k).turn(factor, t);
+                    *to = cell(at.cell + k).turn(factors[k], t[k]);
                 }
             },
         )?;

@@ -38,6 +38,17 @@ impl Numbers {
         }
     }
 
+    /// Likewise adds numbers; a negative one becomes [`Self::none`].
+    pub(crate) fn extend(&mut self, numbers: &[isize]) {
+        match self {
+            Self::Narrow(list) => {
+                let narrow = |&number| u32::try_from(number).unwrap_or(u32::MAX);
+                list.extend(numbers.iter().map(narrow));
+            }
+            Self::Wide(list) => list.extend(numbers.iter().map(|&number| number as u64)),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Narrow(list) => list.len(),

@@ -249,6 +249,9 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
 /// How far ahead rows are fetched: so many of them,
 const FETCHED_ROWS: usize = 16;
 
+/// or so many where they follow each other: these keep more lines under way than the hardware would,
+const FETCHED_STEPS: usize = 32;
+
 /// but not more than so many bytes, which the nearest cache can hold beside those that are worked on.
 const FETCHED: usize = 8192;
 
@@ -271,10 +274,14 @@ impl<'a> Coming<'a> {
     /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
     #[inline(always)]
     pub(super) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
+        let most = match at {
+            At::Each(_) => FETCHED_ROWS,
+            At::Steps(..) => FETCHED_STEPS,
+        };
         Self {
             base,
             at,
-            rows: (FETCHED / bytes.max(1)).clamp(1, FETCHED_ROWS),
+            rows: (FETCHED / bytes.max(1)).clamp(1, most),
             lines: bytes.div_ceil(64).min(MOST_LINES),
         }
     }

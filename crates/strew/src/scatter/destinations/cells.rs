@@ -88,21 +88,26 @@ impl Destinations<'_> {
                     {
                         return Err(self.find_out_of_bounds());
                     }
-                    for i in 0..n {
-                        match self.bounds.resolve(values[i], size) {
-                            Ok(Some(value)) => rows_of[i] += value as isize * apart,
-                            Ok(None) => kept[i] = false,
+                    let values = &values[..n];
+                    let pairs = rows_of.iter_mut().zip(values);
+                    // Most name a cell as they are. No branch within: it vectorises.
+                    let plain = |all, &value: &i64| all & (value.cast_unsigned() < size as u64);
+                    if self.bounds.ignored.is_none() && values.iter().fold(true, plain) {
+                        pairs.for_each(|(row, &value)| *row += value as isize * apart);
+                        continue;
+                    }
+                    for ((row, &value), kept) in pairs.zip(&mut kept) {
+                        match self.bounds.resolve(value, size) {
+                            Ok(Some(value)) => *row += value as isize * apart,
+                            Ok(None) => *kept = false,
                             Err(_) => return Err(self.find_out_of_bounds()),
                         }
                     }
                 }
-                for (&row, &kept) in rows_of[..n].iter().zip(&kept[..n]) {
-                    numbers.push(if kept {
-                        row.cast_unsigned()
-                    } else {
-                        usize::MAX
-                    });
+                for (row, &kept) in rows_of[..n].iter_mut().zip(&kept[..n]) {
+                    *row = if kept { *row } else { -1 };
                 }
+                numbers.extend(&rows_of[..n]);
             }
             for k in (0..outer).rev() {
                 at[k] += 1;
