@@ -58,11 +58,16 @@ def with_plan(function, into, input, dim, src, plan, join, **options):
     return _given(plan.scatter(src, join, dim=dim, out=copy, include_self=include_self), input, False)
 
 
+def _is_tensor(array):
+    """Whether it is torch's. Which methods it has is no way to ask: torch.compile of 2.9 says that it has none."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
 def _as_array(array):
     """Something that computes, and the library that it does so with."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return array, torch
+    if _is_tensor(array):
+        return array, sys.modules["torch"]
     return np.asarray(array), np
 
 
@@ -77,11 +82,11 @@ def _with_slice(input, shape, dim):
 def _given(found, input, in_place):
     """The result as the input's library has it, or in the input itself."""
     if in_place:
-        if hasattr(input, "copy_"):
+        if _is_tensor(input):
             return input.copy_(found)
         input[...] = found
         return input
-    if hasattr(found, "contiguous"):
+    if _is_tensor(found):
         return found.contiguous()
     found = np.ascontiguousarray(found).reshape(found.shape)
     namespace = getattr(input, "__array_namespace__", None)
@@ -104,7 +109,7 @@ def with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_sel
     taken = np.asarray if library is np else library.as_tensor
     index, src = taken(index), taken(src)
     found = scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
-    held, index, src = (x.detach() if hasattr(x, "detach") else x for x in (found, index, src))
+    held, index, src = (x.detach() if _is_tensor(x) else x for x in (found, index, src))
     none = src.shape[dim] if src.ndim else 1
     arg = library.full(input.shape or (1,), none, dtype=library.int64)
     if index.size if library is np else index.numel():
@@ -119,7 +124,7 @@ def with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_sel
     arg = arg.reshape(input.shape)
     if include_self:
         # It comes before all updates.
-        arg = library.where(_same(input.detach() if hasattr(input, "detach") else input, held), none, arg)
+        arg = library.where(_same(input.detach() if _is_tensor(input) else input, held), none, arg)
     return _given(found, given, False), _given(arg, given, False)
 
 
