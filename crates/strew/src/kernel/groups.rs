@@ -29,7 +29,7 @@ impl Numbers {
         }
     }
 
-    /// Adds a number, for which there must be room; what does not fit becomes [`Self::none`].
+    /// Adds a number, for which there must be room; what does not fit becomes the one for none, all bits set.
     #[inline(always)]
     pub(crate) fn push(&mut self, number: usize) {
         match self {
@@ -38,7 +38,7 @@ impl Numbers {
         }
     }
 
-    /// Likewise adds numbers; a negative one becomes [`Self::none`].
+    /// Likewise adds numbers; a negative one becomes that for none.
     pub(crate) fn extend(&mut self, numbers: &[isize]) {
         match self {
             Self::Narrow(list) => {
