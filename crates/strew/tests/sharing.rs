@@ -146,7 +146,7 @@ fn tensor<T: strew::Element>(values: &[T], shape: &[usize]) -> DynTensor {
 #[test]
 fn a_trial_changes_no_bit() {
     let all = Threads::mine();
-    for (width, cells) in [(1, 400_000), (3, 100_000), (16, 50_000)] {
+    for (width, cells) in [(1, 400_000), (3, 100_000), (16, 50_000), (31, 30_000)] {
         let count = (37 << 20) / 4 / width;
         let (mut index, mut values) = random(count, cells);
         values.resize(count * width, 0.5);

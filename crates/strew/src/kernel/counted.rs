@@ -114,6 +114,7 @@ macro_rules! for_countable {
 struct CountedSum<T>(PhantomData<T>);
 
 impl<T: Countable> Join for CountedSum<T> {
+    const CHAINS: bool = true;
     type Cell = Cell<T>;
     type Value = T;
     type Wide = T::Acc;

@@ -1,13 +1,13 @@
-//! Single elements and short rows whose index is used as it is: one loop reads it, checks it and joins.
+//! Single elements and [short rows](super::short) whose index is used as it is: one loop reads it, checks it and joins.
 //!
 //! Offsets that are written down and read again cost as much as what is then done with a single
-//! element. Here a value goes from the index through its check to the cell in registers. A row of 2
-//! to 8 elements without gaps is an element of that size.
+//! element. Here a value goes from the index through its check to the cell in registers.
 
 use super::decode::Stretch;
 use super::lane::Lane;
 use super::loops::Join;
 use super::number::Convert;
+use super::repeated::{repeated_rows, repeats};
 use super::rows::{Ahead, prefetch};
 use super::sift::Wanted;
 use super::simd::{Baseline, Isa};
@@ -15,7 +15,7 @@ use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
 use std::marker::PhantomData;
 
-/// A run of rows, one element or [short row](Short) each, along an axis.
+/// A run of rows, one element or [short row](super::short) each, along an axis.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'l> {
     /// The destination's element of the first row, if its index value is 0, and the source's.
@@ -25,6 +25,8 @@ pub(crate) struct Line<'l> {
     pub(super) step: Step,
     pub(super) term: Term,
     pub(super) count: usize,
+    /// Elements in a row.
+    pub(super) width: usize,
     /// The index, of which the values follow each other without gaps,
     pub(super) stretch: Stretch<'l, 'l>,
     /// and where the first one is.
@@ -59,7 +61,7 @@ impl<'l> Lines<'l> {
     }
 
     /// Line `n`, which is one of them.
-    fn nth(&self, n: usize) -> Line<'l> {
+    pub(super) fn nth(&self, n: usize) -> Line<'l> {
         let first = &self.first;
         let [dst, src, index] = self.next.map(|bytes| bytes * n.cast_signed());
         let line = Line {
@@ -150,7 +152,7 @@ unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// How far ahead the streams are fetched, in rows; those of [short rows](Short) nearer.
+/// How far ahead the streams are fetched, in rows; those of [short rows](super::short) nearer.
 const fn ahead<J: Join>() -> usize {
     512 / J::LEN
 }
@@ -175,13 +177,23 @@ const fn source_lines<J: Join>() -> usize {
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        match J::Value::EIGHT || J::LEN > 1 {
-            // Only conversions and rows have something to gain from the machine's instructions.
-            true => vectorized!(|m| dense_rows::<J, I>(line, m)),
+        // Only conversions and rows have something to gain from the machine's instructions.
+        let gains = J::Value::EIGHT || J::LEN > 1;
+        match repeats::<J, I>(line) {
+            true if gains => vectorized!(|m| repeated_rows::<J, I>(line, m)),
+            true => repeated_singles::<J, I>(line),
+            false if gains => vectorized!(|m| dense_rows::<J, I>(line, m)),
             false if fast(line) => fast_rows::<J, I>(line),
             false => dense_rows::<J, I>(line, Baseline),
         }
     }
+}
+
+/// Rows of one element whose cells repeat.
+#[inline(never)] // Or the loops that are there for other lines would have to share its registers.
+unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { repeated_rows::<J, I>(line, Baseline) }
 }
 
 #[inline(always)]
@@ -366,7 +378,7 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
 /// # Safety
 /// It can be read.
 #[inline(always)]
-unsafe fn once<I: Copy>(at: *const I) -> I {
+pub(super) unsafe fn once<I: Copy>(at: *const I) -> I {
     // SAFETY: the caller's promise.
     unsafe { at.read_volatile() }
 }
@@ -393,6 +405,42 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
 /// A line of which only those rows count whose index values are in the term's part.
 #[inline(never)] // Or the loop that uses all rows would have to share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        owned_rows(
+            line,
+            CELLS_AHEAD,
+            #[inline(always)]
+            |k, row, cell, _| {
+                prefetch(cell, 1);
+                if k % 4 == 0 {
+                    let later = row.wrapping_add(ahead::<J>().cast_signed());
+                    prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
+                    prefetch(line.src.wrapping_offset(later * line.step.src), 1);
+                }
+            },
+            #[inline(always)]
+            |cell, element| {
+                let element = element.cast::<J::Value>().read();
+                J::join(&mut *cell.cast(), element.convert());
+            },
+        )
+    }
+}
+
+/// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
+/// false if a value is not below the limit. Before that calls `look` with how many there were, which row it is, and where
+/// the one is that comes so many of them later.
+///
+/// # Safety
+/// As for [`LineLoop`], if `each` joins such rows.
+#[inline(always)]
+pub(super) unsafe fn owned_rows(
+    line: &Line<'_>,
+    ahead: usize,
+    look: impl Fn(usize, isize, *const u8, *const u8),
+    each: impl Fn(*mut u8, *const u8),
+) -> bool {
     let Step { dst, src, .. } = line.step;
     let wanted = Wanted {
         limit: line.term.limit,
@@ -413,26 +461,23 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
         let Some(count) = wanted.of(stretch, values, places) else {
             return false;
         };
-        let values = &values[..count];
-        for (k, (&cell, &place)) in values.iter().zip(&*places).enumerate() {
-            if let Some(&later) = values.get(k + CELLS_AHEAD) {
-                let later = (later as isize).wrapping_mul(line.term.dst);
-                prefetch(line.dst.wrapping_offset(later), 1);
-            }
-            let row = (first as i64 + place) as isize;
-            let element = line.src.wrapping_offset(row * src);
-            if k % 4 == 0 {
-                let later = row.wrapping_add(ahead::<J>().cast_signed());
-                prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
-                prefetch(line.src.wrapping_offset(later * src), 1);
-            }
-            // SAFETY: the caller's promise: the row is below the count, and its value is below the limit
-            // and in the part, from whose first one it is counted.
-            unsafe {
-                let at = row * dst + cell as isize * line.term.dst;
-                let element = element.cast::<J::Value>().read();
-                J::join(&mut *line.dst.offset(at).cast(), element.convert());
-            }
+        let (values, places) = (&values[..count], &places[..count]);
+        let at = |k: usize| {
+            let row = (first as i64 + places[k]) as isize;
+            let to = row
+                .wrapping_mul(dst)
+                .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
+            (
+                row,
+                line.dst.wrapping_offset(to),
+                line.src.wrapping_offset(row.wrapping_mul(src)),
+            )
+        };
+        for k in 0..count {
+            let (row, cell, element) = at(k);
+            let (_, later, source) = at((k + ahead).min(count - 1));
+            look(k, row, later, source);
+            each(cell, element);
         }
     }
     true
@@ -459,34 +504,4 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         }
     }
     true
-}
-
-/// A row of `N` elements without gaps, as one element.
-struct Short<J, const N: usize>(PhantomData<J>);
-
-impl<J: Join, const N: usize> Join for Short<J, N> {
-    const LEN: usize = N;
-    type Cell = [J::Cell; N];
-    type Value = [J::Value; N];
-    type Wide = [J::Value; N];
-    #[inline(always)]
-    fn join(cells: &mut Self::Cell, values: Self::Wide) {
-        for (cell, value) in cells.iter_mut().zip(values) {
-            J::join(cell, value.convert());
-        }
-    }
-}
-
-/// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
-pub(super) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
-    match len {
-        2 => Some(lines::<Short<J, 2>>),
-        3 => Some(lines::<Short<J, 3>>),
-        4 => Some(lines::<Short<J, 4>>),
-        5 => Some(lines::<Short<J, 5>>),
-        6 => Some(lines::<Short<J, 6>>),
-        7 => Some(lines::<Short<J, 7>>),
-        8 => Some(lines::<Short<J, 8>>),
-        _ => None,
-    }
 }

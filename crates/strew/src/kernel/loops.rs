@@ -1,8 +1,9 @@
 //! The one place where element type and reduction choose the loops of a run.
 
-use super::line::{LineLoop, lines, short_lines};
+use super::line::{LineLoop, lines};
 use super::number::{Bool, Convert, Mean, Number, Ordered};
 use super::rows::{Loop, Rows, each};
+use super::short::short_lines;
 use super::unset::Settable;
 use super::{Combine, Nan};
 use crate::tensor::DType;
@@ -55,6 +56,9 @@ pub(super) use for_dtype;
 pub(super) trait Join: 'static {
     /// Elements that are joined together.
     const LEN: usize = 1;
+    /// Whether a cell's next value depends on the one before, and the reduction is a common one: it pays to
+    /// [keep it in a register](super::repeated).
+    const CHAINS: bool = false;
     type Cell: Copy;
     type Value: Convert<Self::Wide>;
     type Wide: Copy;
@@ -64,6 +68,7 @@ pub(super) trait Join: 'static {
 struct Sum<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sum<T> {
+    const CHAINS: bool = true;
     type Cell = T::Acc;
     type Value = T;
     type Wide = T::Acc;
@@ -77,6 +82,7 @@ impl<T: Number> Join for Sum<T> {
 struct FirstSum<T>(PhantomData<T>);
 
 impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
+    const CHAINS: bool = true;
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -90,6 +96,7 @@ impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
 struct Prod<T>(PhantomData<T>);
 
 impl<T: Number> Join for Prod<T> {
+    const CHAINS: bool = true;
     type Cell = T::Acc;
     type Value = T;
     type Wide = T::Acc;
@@ -128,6 +135,7 @@ impl<T: Number> Join for Div<T> {
 struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
+    const CHAINS: bool = true;
     type Cell = T;
     type Value = T;
     type Wide = T;

@@ -469,23 +469,64 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
                     piece::<L, R, W, 16>(i, left.add(done), right.add(done), each);
                     done += 16;
                 }
-                if len & 8 != 0 {
-                    piece::<L, R, W, 8>(i, left.add(done), right.add(done), each);
-                    done += 8;
-                }
-                if len & 4 != 0 {
-                    piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
-                    done += 4;
-                }
-                if len & 2 != 0 {
-                    piece::<L, R, W, 2>(i, left.add(done), right.add(done), each);
-                    done += 2;
-                }
-                if len & 1 != 0 {
-                    piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
-                }
+                rest(i, len, left.add(done), right.add(done), each);
             },
         );
+    }
+}
+
+/// The last elements of row `i`, of which there are `len` modulo 16.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
+    i: usize,
+    len: usize,
+    left: *mut L,
+    right: *const R,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let mut done = 0;
+    // SAFETY: the caller's promise; the pieces together have that length.
+    unsafe {
+        if len & 8 != 0 {
+            piece::<L, R, W, 8>(i, left, right, each);
+            done += 8;
+        }
+        if len & 4 != 0 {
+            piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
+            done += 4;
+        }
+        if len & 2 != 0 {
+            piece::<L, R, W, 2>(i, left.add(done), right.add(done), each);
+            done += 2;
+        }
+        if len & 1 != 0 {
+            piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
+        }
+    }
+}
+
+/// Joins `len` elements on the right, fewer than 32, into those on the left.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+pub(super) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
+    len: usize,
+    left: *mut L,
+    right: *const R,
+    join: impl Fn(&mut L, W),
+) {
+    let each = |_, cell: &mut L, value| join(cell, value);
+    let sixteen = len & 16;
+    // SAFETY: the caller's promise; the pieces together have that length.
+    unsafe {
+        if sixteen != 0 {
+            piece::<L, R, W, 16>(0, left, right, &each);
+        }
+        rest(0, len, left.add(sixteen), right.add(sixteen), &each);
     }
 }
 

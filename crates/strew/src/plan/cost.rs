@@ -4,7 +4,6 @@ use super::Request;
 use super::space::{Cut, Space};
 use super::split::{self, Split};
 use super::tiles;
-use super::trial::NARROW;
 use super::way::threads;
 use crate::error::Problem;
 use crate::kernel::{Combine, Nan};
@@ -294,6 +293,9 @@ const UPDATES_TABLE: usize = 1 << 20;
 
 /// The table takes at most one of so many bytes of a part's updates.
 const UPDATES_PER_TABLE: usize = 8;
+
+/// The widest rows of which it is, in bytes.
+const NARROW: usize = 64;
 
 /// Why updates cannot be shared out among tables, if so.
 fn not_by_updates(

@@ -21,7 +21,7 @@ use std::time::Instant;
 const TRIED: usize = 32;
 
 /// Bytes of a row, at most, for which another thread may be too many.
-pub(super) const NARROW: usize = 64;
+const NARROW: usize = 128;
 
 impl Execution {
     /// Whether the run tries one thread and several, and goes on as was faster.

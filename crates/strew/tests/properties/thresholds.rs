@@ -213,6 +213,44 @@ fn long_lines() {
     }
 }
 
+/// Lines that begin with as many changes of the index as are taken to be few, or one more; also of rows, and what follows is
+/// anything.
+#[test]
+fn repeated_cells() {
+    let mut random = Random(16);
+    for dtype in DType::ALL {
+        for (count, changes) in [(511, 0), (512, 0), (513, 4), (700, 5), (16_384 + 700, 4)] {
+            // Runs of equal values at first, and then whatever comes.
+            let mut values: Vec<i64> = (0..200).map(|i| (i / 25).min(changes)).collect();
+            values.extend(random.indices(count - values.len(), 19, Spread::Skewed));
+            for index_type in [DType::I32, DType::I64] {
+                let index = Array::of_ints(index_type, &[count], &values);
+                let reduce = any_reduce(dtype, &mut random);
+                let input = random.array(dtype, &[19], Style::Special);
+                let src = random.array(dtype, &[count], Style::Special);
+                in_place(&input, 0, &index, &src, reduce, true);
+                let src = random.array(dtype, &[count, 5], Style::Tame);
+                rows_anew(&src, &index, 19, "sum");
+            }
+        }
+    }
+}
+
+/// An index value out of bounds at any place of a line whose cells repeat: nothing is changed.
+#[test]
+fn repeated_cells_out_of_bounds() {
+    for at in [0, 1, 127, 128, 600, 999] {
+        let mut values = vec![3; 1000];
+        values[at] = 7;
+        let index = Array::of_ints(DType::I64, &[1000], &values);
+        let src = Random(17).array(DType::F32, &[1000], Style::Tame);
+        let (src, index) = (Strided::plain(&src), Strided::plain(&index));
+        let error = call("torch_scatter.scatter_sum", values_of_rows(&src, &index, 7)).unwrap();
+        let error = error.run().unwrap_err().to_string();
+        assert!(error.contains(&format!("index[{at}] = 7")), "{error}");
+    }
+}
+
 /// Elements along every axis, in lines that are too many to be taken at once.
 #[test]
 fn many_lines() {
@@ -302,32 +340,60 @@ fn grouped_by_row() {
     }
 }
 
-/// Sums of rows of 2 to 8 elements, whose index is used as it is.
+/// Sums of rows of 2 to 31 elements, whose index is used as it is, and of one less and one more.
 #[test]
 fn short_rows() {
     let mut random = Random(13);
-    for width in 1..=9 {
-        for dtype in DType::ALL {
+    let spreads = Spread::ALL.into_iter().cycle();
+    for (width, spread) in (1..=33).zip(spreads) {
+        // What has loops of its own, and one type that has none.
+        let types = match width {
+            ..10 => &DType::ALL[..],
+            _ => &[
+                DType::F32,
+                DType::F64,
+                DType::I32,
+                DType::U32,
+                DType::I64,
+                DType::U64,
+                DType::F16,
+            ],
+        };
+        for &dtype in types {
             for index_type in [DType::I32, DType::I64] {
-                let values = random.indices(1100, 50, Spread::Skewed);
+                let values = random.indices(1100, 50, spread);
                 let index = Array::of_ints(index_type, &[1100], &values);
                 let src = random.array(dtype, &[1100, width], Style::Tame);
                 rows_anew(&src, &index, 50, "sum");
             }
         }
     }
+    // Some rows with the same index value.
+    for width in [2, 9, 31] {
+        let values = random.indices(3 * 200, 50, Spread::Skewed);
+        let index = Array::of_ints(DType::I64, &[3, 200, 1], &values);
+        let src = random.array(DType::F32, &[3, 200, width], Style::Tame);
+        rows_along(1, &src, &index, 50, "sum");
+    }
     let wrong = Array::of_ints(DType::I32, &[300], &[[3; 299].as_slice(), &[7]].concat());
-    let src = random.array(DType::F32, &[300, 4], Style::Tame);
-    let (src, index) = (Strided::plain(&src), Strided::plain(&wrong));
-    let values = values_of_rows(&src, &index, 7);
-    let error = call("torch_scatter.scatter_sum", values).unwrap().run();
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("index[299] = 7"), "{error}");
+    for width in [4, 20] {
+        let src = random.array(DType::F32, &[300, width], Style::Tame);
+        let (src, index) = (Strided::plain(&src), Strided::plain(&wrong));
+        let values = values_of_rows(&src, &index, 7);
+        let error = call("torch_scatter.scatter_sum", values).unwrap().run();
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("index[299] = 7"), "{error}");
+    }
 }
 
 /// A new tensor of reduced rows, on one thread and on some; gives the strategy that is chosen.
 fn rows_anew(src: &Array, index: &Array, cells: usize, reduce: &str) -> Strategy {
-    let expected = naive::torch_scatter::scatter(src, index, 0, None, Some(cells), reduce);
+    rows_along(0, src, index, cells, reduce)
+}
+
+/// Likewise, along an axis.
+fn rows_along(dim: usize, src: &Array, index: &Array, cells: usize, reduce: &str) -> Strategy {
+    let expected = naive::torch_scatter::scatter(src, index, dim, None, Some(cells), reduce);
     let dtype = src.dtype;
     let what = || format!("{reduce} {dtype} {:?}", src.shape);
     let (src, index) = (Strided::plain(src), Strided::plain(index));
@@ -338,14 +404,14 @@ fn rows_anew(src: &Array, index: &Array, cells: usize, reduce: &str) -> Strategy
             force: None,
             split,
         };
-        let made_by = call(&name, values_of_rows(&src, &index, cells)).unwrap();
+        let made_by = call(&name, values_along(dim, &src, &index, cells)).unwrap();
         let output = run(made_by, way, Needs::of(reduce, dtype)).expect("any strategy will do");
         assert_matches(&made(&output), &expected, false, &what);
         if reduce == "min" || reduce == "max" {
             assert_eq!(Some(positions(&output)), expected.arg, "{}", what());
         }
     }
-    let call = call(&name, values_of_rows(&src, &index, cells)).unwrap();
+    let call = call(&name, values_along(dim, &src, &index, cells)).unwrap();
     call.execution().unwrap().strategy()
 }
 
@@ -354,10 +420,19 @@ fn values_of_rows<'v>(
     index: &'v Strided,
     cells: usize,
 ) -> Vec<(&'static str, Value<'v>)> {
+    values_along(0, src, index, cells)
+}
+
+fn values_along<'v>(
+    dim: usize,
+    src: &'v Strided,
+    index: &'v Strided,
+    cells: usize,
+) -> Vec<(&'static str, Value<'v>)> {
     vec![
         ("src", src.input()),
         ("index", index.input()),
-        ("dim", Value::Int(0)),
+        ("dim", Value::Int(dim as i64)),
         ("dim_size", Value::Int(cells as i64)),
     ]
 }

@@ -453,6 +453,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             step: inner.step,
             term: *term,
             count,
+            width: walk.width(),
             stretch,
             index: first,
             narrow,
