@@ -1,7 +1,7 @@
 //! The one loop nest: pairs of rows, each a window of elements.
 
 use super::number::Convert;
-use super::simd::Isa;
+use super::simd::{Isa, turn_by_turn};
 use smallvec::SmallVec;
 
 /// One axis of a window, with the byte steps of both sides.
@@ -468,6 +468,7 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
                 while len - done >= 16 {
                     piece::<L, R, W, 16>(i, left.add(done), right.add(done), each);
                     done += 16;
+                    turn_by_turn();
                 }
                 rest(i, len, left.add(done), right.add(done), each);
             },

@@ -40,6 +40,17 @@ impl Isa for Avx2 {
     const F16C: bool = true;
 }
 
+/// In a loop of few turns, each of which is vectors already: the compiler would make another one besides, many times as long, that
+/// does sixteen turns at once.
+#[inline(always)]
+pub(super) fn turn_by_turn() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    // SAFETY: it is no instruction at all.
+    unsafe {
+        std::arch::asm!("", options(nomem, nostack, preserves_flags));
+    }
+}
+
 /// Evaluates `$work` compiled for AVX-512, for AVX2 and for the baseline, whichever this computer
 /// has, with `$isa` standing for it. What it calls must be inlined to profit. No two versions
 /// differ in a bit: vectors of another width do the same arithmetic, and nothing is contracted into
