@@ -1,6 +1,7 @@
 //! Updates straight into the destination.
 
 use super::Combine;
+use super::afresh::begin;
 use super::convert::Converter;
 use super::copy::{LARGE, copy_rows_past_caches, past_caches, whole};
 use super::counted::counted_loops;
@@ -15,7 +16,7 @@ use super::rows::{Ahead, At, Dim, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, Cursor, OutOfBounds, ROWS, Read, Walk};
 use crate::error::Problem;
-use crate::tensor::DynViewMut;
+use crate::tensor::{DType, DynViewMut};
 
 /// Whether a walk copies whole cache lines all over a destination that no cache holds.
 fn goes_past_caches(walk: &Walk<'_>) -> bool {
@@ -44,8 +45,8 @@ pub(crate) struct Direct {
     reset: Loop,
     window: Dims,
     reset_window: Dims,
-    /// Bytes of a cell.
-    size: usize,
+    /// The type of a cell.
+    dtype: DType,
     converter: Option<Converter>,
     /// Rows are copied and not needed again soon: they go past the caches.
     past_caches: bool,
@@ -131,7 +132,7 @@ impl Direct {
             reset: copy_loop(dtype),
             window,
             reset_window,
-            size: dtype.size(),
+            dtype,
             converter,
             past_caches,
         }
@@ -163,6 +164,47 @@ impl Direct {
         // limit, and its types chose the loop; the lines' index values lie in the index.
         let done = unsafe { join(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
+    }
+
+    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_afresh).
+    pub(crate) fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        self.lines.is_some() && cursor.has_numbered_line(index)
+    }
+
+    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index value is the one before: cells that
+    /// are touched for the first time are set to a value before. `None`, and nothing is done, where the next rows are others.
+    ///
+    /// # Errors
+    /// As [`run_lines`](Self::run_lines).
+    ///
+    /// # Panics
+    /// If the marks are not of the destination's rows.
+    pub(crate) fn run_line_afresh(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+        touched: &mut Touched,
+        value: &Bits,
+    ) -> Result<Option<usize>, OutOfBounds> {
+        let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
+            return Err(OutOfBounds);
+        };
+        let mut next = cursor.clone();
+        let Some(lines) = next.lines(index, LINE)? else {
+            return Ok(None);
+        };
+        // SAFETY: as above; there is one axis, and so no line but the first, of single elements of the destination's type.
+        let done = unsafe {
+            if !lines.first().repeats() {
+                return Ok(None);
+            }
+            begin(lines.first(), self.dtype, touched, value) && join(&lines)
+        };
+        if !done {
+            return Err(OutOfBounds);
+        }
+        *cursor = next;
+        Ok(Some(lines.rows()))
     }
 
     /// Joins a block of updates into their cells.
@@ -261,9 +303,9 @@ impl Direct {
     /// They must lie, with the walk's window, inside memory of the walk's element type.
     pub(super) unsafe fn set_at(&self, dst: *mut u8, at: &[isize], value: &Bits) {
         if let [dim] = *self.reset_window
-            && dim.left == self.size.cast_signed()
+            && dim.left == self.dtype.size().cast_signed()
         {
-            let row = Filled::new(value, self.size);
+            let row = Filled::new(value, self.dtype.size());
             // SAFETY: the caller's promise, of rows without gaps.
             return unsafe { row.fill_rows(dst, at, dim.len, self.past_caches) };
         }

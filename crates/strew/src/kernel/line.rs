@@ -7,7 +7,7 @@ use super::decode::Stretch;
 use super::lane::Lane;
 use super::loops::Join;
 use super::number::Convert;
-use super::repeated::{repeated_rows, repeats};
+use super::repeated::repeated_rows;
 use super::rows::{Ahead, prefetch};
 use super::sift::Wanted;
 use super::simd::{Baseline, Isa};
@@ -58,6 +58,11 @@ impl<'l> Lines<'l> {
     /// How many rows they are.
     pub(super) fn rows(&self) -> usize {
         self.first.count * self.count
+    }
+
+    /// The first one.
+    pub(super) fn first(&self) -> &Line<'l> {
+        &self.first
     }
 
     /// Line `n`, which is one of them.
@@ -179,7 +184,7 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     unsafe {
         // Only conversions and rows have something to gain from the machine's instructions.
         let gains = J::Value::EIGHT || J::LEN > 1;
-        match repeats::<J, I>(line) {
+        match J::CHAINS && line.repeats() {
             true if gains => vectorized!(|m| repeated_rows::<J, I>(line, m)),
             true => repeated_singles::<J, I>(line),
             false if gains => vectorized!(|m| dense_rows::<J, I>(line, m)),
@@ -246,6 +251,7 @@ const AT_ONCE: usize = 16;
 const PAGE_AHEAD: usize = 1024;
 
 /// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as few as can be.
+#[inline(never)] // It needs all registers.
 unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();

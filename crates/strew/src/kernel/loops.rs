@@ -135,7 +135,8 @@ impl<T: Number> Join for Div<T> {
 struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
-    const CHAINS: bool = true;
+    // That of integers would be a branch, which goes wrong wherever there are ties.
+    const CHAINS: bool = !T::PLAIN;
     type Cell = T;
     type Value = T;
     type Wide = T;

@@ -8,6 +8,7 @@
 mod simd;
 
 mod accumulators;
+mod afresh;
 mod arg;
 mod cast;
 mod columns;

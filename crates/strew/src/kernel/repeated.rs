@@ -21,13 +21,26 @@ const SHORTEST: usize = 4 * SAMPLE;
 /// How far ahead index and source are fetched, in rows.
 const AHEAD: usize = 1024;
 
-/// Whether the cells of a dense line change so seldom. It is a guess from how the line begins.
-///
+impl Line<'_> {
+    /// Whether the cells of a dense line change so seldom. It is a guess from how the line begins.
+    ///
+    /// # Safety
+    /// So many values of the index as the line has rows can be read.
+    pub(super) unsafe fn repeats(&self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.narrow {
+                true => repeats::<i32>(self),
+                false => repeats::<i64>(self),
+            }
+        }
+    }
+}
+
 /// # Safety
-/// So many values of the index as the line has rows can be read.
-#[inline(always)]
-pub(super) unsafe fn repeats<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    if !J::CHAINS || line.count < SHORTEST {
+/// As for [`Line::repeats`], of an index of this type.
+unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    if line.count < SHORTEST {
         return false;
     }
     let index = line.index.cast::<I>();

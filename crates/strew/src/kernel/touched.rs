@@ -55,6 +55,20 @@ impl Touched {
         count
     }
 
+    /// Touches a row; whether it was not touched before.
+    ///
+    /// # Panics
+    /// If the number is not one of the rows'.
+    #[inline(always)]
+    pub(super) fn touch_one(&mut self, row: usize) -> bool {
+        let word = &mut self.bits.as_mut_slice()[row / 64];
+        let bit = 1 << (row % 64);
+        let first = *word & bit == 0;
+        *word |= bit;
+        self.left -= usize::from(first);
+        first
+    }
+
     /// Touches the rows of a block.
     pub(crate) fn mark(&mut self, block: &Block) {
         let bits = self.bits.as_mut_slice();

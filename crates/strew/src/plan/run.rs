@@ -289,11 +289,30 @@ impl Execution {
             return pass.each(|block| direct.run(walk, block));
         };
         let mut cursor = Cursor::new(walk);
-        pass.each_from(&mut cursor, |block| {
-            direct.reset_first(walk, block, &mut touched, &value);
-            direct.run(walk, block);
-            !touched.is_full()
-        })?;
+        let numbered = direct.has_numbered_line(&cursor, &pass.reader);
+        let mut block = Block::new();
+        block.make_room(&cursor);
+        while !touched.is_full() {
+            let (marks, reader) = (&mut touched, &pass.reader);
+            let line = match numbered {
+                true => direct.run_line_afresh(&mut cursor, reader, marks, &value)?,
+                false => None,
+            };
+            let done = match line {
+                Some(rows) => rows,
+                None => {
+                    let rows = cursor.next(&mut block, reader)?;
+                    if rows > 0 {
+                        direct.reset_first(walk, &block, marks, &value);
+                        direct.run(walk, &block);
+                    }
+                    rows
+                }
+            };
+            if !pass.step(done)? {
+                return Ok(());
+            }
+        }
         // All cells hold a value of their own by now, and nobody needs their numbers any more.
         cursor.forget_numbers();
         pass.join_from(cursor, &mut direct)
@@ -421,48 +440,41 @@ impl Pass<'_, '_, '_> {
         if direct.has_lines(&cursor, &self.reader) {
             loop {
                 let done = direct.run_lines(&mut cursor, &self.reader)?;
-                if done == 0 {
+                if !self.step(done)? {
                     return Ok(());
-                }
-                if !self.progress.step(done.saturating_mul(walk.width())) {
-                    return Err(Problem::Interrupted.into());
                 }
             }
         }
-        self.each_from(&mut cursor, |block| {
-            direct.run(walk, block);
-            true
-        })
+        self.each_from(cursor, |block| direct.run(walk, block))
     }
 
-    pub(super) fn each(&mut self, mut work: impl FnMut(&mut Block)) -> Result<(), Fault> {
-        self.each_from(&mut Cursor::new(self.walk), |block| {
-            work(block);
-            true
-        })
+    pub(super) fn each(&mut self, work: impl FnMut(&mut Block)) -> Result<(), Fault> {
+        self.each_from(Cursor::new(self.walk), work)
     }
 
-    /// Goes on from a place while `work` says so.
+    /// Goes on from a place.
     fn each_from(
         &mut self,
-        cursor: &mut Cursor<'_, '_>,
-        mut work: impl FnMut(&mut Block) -> bool,
+        mut cursor: Cursor<'_, '_>,
+        mut work: impl FnMut(&mut Block),
     ) -> Result<(), Fault> {
         let mut block = Block::new();
-        block.make_room(cursor);
-        let reader = &self.reader;
+        block.make_room(&cursor);
         loop {
-            let taken = cursor.next(&mut block, reader)?;
+            let taken = cursor.next(&mut block, &self.reader)?;
             if taken == 0 {
                 return Ok(());
             }
-            let wanted = work(&mut block);
-            if !self.progress.step(taken.saturating_mul(self.walk.width())) {
-                return Err(Problem::Interrupted.into());
-            }
-            if !wanted {
-                return Ok(());
-            }
+            work(&mut block);
+            self.step(taken)?;
+        }
+    }
+
+    /// So many rows are done; false if there are no more.
+    fn step(&mut self, rows: usize) -> Result<bool, Fault> {
+        match rows == 0 || self.progress.step(rows.saturating_mul(self.walk.width())) {
+            true => Ok(rows > 0),
+            false => Err(Problem::Interrupted.into()),
         }
     }
 }

@@ -229,6 +229,7 @@ fn repeated_cells() {
                 let input = random.array(dtype, &[19], Style::Special);
                 let src = random.array(dtype, &[count], Style::Special);
                 in_place(&input, 0, &index, &src, reduce, true);
+                in_place(&input, 0, &index, &src, reduce, false);
                 let src = random.array(dtype, &[count, 5], Style::Tame);
                 rows_anew(&src, &index, 19, "sum");
             }

@@ -142,6 +142,7 @@ pub(crate) trait Read {
 }
 
 /// A place in a walk: gives its rows block by block, in order.
+#[derive(Clone)]
 pub(crate) struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
     at: SmallVec<[usize; 4]>,
@@ -471,12 +472,29 @@ impl<'w, 'a> Cursor<'w, 'a> {
 
     /// Whether the rows are lines: they have one index that is used as it is.
     pub(in super::super) fn has_lines(&self, index: &impl Read) -> bool {
+        !self.numbers && self.is_of_lines(index)
+    }
+
+    /// Whether the rows are single elements and make one such line, in which an index value is the number of its row.
+    pub(in super::super) fn has_numbered_line(&self, index: &impl Read) -> bool {
+        let walk = self.walk;
+        let ([term], [_] | []) = (walk.terms, walk.rows) else {
+            return false;
+        };
+        let (start, step) = (walk.start, self.along().0.step);
+        let pointed = (start.aux, step.aux, step.dst, term.aux) == (0, 0, 0, 1);
+        let plain = self.numbers && term.is_whole() && walk.width() == 1;
+        plain && pointed && self.is_of_lines(index)
+    }
+
+    /// Whether the rows are lines, but for numbers that somebody may want.
+    fn is_of_lines(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let single = walk.terms.len() == 1;
         let inner = self.along().0.len;
         let long = inner >= SHORTEST_LINE || inner == walk.count();
         let kept = walk.terms.iter().all(line::keeps);
-        let plain = single && long && kept && !self.numbers && index.is_plain(0);
+        let plain = single && long && kept && index.is_plain(0);
         plain && line::fits(&index.stretch(0, &self.at, 1))
     }
 
