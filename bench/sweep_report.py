@@ -8,6 +8,19 @@ from .sweep import LINES, largest_step
 
 __all__ = ["draw", "markdown", "steps"]
 
+# What a reader has to know to tell a cliff from what memory and the order of additions do.
+EXPLAINED = """\
+Steps that are left, and why:
+
+- *cells*: a cell has 4 bytes, so that the destination outgrows one cache after the other. From 64 MiB on, updates are
+  listed by blocks of it first, and the more cells there are, the more of the elements are of the new output, which is
+  written line by line.
+- *window*, 1 to 2: a row is one line of memory, whether one element of it is needed or two.
+- *dtype* with several threads: sums of integers have the same bits however they are bracketed, so that threads share
+  the updates out; sums of floats are made in order, by one thread for each cell.
+- *skew*: in float32 each addition waits for the one before into the same cell.
+"""
+
 # Times in nanoseconds per element, by thread count, line and point.
 Times = dict[str, dict[str, dict[str, float]]]
 
@@ -39,6 +52,9 @@ def markdown(times: Times) -> str:
         "",
     ]
     parts += [f"- {text}" for text in steps(times).splitlines()] + [""]
+    parts += [*EXPLAINED.splitlines(), ""]
+    if caches := _caches():
+        parts += [f"Caches of the machine, from the nearest one on: {', '.join(caches)}.", ""]
     for title, line in LINES.items():
         parts += [f"## {title}", "", f"| {line.along} | {' | '.join(map(_threads, times))} |"]
         parts.append("|---" * (len(times) + 1) + "|")
@@ -47,6 +63,15 @@ def markdown(times: Times) -> str:
             parts.append(f"| {label} | {' | '.join(cells)} |")
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _caches() -> list[str]:
+    """Sizes of the caches for data, as Linux tells them."""
+    found = []
+    for cache in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        if (cache / "type").read_text().strip() != "Instruction":
+            found.append((cache / "size").read_text().strip().replace("K", " KiB"))
+    return found
 
 
 def _threads(threads: str) -> str:
