@@ -91,6 +91,10 @@ const LONG: usize = 512;
 /// A table of this many bytes stays in the nearest caches.
 const NEAR: usize = 256 << 10;
 
+/// The table of a destination of so many bytes is in no cache. Before that, to read single updates at random costs up to six
+/// times as much as to write into the table at random.
+const FAR: usize = 64 << 20;
+
 /// The way of a run, and why.
 ///
 /// Rows in order of their destinations are read one after the other either way; others at random
@@ -117,7 +121,7 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
         if work.in_order {
             return (Way::Grouped, "the updates lie in the order of their rows");
         }
-        if work.staged && destination > NEAR {
+        if work.staged && destination > FAR {
             return (Way::Grouped, "each row is reduced without a table");
         }
         return (Way::InOrder, "single updates are read one after the other");
@@ -140,4 +144,36 @@ const EACH: usize = 1 << 20;
 /// How many threads a grouped run, or a gather, of so many bytes gets.
 pub(crate) fn threads(bytes: usize) -> usize {
     available().min(bytes / EACH).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Way, Work, choose};
+
+    /// Means of single float32 values in any order, into so many cells.
+    fn means(rows: usize) -> Work {
+        let updates = 100_000_000;
+        Work {
+            updates,
+            rows,
+            touched: rows,
+            run: 4,
+            bytes: 4 * updates,
+            pieces: 1,
+            single: true,
+            in_order: false,
+            reductions: 1,
+            staged: true,
+            swept: false,
+            assigns: false,
+            positions: false,
+        }
+    }
+
+    #[test]
+    fn single_updates_are_grouped_where_no_cache_holds_a_table() {
+        assert_eq!(choose(&means(100_000)).0, Way::InOrder);
+        assert_eq!(choose(&means(16 << 20)).0, Way::InOrder);
+        assert_eq!(choose(&means((16 << 20) + 1)).0, Way::Grouped);
+    }
 }
