@@ -10,6 +10,7 @@ use super::explain::Execution;
 use super::run::{Before, Fault, Outputs, unfit};
 use super::space::Space;
 use super::split::Split;
+use crate::kernel::Combine;
 use crate::monitor::Monitor;
 use crate::tensor::{DynView, DynViewMut};
 use crate::threads::Team;
@@ -20,15 +21,22 @@ use std::time::Instant;
 /// A way is tried with one of so many parts of the updates.
 const TRIED: usize = 32;
 
-/// Bytes of a row, at most, for which another thread may be too many.
-const NARROW: usize = 128;
+/// Bytes of a row, at most, for which another thread may be too many,
+const NARROW: usize = 64;
+
+/// and of sums, of which one thread does more in the same time.
+const NARROW_SUM: usize = 128;
 
 impl Execution {
     /// Whether the run tries one thread and several, and goes on as was faster.
     #[must_use]
     pub fn is_tried(&self) -> bool {
         let owned = matches!(self.split(), Some((Split::Owner, _)));
-        let narrow = self.width().saturating_mul(self.sizes()[1]) <= NARROW;
+        let most = match self.request.combine {
+            Combine::Sum => NARROW_SUM,
+            _ => NARROW,
+        };
+        let narrow = self.width().saturating_mul(self.sizes()[1]) <= most;
         // What a run keeps to itself between its updates would be lost between two of them.
         let alone = self.strategy() == Strategy::InOrder && !self.request.from_identity;
         owned && narrow && alone && self.request.split.is_none()
