@@ -294,7 +294,7 @@ const UPDATES_TABLE: usize = 1 << 20;
 /// The table takes at most one of so many bytes of a part's updates.
 const UPDATES_PER_TABLE: usize = 8;
 
-/// The widest rows of which it is, in bytes.
+/// Rows of more bytes are shared out by owner instead.
 const NARROW: usize = 64;
 
 /// Why updates cannot be shared out among tables, if so.

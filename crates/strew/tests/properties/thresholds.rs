@@ -229,10 +229,27 @@ fn repeated_cells() {
                 let input = random.array(dtype, &[19], Style::Special);
                 let src = random.array(dtype, &[count], Style::Special);
                 in_place(&input, 0, &index, &src, reduce, true);
-                in_place(&input, 0, &index, &src, reduce, false);
                 let src = random.array(dtype, &[count, 5], Style::Tame);
                 rows_anew(&src, &index, 19, "sum");
             }
+        }
+    }
+}
+
+/// Every reduction of lines that repeat, or do not, in turn: some cells come again after others, and some never.
+#[test]
+fn repeated_cells_of_every_reduction() {
+    let mut random = Random(18);
+    let count = 2 * 16_384 + 900;
+    let mut values: Vec<i64> = (0..count as i64).map(|i| i / 700 % 30).collect();
+    values[16_384..17_000].copy_from_slice(&random.indices(616, 40, Spread::Uniform));
+    let index = Array::of_ints(DType::I64, &[count], &values);
+    for dtype in DType::ALL {
+        let input = random.array(dtype, &[43], Style::Special);
+        let src = random.array(dtype, &[count], Style::Tame);
+        for reduce in REDUCES.into_iter().filter(|r| defined(dtype, r)) {
+            in_place(&input, 0, &index, &src, reduce, true);
+            in_place(&input, 0, &index, &src, reduce, false);
         }
     }
 }
