@@ -163,10 +163,18 @@ fn a_trial_changes_no_bit() {
             all.set(threads);
             let what = format!("rows of {width} on {threads} threads");
             let mut made = tensor(&vec![1.0f32; cells * width], shape);
+            let mut other = tensor(&vec![1.0f32; cells * width], shape);
             let run = rows(&index, &src, &mut made, Combine::Sum);
             let plan = run.execution().unwrap();
             assert_eq!(plan.strategy(), Strategy::InOrder);
             assert_eq!(plan.is_tried(), threads > 1, "{what}");
+            // Only of sums one thread does so much more with rows of more than 64 bytes.
+            let tried = {
+                let extremes = Combine::Max(strew::Nan::Propagate);
+                let extremes = rows(&index, &src, &mut other, extremes);
+                extremes.execution().unwrap().is_tried()
+            };
+            assert_eq!(tried, threads > 1 && width <= 16, "{what}");
             assert_eq!(
                 plan.split(),
                 (threads > 1).then_some((Split::Owner, threads))
