@@ -132,14 +132,9 @@ impl Execution {
     ) -> Result<(), Fault> {
         let before = outputs.before;
         let parts = Part::whole(space, src, outputs).split(split, threads);
-        let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
-        let pieces = parts.into_iter().zip(&mut faults);
-        team.share(
-            pieces,
-            |(part, fault)| *fault = self.run_part(part, before, monitor, stop),
-            |(part, fault)| *fault = self.run_part(part, before, None, stop),
-        );
-        Fault::first(faults)
+        share(team, parts, monitor, |part, monitor| {
+            self.run_part(part, before, monitor, stop)
+        })
     }
 
     /// Runs one part, on this thread.
@@ -383,6 +378,23 @@ impl Execution {
             pass.progress.writes_are_visible();
         }
     }
+}
+
+/// Does the work of each part on a thread; that of the first one, on this thread, is watched.
+pub(super) fn share<'p, 'i>(
+    team: &Team,
+    parts: Vec<Part<'p, 'i>>,
+    monitor: Option<&dyn Monitor>,
+    run: impl Fn(Part<'p, 'i>, Option<&dyn Monitor>) -> Result<(), Fault> + Sync,
+) -> Result<(), Fault> {
+    let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
+    let pieces = parts.into_iter().zip(&mut faults);
+    team.share(
+        pieces,
+        |(part, fault)| *fault = run(part, monitor),
+        |(part, fault)| *fault = run(part, None),
+    );
+    Fault::first(faults)
 }
 
 /// What the index values of a row add to its offset.

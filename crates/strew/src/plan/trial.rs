@@ -4,22 +4,30 @@
 //! that depends on how near the destination's cache is, and on how much of the memory's bandwidth one core can use alone:
 //! there are machines where two threads need half the time, and others where they need twice as much. Both ways give the same
 //! bits, so a run may begin in one way and end in the other.
+//!
+//! To wake another thread takes as long as a short stretch of the work. So only the work of the parts is measured, from when all
+//! are awake; and if several threads were faster, they go on at once.
 
 use super::cost::Strategy;
 use super::explain::Execution;
-use super::run::{Before, Fault, Outputs, unfit};
+use super::run::{Before, Fault, Outputs, share, unfit};
 use super::space::Space;
-use super::split::Split;
+use super::split::{Part, Split};
 use crate::kernel::Combine;
 use crate::monitor::Monitor;
 use crate::tensor::{DynView, DynViewMut};
 use crate::threads::Team;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// A way is tried with one of so many parts of the updates.
+/// A way is tried with one of so many parts of the updates, at most,
 const TRIED: usize = 32;
+
+/// and with so many bytes of them: what those take is known well enough.
+const ENOUGH: usize = 4 << 20;
 
 /// Bytes of a row, at most, for which another thread may be too many,
 const NARROW: usize = 64;
@@ -59,42 +67,180 @@ impl Execution {
         stop: &AtomicBool,
     ) -> Result<(), Fault> {
         let len = space.axes[axis].len;
-        let updates = self.rows().saturating_mul(self.width()) as u64;
-        let of = |rows: usize| updates / len as u64 * rows as u64;
-        let checked = if self.checks_first() { updates } else { 0 };
-        let mut run = |rows: Range<usize>, shared: bool| -> Result<f64, Fault> {
-            let space = space.stretch(axis, rows.start, rows.len());
-            let src = src.narrow(axis, rows.start, rows.len());
-            let (space, src) = space.zip(src).ok_or_else(unfit)?;
-            let outputs = Outputs {
-                dst: dst.reborrow(),
-                arg: None,
-                before: Before::Nothing,
-            };
-            let watched = monitor.map(|monitor| Stretch {
-                monitor,
-                before: checked + of(rows.start),
-                checked: if checked > 0 { of(rows.len()) } else { 0 },
-                total: checked + updates,
-            });
-            let monitor = watched.as_ref().map(|m| m as &dyn Monitor);
-            let start = Instant::now();
-            match shared {
-                true => {
-                    let sharing = (Split::Owner, team, threads);
-                    self.run_shared(&space, &src, outputs, sharing, monitor, stop)?;
-                }
-                false => self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop)?,
-            }
-            Ok(start.elapsed().as_secs_f64())
+        let trial = Trial {
+            run: self,
+            axis,
+            updates: self.rows().saturating_mul(self.width()) as u64,
+            len: len as u64,
+            stop,
         };
-        let tried = len / TRIED;
-        // After the first one, threads are awake, and cells in the caches.
-        run(0..tried, true)?;
-        let alone = run(tried..2 * tried, false)?;
-        let together = run(2 * tried..3 * tried, true)?;
-        run(3 * tried..len, together < alone)?;
-        Ok(())
+        let bytes = trial.before(1).saturating_mul(self.sizes()[1] as u64);
+        let enough = usize::try_from(ENOUGH as u64 / bytes.max(1)).unwrap_or(len);
+        let tried = (len / TRIED).min(enough.max(1));
+        let mut all = Part {
+            space: space.clone(),
+            src: src.clone(),
+            dst: dst.reborrow(),
+            arg: None,
+        };
+        // After the first stretch cells are in the caches.
+        trial.run(&mut all, 0..tried, monitor)?;
+        let start = Instant::now();
+        trial.run(&mut all, tried..2 * tried, monitor)?;
+        let alone = start.elapsed();
+        let parts = all.split(Split::Owner, threads);
+        let meeting = Meeting::new(parts.len(), alone);
+        let rest = 3 * tried..len;
+        share(team, parts, monitor, |mut part, monitor| {
+            meeting.begin();
+            let start = Instant::now();
+            let done = trial.run(&mut part, 2 * tried..3 * tried, monitor);
+            match meeting.end(start) {
+                Choice::Together => done.and_then(|()| trial.run(&mut part, rest.clone(), monitor)),
+                Choice::Alone => done,
+            }
+        })?;
+        if meeting.choice() == Some(Choice::Together) {
+            return Ok(());
+        }
+        let mut all = Part {
+            space: space.clone(),
+            src: src.clone(),
+            dst,
+            arg: None,
+        };
+        trial.run(&mut all, rest, monitor)
+    }
+}
+
+/// What the stretches of a run have in common.
+struct Trial<'t> {
+    run: &'t Execution,
+    axis: usize,
+    updates: u64,
+    /// The length of the axis.
+    len: u64,
+    stop: &'t AtomicBool,
+}
+
+impl Trial<'_> {
+    /// Updates before a place on the axis.
+    fn before(&self, at: usize) -> u64 {
+        self.updates / self.len * at as u64
+    }
+
+    /// Runs a stretch of a part on this thread.
+    fn run(
+        &self,
+        part: &mut Part<'_, '_>,
+        stretch: Range<usize>,
+        monitor: Option<&dyn Monitor>,
+    ) -> Result<(), Fault> {
+        let space = part.space.stretch(self.axis, stretch.start, stretch.len());
+        let src = part.src.narrow(self.axis, stretch.start, stretch.len());
+        let (space, src) = space.zip(src).ok_or_else(unfit)?;
+        let outputs = Outputs {
+            dst: part.dst.reborrow(),
+            arg: None,
+            before: Before::Nothing,
+        };
+        let checked = |updates| if self.run.checks_first() { updates } else { 0 };
+        let watched = monitor.map(|monitor| Stretch {
+            monitor,
+            before: checked(self.updates) + self.before(stretch.start),
+            checked: checked(self.before(stretch.len())),
+            total: checked(self.updates) + self.updates,
+        });
+        let monitor = watched.as_ref().map(|m| m as &dyn Monitor);
+        let cut = space.cut();
+        let done = self
+            .run
+            .run_serial(&space, &cut, &src, outputs, monitor, self.stop);
+        if done.is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+}
+
+/// How a run goes on after the trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Alone,
+    Together,
+}
+
+/// Where the parts of a run wait for each other, before and after their stretch of the trial, and choose.
+#[derive(Debug)]
+struct Meeting {
+    /// If the parts take less than this, added up, they are faster than one thread. The longest one would not tell: the cut is even
+    /// for the whole run, but a stretch of a sorted index is all of one part.
+    enough: Duration,
+    /// Parts that have yet to come, and those that have yet to be done with the stretch.
+    missing: AtomicUsize,
+    working: AtomicUsize,
+    /// Nanoseconds that the parts took, one after another.
+    taken: AtomicU64,
+    /// What is chosen first is chosen for all.
+    chosen: OnceLock<Choice>,
+}
+
+impl Meeting {
+    /// Who comes later than this has no processor to run on.
+    const PATIENCE: Duration = Duration::from_micros(500);
+
+    /// Of so many parts, where one thread takes `alone` for the whole stretch.
+    fn new(parts: usize, alone: Duration) -> Self {
+        Self {
+            enough: alone.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)),
+            missing: AtomicUsize::new(parts),
+            working: AtomicUsize::new(parts),
+            taken: AtomicU64::new(0),
+            chosen: OnceLock::new(),
+        }
+    }
+
+    /// Waits for the other parts.
+    fn begin(&self) {
+        self.missing.fetch_sub(1, Ordering::Relaxed);
+        let here = Instant::now();
+        while self.missing.load(Ordering::Relaxed) > 0 && self.choice().is_none() {
+            if here.elapsed() > Self::PATIENCE {
+                self.choose(Choice::Alone);
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Waits until a choice has been made, after a stretch that this part began at `start`.
+    fn end(&self, start: Instant) -> Choice {
+        let taken = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.taken.fetch_add(taken, Ordering::Relaxed);
+        if self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let taken = Duration::from_nanos(self.taken.load(Ordering::Relaxed));
+            self.choose(match taken < self.enough {
+                true => Choice::Together,
+                false => Choice::Alone,
+            });
+        }
+        loop {
+            if let Some(choice) = self.choice() {
+                return choice;
+            }
+            if start.elapsed() > self.enough {
+                self.choose(Choice::Alone);
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Chooses, unless somebody else has.
+    fn choose(&self, choice: Choice) {
+        let _ = self.chosen.set(choice);
+    }
+
+    fn choice(&self) -> Option<Choice> {
+        self.chosen.get().copied()
     }
 }
 
