@@ -5,7 +5,7 @@
 use super::number::{Convert, Number, Ordered};
 use super::rows::pairs;
 use super::simd::Isa;
-use super::{Combine, Nan};
+use super::{Combine, Nan, tournament};
 use num_complex::{Complex32, Complex64};
 use std::ops::Range;
 
@@ -44,6 +44,8 @@ pub(super) trait Folds: Number + PartialEq {
     const STRICT: bool;
     /// The minimum or maximum; strict: only what is beyond the cell replaces it.
     fn extreme<const MAX: bool, const STRICT: bool>(cell: Self, value: Self) -> Self;
+    /// What a cell becomes once all values have met it, one after the other.
+    fn extreme_of<const MAX: bool, const STRICT: bool>(cell: Self, values: &[Self]) -> Self;
     /// What an extreme starts from.
     fn start(combine: Combine, seed: Seed) -> Self;
 }
@@ -66,6 +68,11 @@ impl<T: Ordered + Number + PartialEq> Folds for T {
     }
 
     #[inline(always)]
+    fn extreme_of<const MAX: bool, const STRICT: bool>(cell: T, values: &[T]) -> T {
+        tournament::extreme::<T, MAX>(cell, values, Self::extreme::<MAX, STRICT>)
+    }
+
+    #[inline(always)]
     fn start(combine: Combine, seed: Seed) -> T {
         match (combine, seed) {
             (Combine::Max(_), Seed::FiniteExtreme) => T::FINITE_LOWEST,
@@ -82,6 +89,8 @@ macro_rules! without_order {
             const STRICT: bool = false;
             #[inline(always)]
             fn extreme<const MAX: bool, const STRICT: bool>(cell: $t, _: $t) -> $t { cell }
+            #[inline(always)]
+            fn extreme_of<const MAX: bool, const STRICT: bool>(cell: $t, _: &[$t]) -> $t { cell }
             #[inline(always)]
             fn start(_: Combine, _: Seed) -> $t { <$t as Number>::ZERO }
         }

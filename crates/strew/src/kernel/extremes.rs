@@ -8,6 +8,7 @@ use super::number::{Number, Ordered};
 use super::rows::fetch_behind;
 use super::runs::{Job, Run, RunStart};
 use super::sums::{TILE, left};
+use super::tournament;
 
 /// The position of nobody.
 const NOBODY: i64 = -1;
@@ -120,8 +121,13 @@ unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &
             let mut best = start::<T, MAX>(job, cell);
             let first = job.src.wrapping_offset(run.src).cast::<T>();
             if dense && run.count > 0 {
-                for &value in std::slice::from_raw_parts(first, run.count) {
-                    best = better::<T, MAX, NAN>(best, value);
+                let values = std::slice::from_raw_parts(first, run.count);
+                if values.len() >= tournament::ENOUGH {
+                    best = tournament::extreme::<T, MAX>(best, values, better::<T, MAX, NAN>);
+                } else {
+                    for &value in values {
+                        best = better::<T, MAX, NAN>(best, value);
+                    }
                 }
             } else {
                 for k in 0..run.count.cast_signed() {

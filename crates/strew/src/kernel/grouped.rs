@@ -12,8 +12,8 @@ use super::groups::{Groups, Places};
 use super::loops::for_dtype;
 use super::rows::prefetch;
 use super::simd::Isa;
-use super::winners;
 use super::{Combine, Nan};
+use super::{tournament, winners};
 use crate::error::Problem;
 use crate::tensor::{DType, DynView, DynViewMut};
 use smallvec::SmallVec;
@@ -283,6 +283,13 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
         job.src.wrapping_offset(at).cast::<T>()
     };
     let ahead = if groups.in_order() { 0 } else { AHEAD_SINGLE };
+    let dense = groups.in_order() && job.src_row == size_of::<T>().cast_signed();
+    // Many updates, if they are one piece of the source.
+    let side_by_side = |updates: Range<usize>| {
+        let many = dense && updates.len() >= tournament::ENOUGH;
+        // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+        many.then(|| unsafe { std::slice::from_raw_parts(element(updates.start), updates.len()) })
+    };
     let end = groups.start(job.range.end);
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
@@ -322,8 +329,12 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                         let mut value = start;
                         macro_rules! join_all {
                             ($max:literal, $strict:literal) => {
-                                for k in updates.clone() {
-                                    value = T::extreme::<$max, $strict>(value, join(k));
+                                if let Some(values) = side_by_side(updates.clone()) {
+                                    value = T::extreme_of::<$max, $strict>(value, values);
+                                } else {
+                                    for k in updates.clone() {
+                                        value = T::extreme::<$max, $strict>(value, join(k));
+                                    }
                                 }
                             };
                         }

@@ -51,6 +51,7 @@ mod sums;
 mod table;
 mod tile;
 mod touched;
+mod tournament;
 mod ufunc;
 mod unset;
 mod walk;

@@ -414,6 +414,52 @@ fn large_runs_have_the_bits_of_small_ones() {
     }
 }
 
+/// Extremes of many single elements side by side: which zero, and that one NaN is enough.
+#[test]
+fn long_runs_of_extremes() {
+    let mut random = Random(21);
+    let groups = 60;
+    for dtype in DType::ALL.into_iter().filter(|d| !d.is_complex()) {
+        let float = |v: f32| match dtype {
+            DType::F64 => naive::number::write(dtype, naive::Num::F64(v.into())),
+            _ if dtype.is_float() => naive::number::write(dtype, naive::Num::F32(v)),
+            _ => naive::number::write(dtype, naive::Num::Int(v as i128)),
+        };
+        let palettes = [
+            [-1.0, -0.0, 0.0],
+            [1.0, -0.0, 0.0],
+            [f32::NAN, -2.0, 3.0],
+            [f32::NAN, f32::NEG_INFINITY, f32::INFINITY],
+        ]
+        .map(|values| values.map(float));
+        let (mut rows, mut values) = (Vec::new(), Vec::new());
+        for group in 0..groups {
+            let palette = random.pick(&palettes);
+            for _ in 0..random.pick(&[1, 31, 32, 33, 47, 48, 64, 200]) {
+                rows.push(group);
+                // Those at the beginning of a palette are rare.
+                let first = if random.chance(40) { 0 } else { 1 };
+                values.push(palette[first + random.below(3 - first)]);
+            }
+        }
+        let index = Array::of_ints(DType::I64, &[rows.len()], &rows);
+        let mut src = Array::filled(dtype, &[rows.len()], 0);
+        src.data = values;
+        let size = groups as usize;
+        let plan = Plan::new_dyn(&Strided::plain(&index).view(), Some(size), DROP, None).unwrap();
+        for reduce in [Reduce::Min, Reduce::Max, Reduce::Amin, Reduce::Amax] {
+            let expected = expected_anew(&src, &index, 0, size, reduce);
+            for plan in plans(&plan) {
+                let made = plan
+                    .scatter_dyn(&Strided::plain(&src).view(), 0, reduce)
+                    .unwrap();
+                let what = || format!("{reduce} {dtype} {plan:?}");
+                assert_matches(&array_of(&made), &expected, false, &what);
+            }
+        }
+    }
+}
+
 /// Whether two tensors differ in nothing but the bits of NaN.
 fn alike(a: &strew::DynTensor, b: &strew::DynTensor) -> bool {
     let (a, b) = (array_of(a), array_of(b));

@@ -41,6 +41,7 @@ fn long_ones_have_the_naive_loops_bits() {
         for (shape, dim, groups) in [
             (vec![3000, 3], 0, 700),
             (vec![900], 0, 1500),
+            (vec![900], 0, 5),
             (vec![40, 600], 0, 5),
             (vec![2, 1500, 2], 1, 400),
             (vec![700, 3], 1, 2),
@@ -54,7 +55,11 @@ fn long_ones_have_the_naive_loops_bits() {
                     }
                     let basis = Basis {
                         dtype,
-                        style: Style::Tame,
+                        style: if groups == 5 {
+                            Style::Special
+                        } else {
+                            Style::Tame
+                        },
                         spread: Spread::Uniform,
                         seed,
                     };
