@@ -8,6 +8,9 @@ use super::loops::Bits;
 use super::touched::Touched;
 use crate::tensor::DType;
 
+/// How often the index value may change, among those that are [looked at](Line::repeats), for the line to be gone over twice.
+pub(super) const SEEN_AGAIN: usize = 16;
+
 /// Sets the cells that a line touches first, whose number is their index value; false if it met one that is not below the
 /// limit, and stopped.
 ///

@@ -1,7 +1,7 @@
 //! Updates straight into the destination.
 
 use super::Combine;
-use super::afresh::begin;
+use super::afresh::{SEEN_AGAIN, begin};
 use super::convert::Converter;
 use super::copy::{LARGE, copy_rows_past_caches, past_caches, whole};
 use super::counted::counted_loops;
@@ -195,7 +195,7 @@ impl Direct {
         };
         // SAFETY: as above; there is one axis, and so no line but the first, of single elements of the destination's type.
         let done = unsafe {
-            if !lines.first().repeats() {
+            if !lines.first().repeats(SEEN_AGAIN) {
                 return Ok(None);
             }
             begin(lines.first(), self.dtype, touched, value) && join(&lines)

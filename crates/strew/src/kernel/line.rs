@@ -184,7 +184,7 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     unsafe {
         // Only conversions and rows have something to gain from the machine's instructions.
         let gains = J::Value::EIGHT || J::LEN > 1;
-        match J::CHAINS && line.repeats() {
+        match J::CHAINS > 0 && line.repeats(J::CHAINS) {
             true if gains => vectorized!(|m| repeated_rows::<J, I>(line, m)),
             true => repeated_singles::<J, I>(line),
             false if gains => vectorized!(|m| dense_rows::<J, I>(line, m)),
@@ -266,19 +266,28 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
                 later.1.wrapping_add(from).cast(),
                 lines(size_of::<J::Value>()),
             );
-            for i in (from..from + AT_ONCE).step_by(2) {
-                let rows = two(index.add(i));
-                let elements = match size_of::<J::Value>() {
-                    4 => two(src.add(i)),
-                    _ => src.add(i).cast::<[J::Value; 2]>().read(),
-                };
-                let elements = elements.map(Convert::convert);
-                for k in 0..2 {
-                    if !join::<J, false>(line, i + k, rows[k], elements[k]) {
-                        return false;
+            // Written out: the compiler counts the steps of some joins as too many to do that.
+            macro_rules! two_by_two {
+                ($($i:literal)*) => {$(
+                    let i = from + $i;
+                    let rows = match J::STORES {
+                        true => two(index.add(i)),
+                        false => [once(index.add(i)), once(index.add(i + 1))],
+                    };
+                    let elements = match size_of::<J::Value>() {
+                        _ if !J::STORES => [once(src.add(i)), once(src.add(i + 1))],
+                        4 => two(src.add(i)),
+                        _ => src.add(i).cast::<[J::Value; 2]>().read(),
+                    };
+                    let elements = elements.map(Convert::convert);
+                    for k in 0..2 {
+                        if !join::<J, false>(line, i + k, rows[k], elements[k]) {
+                            return false;
+                        }
                     }
-                }
+                )*};
             }
+            two_by_two!(0 2 4 6 8 10 12 14);
         }
         (whole..line.count).all(|i| {
             let element = src.add(i).read().convert();

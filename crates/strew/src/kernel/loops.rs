@@ -2,6 +2,7 @@
 
 use super::line::{LineLoop, lines};
 use super::number::{Bool, Convert, Mean, Number, Ordered};
+use super::repeated::CHANGES;
 use super::rows::{Loop, Rows, each};
 use super::short::short_lines;
 use super::unset::Settable;
@@ -56,9 +57,11 @@ pub(super) use for_dtype;
 pub(super) trait Join: 'static {
     /// Elements that are joined together.
     const LEN: usize = 1;
-    /// Whether a cell's next value depends on the one before, and the reduction is a common one: it pays to
-    /// [keep it in a register](super::repeated).
-    const CHAINS: bool = false;
+    /// How often a cell may give way to another one, among the [values that are looked at](super::repeated), for it to pay to
+    /// keep it in a register; 0 where a cell's next value does not depend on the one before, or the reduction is a rare one.
+    const CHAINS: usize = 0;
+    /// Whether most updates change their cells.
+    const STORES: bool = true;
     type Cell: Copy;
     type Value: Convert<Self::Wide>;
     type Wide: Copy;
@@ -68,7 +71,7 @@ pub(super) trait Join: 'static {
 struct Sum<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sum<T> {
-    const CHAINS: bool = true;
+    const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
     type Wide = T::Acc;
@@ -82,7 +85,7 @@ impl<T: Number> Join for Sum<T> {
 struct FirstSum<T>(PhantomData<T>);
 
 impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
-    const CHAINS: bool = true;
+    const CHAINS: usize = CHANGES;
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -96,7 +99,7 @@ impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
 struct Prod<T>(PhantomData<T>);
 
 impl<T: Number> Join for Prod<T> {
-    const CHAINS: bool = true;
+    const CHAINS: usize = CHANGES;
     type Cell = T::Acc;
     type Value = T;
     type Wide = T::Acc;
@@ -136,7 +139,7 @@ struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
     // That of integers would be a branch, which goes wrong wherever there are ties.
-    const CHAINS: bool = !T::PLAIN;
+    const CHAINS: usize = if T::PLAIN { 0 } else { CHANGES };
     type Cell = T;
     type Value = T;
     type Wide = T;
@@ -160,6 +163,7 @@ impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, S
 struct Seldom<T, const MAX: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
+    const STORES: bool = false;
     type Cell = T;
     type Value = T;
     type Wide = T;

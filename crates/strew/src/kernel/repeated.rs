@@ -12,8 +12,9 @@ use super::simd::Isa;
 /// Index values that are looked at to find out, which are read soon in any case.
 const SAMPLE: usize = 128;
 
-/// Of them so many differ from the one before, at most: each is a branch that is foreseen wrongly.
-const CHANGES: usize = 4;
+/// Of them so many differ from the one before, at most, for a common reduction to keep its cell: each is a branch that is
+/// foreseen wrongly.
+pub(super) const CHANGES: usize = 6;
 
 /// Shorter lines are not looked at.
 const SHORTEST: usize = 4 * SAMPLE;
@@ -22,16 +23,17 @@ const SHORTEST: usize = 4 * SAMPLE;
 const AHEAD: usize = 1024;
 
 impl Line<'_> {
-    /// Whether the cells of a dense line change so seldom. It is a guess from how the line begins.
+    /// Whether the cells of a dense line change seldom, `most` times among those that are looked at. It is a guess from how the
+    /// line begins.
     ///
     /// # Safety
     /// So many values of the index as the line has rows can be read.
-    pub(super) unsafe fn repeats(&self) -> bool {
+    pub(super) unsafe fn repeats(&self, most: usize) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
             match self.narrow {
-                true => repeats::<i32>(self),
-                false => repeats::<i64>(self),
+                true => repeats::<i32>(self, most),
+                false => repeats::<i64>(self, most),
             }
         }
     }
@@ -39,7 +41,7 @@ impl Line<'_> {
 
 /// # Safety
 /// As for [`Line::repeats`], of an index of this type.
-unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>, most: usize) -> bool {
     if line.count < SHORTEST {
         return false;
     }
@@ -51,7 +53,7 @@ unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
             unsafe { (once(index.add(i)).into(), once(index.add(i + 1)).into()) };
         changes += usize::from(here != next);
         // Most lines are told by their first few rows.
-        if changes > CHANGES {
+        if changes > most {
             return false;
         }
     }

@@ -27,7 +27,7 @@ struct Short<J, const N: usize>(PhantomData<J>);
 
 impl<J: Join, const N: usize> Join for Short<J, N> {
     const LEN: usize = N;
-    const CHAINS: bool = J::CHAINS;
+    const CHAINS: usize = J::CHAINS;
     type Cell = [J::Cell; N];
     type Value = [J::Value; N];
     type Wide = [J::Value; N];

@@ -219,15 +219,26 @@ fn long_lines() {
 fn repeated_cells() {
     let mut random = Random(16);
     for dtype in DType::ALL {
-        for (count, changes) in [(511, 0), (512, 0), (513, 4), (700, 5), (16_384 + 700, 4)] {
+        for (count, changes) in [
+            (511, 0),
+            (512, 0),
+            (513, 6),
+            (700, 7),
+            (701, 12),
+            (702, 13),
+            (703, 16),
+            (704, 17),
+            (16_384 + 700, 6),
+        ] {
             // Runs of equal values at first, and then whatever comes.
-            let mut values: Vec<i64> = (0..200).map(|i| (i / 25).min(changes)).collect();
+            let mut values: Vec<i64> = (0..200).map(|i| (i / 7).min(changes)).collect();
             values.extend(random.indices(count - values.len(), 19, Spread::Skewed));
             for index_type in [DType::I32, DType::I64] {
                 let index = Array::of_ints(index_type, &[count], &values);
                 let reduce = any_reduce(dtype, &mut random);
                 let input = random.array(dtype, &[19], Style::Special);
                 let src = random.array(dtype, &[count], Style::Special);
+                in_place(&input, 0, &index, &src, reduce, false);
                 in_place(&input, 0, &index, &src, reduce, true);
                 let src = random.array(dtype, &[count, 5], Style::Tame);
                 rows_anew(&src, &index, 19, "sum");
