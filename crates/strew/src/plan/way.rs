@@ -71,6 +71,8 @@ pub(crate) struct Work {
     pub(crate) reductions: usize,
     /// In order, the updates would go to a table first, for counts or for wide sums.
     pub(crate) staged: bool,
+    /// Sums are wider than the elements.
+    pub(crate) widened: bool,
     /// In order, the whole destination would be gone over before or after the updates.
     pub(crate) swept: bool,
     /// Of a row's updates only the last one counts.
@@ -85,8 +87,15 @@ const WORTH: usize = 1 << 20;
 /// A run of a row as long as this is worth a random access to it, if several reductions share it.
 const SHARED: usize = 128;
 
-/// Likewise if a single reduction would go through a table instead.
+/// From this many bytes on, a running row in registers gains nothing on one in the nearest cache.
 const LONG: usize = 512;
+
+/// Rows with fewer updates than this are over before the running row has paid.
+const FEW: usize = 4;
+
+/// So many single elements of a row, one after the other, are reduced faster where it is known that they are. In fewer, where a
+/// row ends is foreseen wrongly too often; the loops that read an index do not care.
+const MANY: usize = 48;
 
 /// A table of this many bytes stays in the nearest caches.
 const NEAR: usize = 256 << 10;
@@ -118,7 +127,7 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
         return (Way::Grouped, "only rows that take updates are gone over");
     }
     if work.single && work.pieces == 1 {
-        if work.in_order {
+        if work.in_order && !work.widened && work.updates / work.touched.max(1) >= MANY {
             return (Way::Grouped, "the updates lie in the order of their rows");
         }
         if work.staged && destination > FAR {
@@ -132,7 +141,8 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
             "several reductions share the trip over the source",
         );
     }
-    if work.staged && work.run >= if work.in_order { SHARED } else { LONG } {
+    let several = work.updates / work.touched.max(1) >= FEW;
+    if work.staged && work.in_order && several && (SHARED..LONG).contains(&work.run) {
         return (Way::Grouped, "each row is reduced without a table");
     }
     (Way::InOrder, "rows are read one after the other")
@@ -164,6 +174,7 @@ mod tests {
             in_order: false,
             reductions: 1,
             staged: true,
+            widened: false,
             swept: false,
             assigns: false,
             positions: false,
@@ -175,5 +186,32 @@ mod tests {
         assert_eq!(choose(&means(100_000)).0, Way::InOrder);
         assert_eq!(choose(&means(16 << 20)).0, Way::InOrder);
         assert_eq!(choose(&means((16 << 20) + 1)).0, Way::Grouped);
+    }
+
+    #[test]
+    fn updates_in_order_are_grouped_where_rows_have_many() {
+        let sorted = |touched, widened| Work {
+            touched,
+            in_order: true,
+            widened,
+            ..means(touched)
+        };
+        let (many, several) = (100_000_000 / 48, 100_000_000 / 47);
+        assert_eq!(choose(&sorted(many, false)).0, Way::Grouped);
+        assert_eq!(choose(&sorted(several, false)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(many, true)).0, Way::InOrder);
+    }
+
+    #[test]
+    fn sums_of_rows_are_grouped_where_registers_hold_one() {
+        let sorted = |run| Work {
+            run,
+            single: false,
+            in_order: true,
+            ..means(1000)
+        };
+        assert_eq!(choose(&sorted(64)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(128)).0, Way::Grouped);
+        assert_eq!(choose(&sorted(512)).0, Way::InOrder);
     }
 }

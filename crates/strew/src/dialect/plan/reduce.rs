@@ -89,8 +89,13 @@ impl Reduce {
 
     /// Whether cells cannot hold the running result: it is gathered in a table, or by group.
     pub(super) fn is_staged(self, dtype: DType) -> bool {
-        let sums = matches!(self, Self::Sum | Self::Prod);
-        self == Self::Mean || (sums && dtype.accumulator() != dtype)
+        self == Self::Mean || self.is_widened(dtype)
+    }
+
+    /// Whether the running result is of a wider type than the elements.
+    pub(super) fn is_widened(self, dtype: DType) -> bool {
+        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod);
+        sums && dtype.accumulator() != dtype
     }
 
     /// Whether all cells of a new tensor are written beside those that take updates.

@@ -218,6 +218,7 @@ impl Plan {
                 .filter(|&k| !reduces[..k].contains(&reduces[k]))
                 .count(),
             staged: reduces.iter().any(|r| r.is_staged(src.dtype())),
+            widened: reduces.iter().any(|r| r.is_widened(src.dtype())),
             swept: anew && reduces.iter().any(|r| r.is_swept()),
             assigns: reduces.iter().all(|&r| r == Reduce::Assign),
             positions: false,
