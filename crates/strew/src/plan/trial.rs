@@ -77,12 +77,7 @@ impl Execution {
         let bytes = trial.before(1).saturating_mul(self.sizes()[1] as u64);
         let enough = usize::try_from(ENOUGH as u64 / bytes.max(1)).unwrap_or(len);
         let tried = (len / TRIED).min(enough.max(1));
-        let mut all = Part {
-            space: space.clone(),
-            src: src.clone(),
-            dst: dst.reborrow(),
-            arg: None,
-        };
+        let mut all = Part::whole(space, src, into(dst.reborrow()));
         // After the first stretch cells are in the caches.
         trial.run(&mut all, 0..tried, monitor)?;
         let start = Instant::now();
@@ -103,13 +98,16 @@ impl Execution {
         if meeting.choice() == Some(Choice::Together) {
             return Ok(());
         }
-        let mut all = Part {
-            space: space.clone(),
-            src: src.clone(),
-            dst,
-            arg: None,
-        };
-        trial.run(&mut all, rest, monitor)
+        trial.run(&mut Part::whole(space, src, into(dst)), rest, monitor)
+    }
+}
+
+/// Into cells that are as they should be.
+fn into(dst: DynViewMut<'_>) -> Outputs<'_> {
+    Outputs {
+        dst,
+        arg: None,
+        before: Before::Nothing,
     }
 }
 
@@ -139,11 +137,6 @@ impl Trial<'_> {
         let space = part.space.stretch(self.axis, stretch.start, stretch.len());
         let src = part.src.narrow(self.axis, stretch.start, stretch.len());
         let (space, src) = space.zip(src).ok_or_else(unfit)?;
-        let outputs = Outputs {
-            dst: part.dst.reborrow(),
-            arg: None,
-            before: Before::Nothing,
-        };
         let checked = |updates| if self.run.checks_first() { updates } else { 0 };
         let watched = monitor.map(|monitor| Stretch {
             monitor,
@@ -152,7 +145,7 @@ impl Trial<'_> {
             total: checked(self.updates) + self.updates,
         });
         let monitor = watched.as_ref().map(|m| m as &dyn Monitor);
-        let cut = space.cut();
+        let (cut, outputs) = (space.cut(), into(part.dst.reborrow()));
         let done = self
             .run
             .run_serial(&space, &cut, &src, outputs, monitor, self.stop);
