@@ -65,14 +65,16 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (seed >> 33) as usize % below
         };
-        for round in 0..2000 {
+        for round in 0..20_000 {
             let kinds = [
                 some[next(some.len())],
                 some[next(some.len())],
                 some[next(some.len())],
             ];
-            let values: Vec<T> = (0..=round % 100)
-                .map(|_| kinds[if next(30) == 0 { next(3) } else { next(2) }])
+            // The third kind is rare in every other round.
+            let rare = 1 + 29 * (round % 2);
+            let values: Vec<T> = (0..=round / 2 % 100)
+                .map(|_| kinds[if next(rare) == 0 { next(3) } else { next(2) }])
                 .collect();
             let start = some[next(some.len())];
             let mut expected = start;

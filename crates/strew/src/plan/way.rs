@@ -88,7 +88,7 @@ const WORTH: usize = 1 << 20;
 const SHARED: usize = 128;
 
 /// From this many bytes on, a running row in registers gains nothing on one in the nearest cache.
-const LONG: usize = 512;
+const LONG: usize = 256;
 
 /// Rows with fewer updates than this are over before the running row has paid.
 const FEW: usize = 4;
@@ -212,6 +212,6 @@ mod tests {
         };
         assert_eq!(choose(&sorted(64)).0, Way::InOrder);
         assert_eq!(choose(&sorted(128)).0, Way::Grouped);
-        assert_eq!(choose(&sorted(512)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(256)).0, Way::InOrder);
     }
 }
