@@ -107,3 +107,69 @@ fn slices_of_large_arrays() {
         }
     }
 }
+
+/// Rows that a plan reduces group by group into a destination that no cache holds; a few rows take nothing, and one takes many updates.
+#[test]
+fn rows_of_groups() {
+    for (rows, width) in [(150_000, 64), (500_000, 20)] {
+        let updates = 4 * rows;
+        let mut state = 3u64;
+        let mut index = Vec::with_capacity(updates);
+        for k in 0..updates {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let row = match k {
+                _ if k < rows => k,
+                _ if k % 100 == 0 => 77,
+                _ => ((state >> 33) % rows as u64) as usize,
+            };
+            // Nothing goes to the first rows, to some in the middle, and to the last.
+            let empty = row < 2 || (1000..1010).contains(&row) || row == rows - 1;
+            index.push(if empty { 77 } else { row } as i64);
+        }
+        let mut src = Tensor::<f32>::zeros(&[updates, width]).unwrap();
+        for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
+            *value = (n % 1013) as f32 / 16.0 - 20.0;
+        }
+        let mut sums = vec![0.0f32; rows * width];
+        let mut most = vec![f32::NEG_INFINITY; rows * width];
+        let mut counts = vec![0.0f32; rows];
+        for (&row, values) in index.iter().zip(src.as_slice().chunks(width)) {
+            let row = row as usize;
+            counts[row] += 1.0;
+            let cells = row * width..(row + 1) * width;
+            let both = sums[cells.clone()].iter_mut().zip(&mut most[cells]);
+            for ((sum, most), &value) in both.zip(values) {
+                *sum += value;
+                *most = most.max(value);
+            }
+        }
+        let means = sums.iter().enumerate();
+        let means: Vec<f32> = means
+            .map(|(n, sum)| sum / counts[n / width].max(1.0))
+            .collect();
+        for (cell, count) in most.chunks_mut(width).zip(&counts) {
+            if *count == 0.0 {
+                cell.fill(0.0);
+            }
+        }
+        let plan = strew::Plan::new(&index, Some(rows), Bounds::STRICT).unwrap();
+        let plan = plan.with_way(Some(strew::Way::Grouped));
+        let reduces = [strew::Reduce::Sum, strew::Reduce::Mean, strew::Reduce::Amax];
+        for threads in [1, 2, 3] {
+            let plan = plan.clone().with_threads(Some(threads));
+            let together = plan.reduce(src.view(), 0, &reduces).unwrap();
+            for ((reduce, expected), made) in
+                reduces.iter().zip([&sums, &means, &most]).zip(together)
+            {
+                let alone = plan.scatter(src.view(), 0, *reduce).unwrap();
+                assert!(alone.as_slice() == expected, "{reduce}, {threads} threads");
+                assert!(
+                    made.as_slice() == expected,
+                    "{reduce} of three, {threads} threads"
+                );
+            }
+        }
+    }
+}

@@ -222,39 +222,65 @@ pub(super) unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]
     }
 }
 
-/// Elements of a row that are joined in registers at a time.
+/// Elements of a row that are joined in registers side by side, at the least.
 const VECTOR: usize = 16;
 
-/// Joins pieces of rows into an accumulator, which stays in registers vector by vector.
+/// The first of some values, as vectors of them.
+fn vectors<C>(first: *mut C) -> *mut [C; VECTOR] {
+    first.cast()
+}
+
+/// Joins the columns of rows into an accumulator, so many vectors of them at a time as there are names, while as many are left.
+macro_rules! panels {
+    ($from:ident, $acc:expr, $len:expr, $some:expr, $row:expr, $ask:expr, $join:expr, [$($name:ident)*] $($number:literal)*) => {{
+        const WIDTH: usize = VECTOR * [$($number),*].len();
+        while $from + WIDTH <= $len {
+            let part = $from..$from + WIDTH;
+            let at = vectors($acc.add($from));
+            $(let mut $name = at.add($number).read();)*
+            for k in $some.clone() {
+                $ask(k, part.clone());
+                let values = vectors($row(k).cast_mut().add($from));
+                $($join(&mut $name, values.add($number).read());)*
+            }
+            $(at.add($number).write($name);)*
+            $from = part.end;
+        }
+    }};
+}
+
+/// Joins pieces of rows into an accumulator, which stays in registers some vectors at a time. `ask` is told the number of each row
+/// before it is read, and which part of the `len` values is.
 ///
 /// # Safety
 /// `row` gives where `len` values can be read for each number of `some`; the accumulator holds as many, of the type that
 /// `combine` needs.
 #[inline(always)]
-pub(super) unsafe fn join_some<T: Folds>(
+pub(super) unsafe fn join_rows<T: Folds>(
     acc: *mut u8,
     combine: Combine,
     (row, some): (impl Fn(usize) -> *const T, Range<usize>),
     len: usize,
+    ask: impl Fn(usize, Range<usize>),
 ) {
-    // SAFETY: the caller's promise; vectors and what is left behind them together are `len` values.
+    // SAFETY: the caller's promise; panels, vectors and what is left behind them together are `len` values.
     unsafe {
         macro_rules! each {
             ($cell:ty, $how:expr) => {{
                 let (how, acc) = ($how, acc.cast::<$cell>());
-                let whole = len - len % VECTOR;
-                for from in (0..whole).step_by(VECTOR) {
-                    let at = acc.add(from).cast::<[$cell; VECTOR]>();
-                    let mut cells = at.read();
-                    for k in some.clone() {
-                        let values = row(k).add(from).cast::<[T; VECTOR]>().read();
-                        for (cell, value) in cells.iter_mut().zip(values) {
-                            *cell = how(*cell, Convert::<$cell>::convert(value));
-                        }
+                let join = |cells: &mut [$cell; VECTOR], values: [T; VECTOR]| {
+                    for (cell, value) in cells.iter_mut().zip(values) {
+                        *cell = how(*cell, Convert::<$cell>::convert(value));
                     }
-                    at.write(cells);
+                };
+                let mut from = 0;
+                panels!(from, acc, len, some, row, ask, join, [a b c d] 0 1 2 3);
+                panels!(from, acc, len, some, row, ask, join, [a b] 0 1);
+                panels!(from, acc, len, some, row, ask, join, [a] 0);
+                if from < len {
+                    some.clone().for_each(|k| ask(k, from..len));
                 }
-                for from in whole..len {
+                for from in from..len {
                     let mut cell = acc.add(from).read();
                     for k in some.clone() {
                         cell = how(cell, Convert::<$cell>::convert(row(k).add(from).read()));

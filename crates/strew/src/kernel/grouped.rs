@@ -6,12 +6,15 @@
 //! bits are theirs.
 
 use super::accumulators::{
-    Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_some, start_of,
+    Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
+use super::copy::{LARGE, fence, write_past_caches};
 use super::groups::{Groups, Places};
+use super::lane::Lane;
 use super::loops::for_dtype;
 use super::rows::prefetch;
 use super::simd::Isa;
+use super::walk::ROWS;
 use super::{Combine, Nan};
 use super::{tournament, winners};
 use crate::error::Problem;
@@ -26,6 +29,11 @@ const ACCUMULATOR: usize = 2048;
 /// beside the accumulators.
 pub(super) fn rows_ahead(bytes: usize) -> usize {
     (8192 / bytes.max(1)).clamp(2, 24)
+}
+
+/// Likewise where some columns are joined at a time, and those of one update take few places of that cache.
+fn panels_ahead(bytes: usize) -> usize {
+    (65536 / bytes.max(1)).clamp(16, 48)
 }
 
 /// Likewise for single elements.
@@ -44,6 +52,13 @@ pub(crate) struct Grouped<'g> {
     pub(crate) none: Option<i64>,
     /// The axis of source and outputs along which rows lie.
     pub(crate) axis: usize,
+    /// The outputs, those of other parts included, are too large for a cache: what is written does not stay in one.
+    pub(crate) past_caches: bool,
+}
+
+/// Whether outputs of so many bytes are.
+pub(crate) fn is_past_caches(bytes: usize) -> bool {
+    bytes >= LARGE
 }
 
 /// Byte steps along the innermost axis of a piece, and its length.
@@ -67,6 +82,8 @@ pub(super) struct Job<'j> {
     pub(super) inner: Inner,
     /// Per output: its cell of row 0, bytes from one row to the next, and along the inner axis.
     pub(super) outputs: &'j [(*mut u8, isize, isize)],
+    /// See [`Grouped::past_caches`].
+    pub(super) past_caches: bool,
 }
 
 /// The loops of one element type.
@@ -193,6 +210,7 @@ impl Grouped<'_> {
                         src: inner[0],
                     },
                     outputs: &places,
+                    past_caches: self.past_caches,
                 };
                 // SAFETY: `check` has compared source and outputs with the groups, whose rows and
                 // updates are below their sizes; coordinates are inside the other axes, which
@@ -263,7 +281,11 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         if job.inner.len > 1 {
-            return vectorized!(|isa| rows::<T>(job, isa));
+            vectorized!(|isa| rows::<T>(job, isa));
+            if job.past_caches {
+                fence();
+            }
+            return;
         }
         // Which way a number is stored is looked up once: here, every nanosecond counts.
         match job.groups.order() {
@@ -290,7 +312,7 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
         // SAFETY: the caller's promise: they are the group's, which lie one after the other.
         many.then(|| unsafe { std::slice::from_raw_parts(element(updates.start), updates.len()) })
     };
-    let end = groups.start(job.range.end);
+    let end = groups.kept();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         if updates.is_empty() {
@@ -360,12 +382,67 @@ struct Room<const N: usize>([std::mem::MaybeUninit<u8>; N]);
 /// Accumulators that a run has at most: sum, product, and the extremes of both kinds.
 const MOST_FOLDS: usize = 6;
 
+/// Rows of a group that are joined at a time: those that come find room beside them.
+const MOST_ROWS: usize = ROWS / 2;
+
+/// Where the rows of some updates begin, and of those that come behind them.
+struct Coming {
+    first: usize,
+    places: Lane<*const u8>,
+}
+
+impl Coming {
+    fn new() -> Self {
+        Self {
+            first: 0,
+            places: Lane::new(),
+        }
+    }
+
+    /// Those of the `k`th update on, in the order of the groups, up to one beyond at the least if there are as many.
+    #[inline(always)]
+    fn at(&mut self, k: usize, beyond: usize, job: &Job<'_>) -> &[*const u8] {
+        let known = self.first + self.places.len();
+        if k < self.first || known < beyond.min(job.groups.kept()) {
+            self.look_up(k, job);
+        }
+        &self.places[k - self.first..]
+    }
+
+    fn look_up(&mut self, first: usize, job: &Job<'_>) {
+        let len = ROWS.min(job.groups.kept() - first);
+        let places = self.places.fill_with(std::ptr::null(), len);
+        self.first = first;
+        let row = |update: usize| {
+            let at = update.cast_signed() * job.src_row;
+            job.src.wrapping_offset(at)
+        };
+        match job.groups.order() {
+            Places::Same => {
+                for (place, update) in places.iter_mut().zip(first..) {
+                    *place = row(update);
+                }
+            }
+            Places::Narrow(order) => {
+                for (place, &update) in places.iter_mut().zip(&order[first..]) {
+                    *place = row(update as usize);
+                }
+            }
+            Places::Wide(order) => {
+                for (place, &update) in places.iter_mut().zip(&order[first..]) {
+                    *place = row(update as usize);
+                }
+            }
+        }
+    }
+}
+
 /// Groups of rows.
 #[inline(always)]
 unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     let groups = job.groups;
     let order = groups.order();
-    let end = groups.start(job.range.end);
+    let end = groups.kept();
     let size = size_of::<T>();
     let dense = job.inner.src == size.cast_signed();
     let width = ACCUMULATOR / size_of::<T>().max(size_of::<T::Acc>());
@@ -376,6 +453,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     assert!(job.folds.len() <= MOST_FOLDS);
     let random = !(groups.in_order() && dense);
     let one_tile = job.inner.len <= width;
+    let mut coming = Coming::new();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         if updates.is_empty() {
@@ -412,18 +490,31 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                     }
                 };
                 if dense && !T::EIGHT {
-                    // Some rows stay in the nearest cache while one vector of them after the other is joined.
-                    for first in updates.clone().step_by(ahead) {
-                        let some = first..updates.end.min(first + ahead);
-                        some.clone().for_each(|k| ask(k + ahead));
+                    // Of several reductions, each goes over some rows while those are in the nearest cache.
+                    let most = match job.folds.len() {
+                        1 => MOST_ROWS,
+                        _ => ahead,
+                    };
+                    let coming_rows = panels_ahead(job.inner.len * size);
+                    for first in updates.clone().step_by(most) {
+                        let count = most.min(updates.end - first);
+                        let places = coming.at(first, first + count + coming_rows, job);
+                        let tile = from.cast_signed() * job.inner.src;
+                        let row = |k: usize| places[k].wrapping_offset(tile).cast::<T>();
                         for (n, fold) in job.folds.iter().enumerate() {
-                            let row = |k: usize| place(k).cast::<T>();
-                            join_some::<T>(
-                                room.add(n * ACCUMULATOR),
-                                fold.combine,
-                                (row, some.clone()),
-                                len,
-                            );
+                            let ask = |k: usize, columns: Range<usize>| {
+                                if random && n == 0 && k + coming_rows < places.len() {
+                                    let columns = row(k + coming_rows).wrapping_add(columns.start)
+                                        ..row(k + coming_rows).wrapping_add(columns.end);
+                                    let bytes =
+                                        columns.end.addr().wrapping_sub(columns.start.addr());
+                                    prefetch(columns.start.cast(), bytes.div_ceil(64));
+                                    // What begins within a line ends in one more.
+                                    prefetch(columns.end.cast::<u8>().wrapping_sub(1), 1);
+                                }
+                            };
+                            let to = room.add(n * ACCUMULATOR);
+                            join_rows::<T>(to, fold.combine, (row, 0..count), len, ask);
                         }
                     }
                 } else {
@@ -449,7 +540,16 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                     let cells = base.wrapping_offset(row * row_step + from.cast_signed() * step);
                     let fold = job.folds[take.fold];
                     let acc = room.add(take.fold * ACCUMULATOR);
-                    finish::<T>(acc, fold, take, count, cells, step, len);
+                    let bytes = len * size;
+                    let lines = step == size.cast_signed()
+                        && bytes.is_multiple_of(64)
+                        && cells.addr().is_multiple_of(64);
+                    if job.past_caches && lines {
+                        finish::<T>(acc, fold, take, count, packed.cast(), step, len);
+                        write_past_caches(packed.cast(), cells, bytes);
+                    } else {
+                        finish::<T>(acc, fold, take, count, cells, step, len);
+                    }
                 }
             }
         }

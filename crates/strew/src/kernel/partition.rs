@@ -5,14 +5,10 @@
 //! destination is touched at a time afterwards that it stays in a cache. Within a block the updates
 //! keep their order.
 
-use super::combine::Direct;
 use super::copy::{fence, write_past_caches};
-use super::fresh::Fresh;
 use super::lane::Lane;
-use super::loops::Bits;
-use super::rows::{Ahead, At, Rows, prefetch};
+use super::rows::{At, prefetch};
 use super::stream::compiled;
-use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
 use crate::tensor::{Buffer, Layout, try_vec};
@@ -39,7 +35,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    fn of(dst: &Layout) -> Self {
+    pub(super) fn of(dst: &Layout) -> Self {
         let (low, high) = dst.extent();
         Self {
             low,
@@ -53,6 +49,11 @@ impl Blocks {
             low: 0,
             count: (bytes >> BLOCK_BITS) + 1,
         }
+    }
+
+    /// The lowest offset, and how many blocks there are.
+    pub(super) fn extent(self) -> (isize, usize) {
+        (self.low, self.count)
     }
 
     /// Bytes that a list of `updates` elements of `size` bytes takes, at most.
@@ -241,14 +242,19 @@ impl Partition {
         }
     }
 
+    /// Whether this is of updates for such a destination.
+    pub(super) fn is_for(&self, dst: &Layout) -> bool {
+        self.layout == *dst
+    }
+
     /// Updates in all that go to these blocks.
-    fn len(&self, blocks: Range<usize>) -> usize {
+    pub(super) fn len(&self, blocks: Range<usize>) -> usize {
         self.chains[blocks].iter().map(|c| c.len).sum()
     }
 
     /// The entries of a block, some at a time, in order: their offsets in the destination, and where
     /// their elements are.
-    fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
+    pub(super) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         let base = self.blocks.low + (block << BLOCK_BITS).cast_signed();
         let chain = self.chains[block];
         let (mut chunk, mut left) = (chain.first, chain.len);
@@ -340,123 +346,5 @@ impl Chunks {
                 }
             },
         );
-    }
-}
-
-/// A share of the blocks of a destination, into which the updates of lists are joined.
-pub(crate) struct Share<'s> {
-    lists: &'s [Partition],
-    direct: &'s Direct,
-    dst: *mut u8,
-    blocks: Range<usize>,
-    /// Marks for the cells of a block, and what those start from that are touched first.
-    afresh: Option<(Touched, Bits)>,
-    /// A destination that nobody has begun yet, and its bytes.
-    fresh: Option<(&'s Fresh<'s>, usize)>,
-}
-
-// SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
-unsafe impl Send for Share<'_> {}
-
-impl<'s> Share<'s> {
-    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
-    /// each. With `start`, cells that are touched for the first time start from it. A destination that
-    /// is `fresh` is begun block by block.
-    ///
-    /// # Panics
-    /// If a list was made for another destination, or `fresh`.
-    pub(crate) fn cut(
-        walk: &'s mut Walk<'_>,
-        direct: &'s Direct,
-        lists: &'s [Partition],
-        count: usize,
-        start: Option<Bits>,
-        fresh: Option<&'s Fresh<'s>>,
-    ) -> Result<Vec<Self>, Problem> {
-        let dst = walk.dst();
-        let same = |list: &Partition| list.layout == *walk.dst_layout();
-        assert!(lists.iter().all(same));
-        let blocks = Blocks::of(walk.dst_layout()).count;
-        let fresh = fresh.map(|fresh| (fresh, fresh.bytes(walk.dst_layout())));
-        let size = walk.dst_layout().dtype().size();
-        let share = |blocks: Range<usize>| -> Result<Self, Problem> {
-            let afresh = match start {
-                Some(start) => Some((Touched::new((1 << BLOCK_BITS) / size)?, start)),
-                None => None,
-            };
-            Ok(Self {
-                lists,
-                direct,
-                dst,
-                blocks,
-                afresh,
-                fresh,
-            })
-        };
-        let updates =
-            |blocks: Range<usize>| -> usize { lists.iter().map(|l| l.len(blocks.clone())).sum() };
-        let total = updates(0..blocks);
-        let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
-        for block in 0..blocks {
-            done += updates(block..block + 1);
-            let full = done.saturating_mul(count) >= total.saturating_mul(shares.len() + 1);
-            if full && shares.len() + 1 < count {
-                shares.push(share(from..block + 1)?);
-                from = block + 1;
-            }
-        }
-        shares.push(share(from..blocks)?);
-        Ok(shares)
-    }
-
-    /// Joins the updates of the next block; gives their number, or nothing if no block is left.
-    pub(crate) fn next(&mut self) -> Option<usize> {
-        let block = self.blocks.next()?;
-        if let Some((marks, _)) = &mut self.afresh {
-            marks.clear();
-        }
-        let base = |list: &Partition| list.blocks.low + (block << BLOCK_BITS).cast_signed();
-        let first = block << BLOCK_BITS;
-        let bytes = |end: usize| first.min(end)..(first + BLOCK).min(end);
-        if let Some((fresh, end)) = self.fresh {
-            // SAFETY: a destination without gaps begins with its first block, and nobody else has this
-            // one, which is of whole elements.
-            unsafe { fresh.begin(self.dst, &bytes(end)) };
-        }
-        for list in self.lists {
-            list.each(block, |at, values| {
-                if let Some((marks, value)) = &mut self.afresh {
-                    let size = list.size.trailing_zeros();
-                    let mut room = Lane::new();
-                    let first = room.fill_with(0isize, at.len());
-                    let cells = at
-                        .iter()
-                        .map(|at| (at - base(list)).cast_unsigned() >> size);
-                    let count = marks.touch(cells, at.iter().copied(), first);
-                    // SAFETY: as below.
-                    unsafe { self.direct.set_at(self.dst, &first[..count], value) };
-                }
-                if let Some((fresh, _)) = self.fresh {
-                    // SAFETY: as below.
-                    unsafe { fresh.look(values, at.len()) };
-                }
-                let rows = Rows {
-                    left: self.dst,
-                    left_at: at,
-                    right: values,
-                    right_at: At::Steps(0, list.size.cast_signed()),
-                    window: &[],
-                    ahead: Ahead::NONE,
-                };
-                // SAFETY: a walk over this destination proved the offsets, and nobody else has this
-                // block's; the values are elements of its type without gaps, in memory of the list's.
-                unsafe { self.direct.join(&rows) };
-            });
-        }
-        if let Some((fresh, end)) = self.fresh {
-            // SAFETY: as at its beginning.
-            unsafe { fresh.end(self.dst, &bytes(end)) };
-        }
-        Some(self.lists.iter().map(|l| l.len(block..block + 1)).sum())
     }
 }

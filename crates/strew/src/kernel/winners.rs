@@ -115,7 +115,7 @@ unsafe fn singles<T: Ordered + Number, const MAX: bool>(
         job.src.wrapping_offset(at).cast::<T>()
     };
     let ahead = if groups.in_order() { 0 } else { AHEAD_SINGLE };
-    let end = groups.start(job.range.end);
+    let end = groups.kept();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         if updates.is_empty() {
@@ -158,7 +158,7 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
         return;
     };
     let order = groups.order();
-    let end = groups.start(job.range.end);
+    let end = groups.kept();
     let size = size_of::<T>();
     let dense = job.inner.src == size.cast_signed();
     let random = !(groups.in_order() && dense);

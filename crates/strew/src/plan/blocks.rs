@@ -7,7 +7,9 @@ use super::run::{Before, Fault, Pass, terms, unfit, unnumbered};
 use super::space::Space;
 use super::split::Split;
 use crate::error::Problem;
-use crate::kernel::{DefaultFloats, Direct, Partition, Share, Walk, clear, identity};
+use crate::kernel::{
+    DefaultFloats, Direct, Listed, Lists, Partition, Share, Source, Walk, clear, identity,
+};
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::{DynView, DynViewMut, Layout};
 use crate::threads::Team;
@@ -49,7 +51,7 @@ impl Execution {
         space: &Space<'_>,
         src: &DynView<'_>,
         mut dst: DynViewMut<'_>,
-        before: Before<'_>,
+        (before, lists): (Before<'_>, Option<&Lists>),
         crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let cut = space.cut_to_elements();
@@ -67,33 +69,27 @@ impl Execution {
         let mut walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
         let direct = Direct::new(&walk, self.request.combine, self.request.unset)?;
 
-        let stretches = stretches(space, src, crew.threads);
-        let mut lists: Vec<Result<Partition, Fault>> = Vec::new();
-        lists.resize_with(stretches.len(), || Err(Fault::OutOfBounds));
-        crew.share(stretches.iter().zip(&mut lists), |piece, monitor| {
-            let ((space, src), list) = piece;
-            *list = self.list(space, src, &layout, (monitor, crew.stop));
-            if list.is_err() {
-                crew.stop.store(true, Ordering::Relaxed);
+        let kept = lists.filter(|lists| lists.fit(src, &layout));
+        let (mut listed, mut anew) = (None, Vec::new());
+        match kept {
+            Some(lists) => {
+                let made = listed.insert(Listed::new(lists, layout.dtype().size())?);
+                self.list_again(made, src, crew)?;
             }
-        });
-        let (mut good, mut faults) = (Vec::new(), Vec::new());
-        for list in lists {
-            match list {
-                Ok(list) => good.push(list),
-                Err(fault) => faults.push(Err(fault)),
-            }
+            None => anew = self.list_all(space, src, &layout, crew)?,
         }
-        Fault::first(faults)?;
+        let source = match &listed {
+            Some(listed) => Source::Kept(listed),
+            None => Source::Anew(&anew),
+        };
 
         // Whatever may fail, fails before the first block is written.
-        let lists = good;
         let start = match self.request.from_identity {
             true => identity(layout.dtype(), self.request.combine),
             false => None,
         };
         let updates = walk.count() as u64;
-        let shares = Share::cut(&mut walk, &direct, &lists, crew.threads, start, fresh)?;
+        let shares = Share::cut(&mut walk, &direct, source, crew.threads, start, fresh)?;
         crew.share(shares, |mut share, monitor| {
             let _floats = DefaultFloats::enter();
             let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
@@ -107,6 +103,58 @@ impl Execution {
             }
         });
         match crew.stop.load(Ordering::Relaxed) && !self.request.visible {
+            true => Err(Problem::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Lists all updates, a stretch on each thread.
+    fn list_all(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        dst: &Layout,
+        crew: &Crew<'_>,
+    ) -> Result<Vec<Partition>, Fault> {
+        let stretches = stretches(space, src, crew.threads);
+        let mut lists: Vec<Result<Partition, Fault>> = Vec::new();
+        lists.resize_with(stretches.len(), || Err(Fault::OutOfBounds));
+        crew.share(stretches.iter().zip(&mut lists), |piece, monitor| {
+            let ((space, src), list) = piece;
+            *list = self.list(space, src, dst, (monitor, crew.stop));
+            if list.is_err() {
+                crew.stop.store(true, Ordering::Relaxed);
+            }
+        });
+        let (mut good, mut faults) = (Vec::new(), Vec::new());
+        for list in lists {
+            match list {
+                Ok(list) => good.push(list),
+                Err(fault) => faults.push(Err(fault)),
+            }
+        }
+        Fault::first(faults)?;
+        Ok(good)
+    }
+
+    /// Puts the elements of a source where lists that are kept say.
+    fn list_again(
+        &self,
+        listed: &mut Listed<'_>,
+        src: &DynView<'_>,
+        crew: &Crew<'_>,
+    ) -> Result<(), Fault> {
+        let total = 2 * src.len() as u64;
+        let parts = listed.parts(src, crew.threads)?;
+        crew.share(parts, |mut part, monitor| {
+            let mut progress = Progress::new(monitor, crew.stop, 0, total);
+            while let Some(done) = part.next() {
+                if !progress.step(done) {
+                    return crew.stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        match crew.stop.load(Ordering::Relaxed) {
             true => Err(Problem::Interrupted.into()),
             false => Ok(()),
         }

@@ -29,6 +29,7 @@ impl Execution {
             mut dst,
             arg,
             before,
+            lists: _,
         } = outputs;
         let combine = self.request.combine;
         let parts = stretches(space, src, threads.min(MOST));
@@ -44,11 +45,13 @@ impl Execution {
             dst: dst.reborrow(),
             arg,
             before,
+            lists: None,
         };
         let others = tables.iter_mut().map(|table| Outputs {
             dst: table.view_mut(),
             arg: None,
             before: Before::Nothing,
+            lists: None,
         });
         let outputs = std::iter::once(first).chain(others);
         let run = |(space, src): &(Space<'_>, DynView<'_>), outputs: Outputs<'_>, monitor| {

@@ -125,6 +125,7 @@ impl Execution {
             mean: None,
             visible: false,
             proven: false,
+            listed: false,
             ungrouped: None,
             force,
             split,

@@ -1,7 +1,9 @@
 //! Runs of a plan that owns its index: group by group, and back again.
 
 use crate::error::Problem;
-use crate::kernel::{self, DefaultFloats, Fold, Grouped, Groups, Numbers, Take, gather};
+use crate::kernel::{
+    self, DefaultFloats, Fold, Grouped, Groups, Numbers, Take, clear, gather, is_past_caches,
+};
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynTensor, DynView, DynViewMut};
 use crate::threads::Team;
@@ -22,6 +24,8 @@ pub(crate) struct Reductions<'r> {
     pub(crate) takes: &'r [Take],
     /// and one more output if positions are wanted: those of the winners, or this where there is none.
     pub(crate) none: Option<i64>,
+    /// Outputs hold anything: rows that take no update are cleared.
+    pub(crate) clears: bool,
 }
 
 /// Reduces the groups into the outputs, shared out among so many threads.
@@ -38,6 +42,7 @@ pub(crate) fn reduce(
     threads: usize,
     visible: bool,
 ) -> Result<(), Problem> {
+    let bytes = outputs.iter().map(|o| o.len() * o.dtype().size()).sum();
     let parts = split_groups(groups, outputs, axis, &balanced(groups, threads));
     let grouped = Grouped {
         groups,
@@ -45,12 +50,42 @@ pub(crate) fn reduce(
         takes: what.takes,
         none: what.none,
         axis,
+        past_caches: is_past_caches(bytes),
     };
     let elements = src.len() as u64;
     share(parts, threads, visible, elements, |part, step| {
         let first_row = part.first_row;
+        if what.clears {
+            clear_untouched(groups, axis, part);
+        }
         grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
     })
+}
+
+/// Clears the rows of a part's outputs that take no update.
+fn clear_untouched(groups: &Groups, axis: usize, part: &mut Part<'_>) {
+    let first = part.first_row;
+    let touched = |&group: &usize| groups.start(group) < groups.start(group + 1);
+    let touched = || {
+        part.range
+            .clone()
+            .filter(touched)
+            .map(|g| groups.row(g) - first)
+    };
+    for output in &mut part.outputs {
+        let end = output.shape()[axis];
+        let mut next = 0;
+        for row in touched().chain([end]) {
+            if next < row {
+                let above = output.reborrow().split_at(axis, next);
+                let between = above.and_then(|(_, above)| above.split_at(axis, row - next));
+                if let Some((mut between, _)) = between {
+                    clear(&mut between);
+                }
+            }
+            next = row + 1;
+        }
+    }
 }
 
 /// Cuts of the groups into as many parts as there are threads.

@@ -57,6 +57,8 @@ pub(crate) struct Request {
     pub(crate) visible: bool,
     /// Every index value has been checked before, and nobody else can change it.
     pub(crate) proven: bool,
+    /// Lists of the updates by block of the destination are there already, but for the elements.
+    pub(crate) listed: bool,
     /// Why updates cannot be grouped by their row, if so.
     pub(crate) ungrouped: Option<&'static str>,
     /// A strategy to use whatever the cost model says.

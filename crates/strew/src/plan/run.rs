@@ -10,8 +10,8 @@ use super::split::{Part, Split};
 use super::zeros::{row_shift, tiles_all};
 use crate::error::Problem;
 use crate::kernel::{
-    Arg, Begin, Block, Cursor, DefaultFloats, Direct, Fresh, Geometry, Lane, OutOfBounds, Table,
-    Term, Touched, Walk, clear, identity,
+    Arg, Begin, Block, Cursor, DefaultFloats, Direct, Fresh, Geometry, Lane, Lists, OutOfBounds,
+    Table, Term, Touched, Walk, clear, identity,
 };
 use crate::monitor::{Monitor, Progress, Watch};
 use crate::tensor::{DynView, DynViewMut, try_vec};
@@ -55,6 +55,8 @@ pub(crate) struct Outputs<'o> {
     /// Positions of winners: one per cell, of the destination's shape.
     pub(crate) arg: Option<DynViewMut<'o>>,
     pub(crate) before: Before<'o>,
+    /// Where in which block of the destination the updates go, if that is known.
+    pub(crate) lists: Option<&'o Lists>,
 }
 
 /// What is to be done about a destination before the first update.
@@ -107,7 +109,8 @@ impl Execution {
                 monitor,
                 stop: &stop,
             };
-            return self.by_block(space, src, outputs.dst, outputs.before, &crew);
+            let known = (outputs.before, outputs.lists);
+            return self.by_block(space, src, outputs.dst, known, &crew);
         }
         if split == Split::Updates {
             return self.run_by_updates(space, src, outputs, (&team, threads), monitor, &stop);
@@ -151,7 +154,12 @@ impl Execution {
             dst,
             arg,
         } = part;
-        let outputs = Outputs { dst, arg, before };
+        let outputs = Outputs {
+            dst,
+            arg,
+            before,
+            lists: None,
+        };
         let done = self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop);
         if done.is_err() {
             stop.store(true, Ordering::Relaxed);
@@ -172,6 +180,7 @@ impl Execution {
             mut dst,
             arg,
             before,
+            lists,
         } = outputs;
         if self.strategy() == Strategy::Partition {
             let crew = Crew {
@@ -180,7 +189,7 @@ impl Execution {
                 monitor,
                 stop,
             };
-            return self.by_block(space, src, dst, before, &crew);
+            return self.by_block(space, src, dst, (before, lists), &crew);
         }
         if let Some(wide) = self.wide(space, cut) {
             return self.run_wide(wide, space, src, dst, monitor, stop);

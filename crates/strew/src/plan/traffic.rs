@@ -11,7 +11,7 @@ use super::explanation::{bytes, seconds};
 use super::space::{Cut, Space, SpaceAxis};
 use super::split::Split;
 use super::tiles;
-use crate::kernel::{BLOCK, Combine};
+use crate::kernel::{BLOCK, Combine, Lists};
 use crate::machine::{Machine, PAGE};
 use crate::tensor::{footprint, lines};
 
@@ -486,7 +486,11 @@ impl Parts<'_> {
     }
 
     fn listed(&self, stages: &mut Vec<Stage>) {
-        let entry = size_of::<u32>() + self.size;
+        let kept = self.execution.request.listed;
+        let (entry, block) = match kept {
+            true => (self.size, Lists::block(self.size)),
+            false => (size_of::<u32>() + self.size, BLOCK),
+        };
         let list = self.cut.count().saturating_mul(entry);
         let mut stage = self.inputs("list the updates by block");
         stage.moves.push(Move {
@@ -496,16 +500,20 @@ impl Parts<'_> {
             fresh: list as u64,
         });
         // The last entries of each block wait for their line to be full.
-        let waiting = (self.whole / BLOCK + 1).saturating_mul(16 * entry);
-        // An update is decoded into a block of offsets, and then put on its list.
-        let visits = self.cut.count().saturating_mul(2);
+        let waiting = (self.whole / block + 1).saturating_mul(16 * entry);
+        // Without lists an update is decoded into a block of offsets, and then put on its list.
+        let visits = self.cut.count().saturating_mul(if kept { 1 } else { 2 });
         stages.push(match self.reach {
             Some(_) => stage.visits(visits, entry, waiting),
             None => stage,
         });
-        let stage = Stage::new("join the lists").moves("list of the updates", list, 0);
+        let mut stage = Stage::new("join the lists").moves("list of the updates", list, 0);
+        if kept {
+            let rows = self.cut.count().saturating_mul(size_of::<u16>());
+            stage = stage.moves("the plan's lists", rows, 0);
+        }
         let stage = self.destination(stage);
-        stages.push(self.scattered(stage, self.size, BLOCK));
+        stages.push(self.scattered(stage, self.size, block));
     }
 
     fn grouped(&self, stages: &mut Vec<Stage>) {

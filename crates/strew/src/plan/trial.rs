@@ -108,6 +108,7 @@ fn into(dst: DynViewMut<'_>) -> Outputs<'_> {
         dst,
         arg: None,
         before: Before::Nothing,
+        lists: None,
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Work {
     pub(crate) pieces: usize,
     /// A row is a single element.
     pub(crate) single: bool,
+    /// Updates of the row that takes most.
+    pub(crate) most: usize,
     /// Updates lie in the order of their rows.
     pub(crate) in_order: bool,
     /// Different reductions that are asked for at once.
@@ -73,12 +75,16 @@ pub(crate) struct Work {
     pub(crate) staged: bool,
     /// Sums are wider than the elements.
     pub(crate) widened: bool,
+    /// To join elements takes longer than to wait for them.
+    pub(crate) computes: bool,
     /// In order, the whole destination would be gone over before or after the updates.
     pub(crate) swept: bool,
     /// Of a row's updates only the last one counts.
     pub(crate) assigns: bool,
     /// The positions of the winners are wanted as well.
     pub(crate) positions: bool,
+    /// A grouped run gets so many.
+    pub(crate) threads: usize,
 }
 
 /// Runs with fewer bytes are over before anything could be gained.
@@ -87,8 +93,26 @@ const WORTH: usize = 1 << 20;
 /// A run of a row as long as this is worth a random access to it, if several reductions share it.
 const SHARED: usize = 128;
 
-/// From this many bytes on, a running row in registers gains nothing on one in the nearest cache.
+/// Beyond this many bytes, rows in order are read piece by piece, which costs more than a running row in registers gains.
 const LONG: usize = 256;
+
+/// A destination of so many bytes is not in the nearest caches,
+const APART: usize = 1 << 20;
+
+/// one of so many hardly in any,
+const OUTSIDE: usize = 16 << 20;
+
+/// and one of so many in none: each update reads and writes what lies far away. A source of so many is not either.
+const NOWHERE: usize = 32 << 20;
+
+/// Rows at random as long as this are read as fast as those one after the other.
+const WIDE: usize = 256;
+
+/// Shorter ones are worth it if counts are gathered in no table for it.
+const TABLED: usize = 64;
+
+/// A row with a larger part of the updates than one of so many is left to one thread for too long.
+const SHARE: usize = 8;
 
 /// Rows with fewer updates than this are over before the running row has paid.
 const FEW: usize = 4;
@@ -107,7 +131,7 @@ const FAR: usize = 64 << 20;
 /// The way of a run, and why.
 ///
 /// Rows in order of their destinations are read one after the other either way; others at random
-/// where updates are grouped. That costs more than to write at random, unless it saves something.
+/// where updates are grouped. Short ones cost more so than to write at random, unless it saves something.
 pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
     if work.bytes < WORTH {
@@ -142,10 +166,31 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
         );
     }
     let several = work.updates / work.touched.max(1) >= FEW;
-    if work.staged && work.in_order && several && (SHARED..LONG).contains(&work.run) {
-        return (Way::Grouped, "each row is reduced without a table");
+    if !several || work.single {
+        return (Way::InOrder, "rows are read one after the other");
     }
-    (Way::InOrder, "rows are read one after the other")
+    if work.in_order {
+        return match work.staged && (SHARED..=LONG).contains(&work.run) {
+            true => (Way::Grouped, "each row is reduced without a table"),
+            false => (Way::InOrder, "rows are read one after the other"),
+        };
+    }
+    // Threads that read what each has for itself are in each other's way less than those that write.
+    let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
+    let enough = if work.staged && !work.widened && destination >= OUTSIDE {
+        TABLED
+    } else if destination >= NOWHERE || several_threads {
+        SHARED
+    } else if work.bytes >= 2 * NOWHERE && destination >= APART {
+        WIDE
+    } else {
+        usize::MAX
+    };
+    let shared = work.most <= work.updates / SHARE;
+    match work.run >= enough && shared && !work.computes {
+        true => (Way::Grouped, "each row of the destination is written once"),
+        false => (Way::InOrder, "rows are read one after the other"),
+    }
 }
 
 /// Bytes of updates that a thread must have: fewer are done before another one has woken up.
@@ -171,13 +216,16 @@ mod tests {
             bytes: 4 * updates,
             pieces: 1,
             single: true,
+            most: 100,
             in_order: false,
             reductions: 1,
             staged: true,
             widened: false,
+            computes: false,
             swept: false,
             assigns: false,
             positions: false,
+            threads: 1,
         }
     }
 
@@ -212,6 +260,60 @@ mod tests {
         };
         assert_eq!(choose(&sorted(64)).0, Way::InOrder);
         assert_eq!(choose(&sorted(128)).0, Way::Grouped);
-        assert_eq!(choose(&sorted(256)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(256)).0, Way::Grouped);
+        assert_eq!(choose(&sorted(257)).0, Way::InOrder);
+    }
+
+    #[test]
+    fn rows_at_random_are_grouped_where_the_destination_is_far() {
+        let far = means(1000);
+        let rows = |rows, run| Work {
+            rows,
+            touched: rows,
+            run,
+            updates: 1 << 20,
+            bytes: run << 20,
+            most: 1 << 17,
+            single: false,
+            staged: false,
+            ..far
+        };
+        let way = |work| choose(&work).0;
+        assert_eq!(way(rows(4096, 256)), Way::Grouped);
+        assert_eq!(way(rows(4095, 256)), Way::InOrder);
+        assert_eq!(way(rows(1 << 18, 128)), Way::Grouped);
+        assert_eq!(way(rows((1 << 18) - 1, 128)), Way::InOrder);
+        let two = |rows| Work { threads: 2, ..rows };
+        assert_eq!(way(two(rows(8192, 128))), Way::Grouped);
+        assert_eq!(way(two(rows(8191, 128))), Way::InOrder);
+        assert_eq!(way(two(rows(1 << 18, 64))), Way::InOrder);
+        let wide = rows(1 << 18, 256);
+        let staged = Work {
+            staged: true,
+            ..rows(1 << 18, 64)
+        };
+        assert_eq!(way(staged), Way::Grouped);
+        assert_eq!(way(wide), Way::Grouped);
+        assert_eq!(
+            way(Work {
+                most: (1 << 17) + 1,
+                ..wide
+            }),
+            Way::InOrder
+        );
+        assert_eq!(
+            way(Work {
+                touched: (1 << 18) + 1,
+                ..wide
+            }),
+            Way::InOrder
+        );
+        assert_eq!(
+            way(Work {
+                computes: true,
+                ..wide
+            }),
+            Way::InOrder
+        );
     }
 }

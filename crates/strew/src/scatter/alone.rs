@@ -107,6 +107,7 @@ impl Scatter<'_> {
             dst: sums.view_mut(),
             arg: None,
             before: fresh.as_ref().map_or(Before::Nothing, Before::Blocks),
+            lists: self.lists,
         };
         let run = execution.run(space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))?;

@@ -109,6 +109,7 @@ impl<'a> Scatter<'a> {
             folds: &[fold],
             takes: &[take],
             none: self.arg,
+            clears: false,
         };
         let outputs = outputs.into_iter().flatten().collect();
         reduce(&groups, &what, 0, &source, outputs, threads, false)?;

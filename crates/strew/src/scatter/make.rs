@@ -89,6 +89,7 @@ impl<'a> Scatter<'a> {
             dst: tensor.view_mut(),
             arg: arg.map(DynTensor::view_mut),
             before,
+            lists: self.lists,
         };
         let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))?;

@@ -17,7 +17,7 @@ pub use reduction::{Finish, Init, Reduction};
 pub(crate) use widen::widened;
 
 use crate::error::Problem;
-use crate::kernel::{Combine, Divisor, Mean, Nan, OutOfBounds, converts, identity};
+use crate::kernel::{Combine, Divisor, Lists, Mean, Nan, OutOfBounds, converts, identity};
 use crate::monitor::is_watched;
 use crate::plan::{Around, Before, Began, Execution, Fault, Outputs, Request, Split, Strategy};
 use crate::tensor::{
@@ -73,6 +73,8 @@ pub struct Scatter<'a> {
     arg: Option<i64>,
     shape: Option<Dims>,
     proven: bool,
+    lists: Option<&'a Lists>,
+    keeps_lists: bool,
     strategy: Option<Strategy>,
     split: Option<(Split, usize)>,
 }
@@ -177,6 +179,8 @@ impl<'a> Scatter<'a> {
             arg: None,
             shape: None,
             proven: false,
+            lists: None,
+            keeps_lists: false,
             strategy: None,
             split: None,
         })
@@ -203,6 +207,21 @@ impl<'a> Scatter<'a> {
     #[must_use]
     pub(crate) fn proven(mut self) -> Self {
         self.proven = true;
+        self
+    }
+
+    /// Where in which block of the destination the updates go, for a run that lists them by block: lists of the same index.
+    #[must_use]
+    pub(crate) fn listed(mut self, lists: Option<&'a Lists>) -> Self {
+        self.lists = lists;
+        self.keeps_lists = lists.is_some();
+        self
+    }
+
+    /// Explain it as a run that has lists.
+    #[must_use]
+    pub(crate) fn keeping_lists(mut self) -> Self {
+        self.keeps_lists = true;
         self
     }
 
@@ -274,6 +293,7 @@ impl<'a> Scatter<'a> {
             mean: self.mean(),
             visible: in_place && !alone,
             proven: self.proven,
+            listed: self.keeps_lists,
             ungrouped: self.ungrouped(alone),
             force: self.strategy,
             split: self.split,
@@ -407,6 +427,7 @@ impl<'a> Scatter<'a> {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
             before: Before::Nothing,
+            lists: self.lists,
         };
         let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))

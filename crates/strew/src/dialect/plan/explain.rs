@@ -3,7 +3,7 @@
 use super::run::stand_in;
 use super::{Plan, Reduce};
 use crate::error::{Problem, Result};
-use crate::kernel::Groups;
+use crate::kernel::{Groups, Lists};
 use crate::machine::Machine;
 use crate::plan::{self, Explanation, Traffic, Way};
 use crate::scatter::{Scatter, Target};
@@ -120,12 +120,20 @@ impl Plan {
             let target = Target::New { dtype, start };
             let destinations = self.destinations(shape, &out, axis)?;
             let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
-            let execution = scatter.proven().execution()?;
+            let scatter = scatter.proven();
+            let keeps = self.keeps_lists(&scatter)?;
+            let scatter = if keeps {
+                scatter.keeping_lists()
+            } else {
+                scatter
+            };
+            let execution = scatter.execution()?;
+            let making = if keeps { self.room_for_lists() } else { 0 };
             if traffic.is_none() {
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));
             }
-            most = most.max(execution.working_memory());
+            most = most.max(execution.working_memory() + making);
             let next = execution.traffic().map(|t| t.clone().of_source(bytes));
             traffic = match (next, traffic) {
                 (Some(next), Some(earlier)) => Some(next.after(earlier)),
@@ -142,6 +150,14 @@ impl Plan {
         match index.groups.get() {
             Some(_) => 0,
             None => Groups::room(index.numbers.len(), index.size, index.facts, self.touched()),
+        }
+    }
+
+    /// Bytes that it takes to make the lists, unless they are there.
+    fn room_for_lists(&self) -> usize {
+        match self.index.lists.get() {
+            Some(_) => 0,
+            None => Lists::room(self.len(), self.size()),
         }
     }
 

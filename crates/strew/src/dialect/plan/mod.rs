@@ -18,7 +18,7 @@ pub(crate) use statistics::Among;
 use super::call::Context;
 use super::operator::{expect_dtype, expect_shape};
 use crate::error::{Class, Problem, Result};
-use crate::kernel::{Facts, Groups, Multiplicity, Numbers};
+use crate::kernel::{Facts, Groups, Lists, Multiplicity, Numbers};
 use crate::plan::{Bounds, Way};
 use crate::tensor::{DynView, Element, TensorView};
 use std::fmt;
@@ -29,7 +29,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// A plan owns a private copy of the row numbers, so a run can find no index out of bounds, and
 /// knows facts about them that it has proven itself. Where it pays, it also keeps for each row of
 /// the destination the list of its updates: then each row is reduced in the nearest cache and written
-/// once, and several reductions share one trip over the source. Every run has the bits of the
+/// once, and several reductions share one trip over the source; or, for single values all over a large
+/// destination, for each block of that. Every run has the bits of the
 /// sequential loop, like the same call without a plan.
 ///
 /// A clone shares everything with the original; a plan can be used from many threads at once.
@@ -66,7 +67,9 @@ struct Index {
     facts: Facts,
     multiplicity: Multiplicity,
     groups: OnceLock<Groups>,
-    /// Held by the one that makes the groups.
+    /// `None`: there are too many rows or updates for lists.
+    lists: OnceLock<Option<Lists>>,
+    /// Held by the one that makes groups or lists.
     making: Mutex<()>,
 }
 
@@ -181,6 +184,7 @@ impl Plan {
                 facts,
                 multiplicity,
                 groups,
+                lists: OnceLock::new(),
                 making: Mutex::new(()),
             }),
             way: None,
@@ -257,8 +261,10 @@ impl Plan {
     /// Bytes of memory that the plan takes at this moment.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let groups = self.index.groups.get().map_or(0, Groups::bytes);
-        self.index.numbers.bytes() + groups
+        let index = &*self.index;
+        let groups = index.groups.get().map_or(0, Groups::bytes);
+        let lists = index.lists.get().and_then(Option::as_ref);
+        index.numbers.bytes() + groups + lists.map_or(0, Lists::bytes)
     }
 
     /// The same plan, whose runs go this way whatever the cost model says.
@@ -293,6 +299,20 @@ impl Plan {
         }
         let made = Groups::new(&index.numbers, index.size, index.facts)?;
         Ok(index.groups.get_or_init(|| made))
+    }
+
+    /// The lists of updates by block of rows, made when they are first wanted.
+    pub(crate) fn lists(&self) -> Result<Option<&Lists>, Problem> {
+        let index = &*self.index;
+        if let Some(lists) = index.lists.get() {
+            return Ok(lists.as_ref());
+        }
+        let _one = index.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lists) = index.lists.get() {
+            return Ok(lists.as_ref());
+        }
+        let made = Lists::new(&index.numbers, index.size)?;
+        Ok(index.lists.get_or_init(|| made).as_ref())
     }
 
     fn context(&self) -> Context {

@@ -90,6 +90,7 @@ impl Plan {
             folds: &[fold],
             takes: &[take],
             none: Some(none),
+            clears: false,
         };
         let outputs = vec![made.view_mut(), arg.view_mut()];
         self.run_grouped(src, axis, &what, outputs, false)?;

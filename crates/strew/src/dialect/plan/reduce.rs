@@ -98,6 +98,16 @@ impl Reduce {
         sums && dtype.accumulator() != dtype
     }
 
+    /// Whether to join elements takes longer than to read rows of them at random: they are compared one by one, or are products of
+    /// products.
+    pub(super) fn computes(self, dtype: DType) -> bool {
+        match self {
+            Self::Min | Self::Max | Self::Amin | Self::Amax => dtype == DType::F16,
+            Self::Prod => dtype.is_complex(),
+            Self::Sum | Self::Mean | Self::Assign => false,
+        }
+    }
+
     /// Whether all cells of a new tensor are written beside those that take updates.
     pub(super) fn is_swept(self) -> bool {
         matches!(self, Self::Min | Self::Max)

@@ -3,13 +3,19 @@
 use super::super::operator::{axis, expect_dtype, expect_shape};
 use super::{Plan, Reduce};
 use crate::error::{Problem, Result};
-use crate::kernel::{Fold, Take};
-use crate::plan::{self, Bounds, Negative, OutOfRange, Reductions, Way, Work};
+use crate::kernel::{Fold, Lists, Take};
+use crate::plan::{self, Bounds, Negative, OutOfRange, Reductions, Strategy, Way, Work};
 use crate::scatter::{Destinations, Place, Scatter, Start, Target};
 use crate::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorView,
     TensorViewMut, overlap_each_other, overlaps_itself,
 };
+
+/// Fewer rows are in some cache, whatever their type.
+const LISTED_ROWS: usize = 1 << 20;
+
+/// To clear a row by itself takes as long as to clear so many bytes in one piece.
+const CLEARED_FOR: usize = 1024;
 
 impl Plan {
     /// Reduces the updates of each row into a new tensor.
@@ -213,15 +219,18 @@ impl Plan {
             bytes: self.len().saturating_mul(row),
             pieces: row.div_ceil(run),
             single: run == size,
+            most: self.max_multiplicity(),
             in_order: self.is_sorted() && self.dropped() == 0,
             reductions: (0..reduces.len())
                 .filter(|&k| !reduces[..k].contains(&reduces[k]))
                 .count(),
             staged: reduces.iter().any(|r| r.is_staged(src.dtype())),
             widened: reduces.iter().any(|r| r.is_widened(src.dtype())),
+            computes: reduces.iter().any(|r| r.computes(src.dtype())),
             swept: anew && reduces.iter().any(|r| r.is_swept()),
             assigns: reduces.iter().all(|&r| r == Reduce::Assign),
             positions: false,
+            threads: self.threads_for(src.len().saturating_mul(size)),
         }
     }
 
@@ -254,7 +263,7 @@ impl Plan {
                     src.clone(),
                     target,
                 )?;
-                let made = scatter.proven().run()?.tensor;
+                let made = self.with_lists(scatter.proven())?.run()?.tensor;
                 Ok(made.expect("a scatter into a new tensor makes one"))
             };
             return reduces.iter().map(each).collect();
@@ -262,6 +271,7 @@ impl Plan {
         let (mut folds, mut takes): (Vec<Fold>, Vec<Take>) = (Vec::new(), Vec::new());
         let mut made = Vec::new();
         let shape = self.shape(src.shape(), axis);
+        let clears = !src.is_empty() && self.clears(src, &shape, reduces);
         for reduce in reduces {
             if *reduce == Reduce::Assign {
                 made.push(DynTensor::zeros_for(src.dtype(), &shape, src.len())?);
@@ -273,10 +283,10 @@ impl Plan {
                 folds.len() - 1
             });
             takes.push(Take { fold: at, ..take });
-            // Rows without updates are not written: they are there from the beginning.
             let (start, _) = reduce.anew();
             let ones = matches!(start, Start::Identity) && self.touched() < self.size();
             made.push(match ones {
+                _ if clears => DynTensor::scratch(src.dtype(), &shape)?,
                 true => crate::scatter::identities(src.dtype(), &shape, &reduce.anew().1)?,
                 false => DynTensor::zeros_for(src.dtype(), &shape, src.len())?,
             });
@@ -293,10 +303,38 @@ impl Plan {
                 folds: &folds,
                 takes: &takes,
                 none: None,
+                clears,
             };
             self.run_grouped(src, axis, &what, folded, false)?;
         }
         Ok(made)
+    }
+
+    /// The scatter, with the plan's lists if it is one that would make its own.
+    fn with_lists<'s>(&'s self, scatter: Scatter<'s>) -> Result<Scatter<'s>, Problem> {
+        match self.keeps_lists(&scatter)? {
+            true => Ok(scatter.listed(self.lists()?)),
+            false => Ok(scatter),
+        }
+    }
+
+    /// Whether it would.
+    pub(super) fn keeps_lists(&self, scatter: &Scatter<'_>) -> Result<bool, Problem> {
+        let single = scatter.updates().len() == self.len() && self.size() >= LISTED_ROWS;
+        Ok(single
+            && Lists::are_made(self.len(), self.size())
+            && scatter.execution()?.strategy() == Strategy::Partition)
+    }
+
+    /// Whether a grouped run into new tensors clears the rows that take no update, one by one: they are few. Otherwise they are as they
+    /// should be from the beginning.
+    fn clears(&self, src: &DynView<'_>, shape: &[usize], reduces: &[Reduce]) -> bool {
+        let untouched = self.size() - self.touched();
+        let cells = shape
+            .iter()
+            .fold(src.dtype().size(), |bytes, &len| bytes.saturating_mul(len));
+        let few = untouched.saturating_mul(CLEARED_FOR) <= cells;
+        untouched == 0 || (few && !reduces.contains(&Reduce::Prod))
     }
 
     pub(super) fn run_grouped(
@@ -368,7 +406,7 @@ impl Plan {
                 src.clone(),
                 target,
             )?;
-            return scatter.proven().run().map(drop);
+            return self.with_lists(scatter.proven())?.run().map(drop);
         }
         let overlap = |with: &str| {
             Err(Problem::Overlap {
@@ -391,6 +429,7 @@ impl Plan {
             folds: &[fold],
             takes: &[take],
             none: None,
+            clears: false,
         };
         self.run_grouped(src, axis, &what, vec![out], true)
     }
