@@ -500,17 +500,26 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         let count = most.min(updates.end - first);
                         let places = coming.at(first, first + count + coming_rows, job);
                         let tile = from.cast_signed() * job.inner.src;
-                        let row = |k: usize| places[k].wrapping_offset(tile).cast::<T>();
+                        assert!(count <= places.len());
+                        // Below: `row` is called for rows below `count` only.
+                        let row = |k: usize| {
+                            let at = places.get_unchecked(k);
+                            at.wrapping_offset(tile).cast::<T>()
+                        };
                         for (n, fold) in job.folds.iter().enumerate() {
                             let ask = |k: usize, columns: Range<usize>| {
-                                if random && n == 0 && k + coming_rows < places.len() {
-                                    let columns = row(k + coming_rows).wrapping_add(columns.start)
-                                        ..row(k + coming_rows).wrapping_add(columns.end);
-                                    let bytes =
-                                        columns.end.addr().wrapping_sub(columns.start.addr());
-                                    prefetch(columns.start.cast(), bytes.div_ceil(64));
+                                // Those in order, too: each is a row of a panel, which hides it from the hardware.
+                                if n == 0
+                                    && let Some(at) = places.get(k + coming_rows)
+                                {
+                                    let at = at.wrapping_offset(tile);
+                                    let bytes = columns.len() * size;
+                                    prefetch(
+                                        at.wrapping_add(columns.start * size),
+                                        bytes.div_ceil(64),
+                                    );
                                     // What begins within a line ends in one more.
-                                    prefetch(columns.end.cast::<u8>().wrapping_sub(1), 1);
+                                    prefetch(at.wrapping_add(columns.end * size - 1), 1);
                                 }
                             };
                             let to = room.add(n * ACCUMULATOR);
