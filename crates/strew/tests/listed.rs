@@ -65,6 +65,8 @@ fn check<T: Element + PartialEq>(size: usize, element: impl Fn(usize) -> T, join
         }
     }
     assert!(plan.memory() > memory, "the plan keeps lists");
+    let told = plan.explain(T::DTYPE, &[index.len()], 0, &[Reduce::Sum]);
+    assert!(told.unwrap().to_string().contains("the plan's lists"));
 }
 
 #[test]

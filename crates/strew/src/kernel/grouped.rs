@@ -501,7 +501,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         let places = coming.at(first, first + count + coming_rows, job);
                         let tile = from.cast_signed() * job.inner.src;
                         assert!(count <= places.len());
-                        // Below: `row` is called for rows below `count` only.
+                        // SAFETY: `join_rows` asks for rows below `count`, so many of which are there.
                         let row = |k: usize| {
                             let at = places.get_unchecked(k);
                             at.wrapping_offset(tile).cast::<T>()
