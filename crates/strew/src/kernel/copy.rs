@@ -4,7 +4,7 @@ use super::loops::copy_loop;
 use super::rows::{Ahead, At, Dim, Dims, Rows};
 use crate::error::Problem;
 use crate::tensor::{DynTensor, DynView, Layout};
-use crate::threads::{Team, available};
+use crate::threads::{available, share};
 use smallvec::SmallVec;
 
 /// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
@@ -49,7 +49,7 @@ pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
             from: view.as_ptr().wrapping_offset(right),
             window,
         });
-        let copy = |stretch: Stretch| {
+        share(threads, stretches, |stretch: Stretch| {
             let rows = Rows {
                 left: stretch.to,
                 left_at: &[0],
@@ -61,11 +61,7 @@ pub(crate) fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
             // SAFETY: the stretches together cover the view on the right, and on the left the new
             // memory, which has as many elements of the same type; no two share any.
             unsafe { copy(&rows) };
-        };
-        match Team::new(threads) {
-            Some(team) if threads > 1 => team.share(stretches, copy, copy),
-            _ => stretches.for_each(copy),
-        }
+        });
     };
     // SAFETY: `write` writes each of the view's elements, and so every byte.
     unsafe { DynTensor::written_by(view.dtype(), view.shape(), write) }

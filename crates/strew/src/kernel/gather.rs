@@ -1,8 +1,9 @@
 //! Rows that are copied one by one: those that an index names, or the last update of each group.
 
 use super::copy::{copy_rows_past_caches, past_caches};
-use super::groups::{Groups, Numbers};
+use super::groups::Groups;
 use super::loops::copy_loop;
+use super::numbers::Numbers;
 use super::rows::{Ahead, At, Dim, Dims, Loop, Rows, prefetch};
 use crate::error::Problem;
 use crate::tensor::{DynView, DynViewMut};

@@ -9,9 +9,10 @@ use super::accumulators::{
     Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
 use super::copy::{LARGE, fence, write_past_caches};
-use super::groups::{Groups, Places};
+use super::groups::Groups;
 use super::lane::Lane;
 use super::loops::for_dtype;
+use super::numbers::Places;
 use super::rows::prefetch;
 use super::simd::Isa;
 use super::walk::ROWS;

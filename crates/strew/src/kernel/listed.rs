@@ -4,8 +4,8 @@
 //! elements and nothing else, to places that it only has to count.
 
 use super::copy::{fence, write_past_caches};
-use super::groups::Numbers;
 use super::lane::Lane;
+use super::numbers::Numbers;
 use super::walk::ROWS;
 use crate::error::Problem;
 use crate::tensor::{Buffer, DynView, Layout, try_vec};
@@ -398,16 +398,17 @@ mod tests {
 
     #[test]
     fn there_are_none_of_too_many_rows() {
-        let narrow = Arc::new(Numbers::Narrow(vec![1, 2, 3]));
+        let numbers = |limit: usize, rows: &[usize]| {
+            let mut numbers = Numbers::with_room("row numbers", rows.len(), limit).unwrap();
+            rows.iter().for_each(|&row| numbers.push(row));
+            Arc::new(numbers)
+        };
+        let narrow = numbers(5, &[1, 2, 3]);
         assert!(Lists::new(&narrow, 1 << 28).unwrap().is_some());
         assert!(Lists::new(&narrow, (1 << 28) + 1).unwrap().is_none());
-        assert!(
-            Lists::new(&Arc::new(Numbers::Wide(vec![1])), 5)
-                .unwrap()
-                .is_none()
-        );
+        assert!(Lists::new(&numbers(1 << 32, &[1]), 5).unwrap().is_none());
         assert!(!Lists::are_made(1 << 32, 5) && !Lists::are_made(usize::MAX, 5));
-        let none = Lists::new(&Arc::new(Numbers::Narrow(Vec::new())), 0);
+        let none = Lists::new(&numbers(0, &[]), 0);
         assert_eq!(none.unwrap().unwrap().len(0..0), 0);
     }
 }

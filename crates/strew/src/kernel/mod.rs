@@ -10,6 +10,7 @@ mod simd;
 mod accumulators;
 mod afresh;
 mod arg;
+mod by_row;
 mod cast;
 mod columns;
 mod combine;
@@ -34,6 +35,7 @@ mod listed;
 mod loops;
 mod multiplicity;
 mod number;
+mod numbers;
 mod panels;
 mod partition;
 mod places;
@@ -60,6 +62,8 @@ mod walk;
 mod weave;
 mod winners;
 
+use crate::tensor::DType;
+
 pub(crate) use self::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 pub(crate) use accumulators::{Fold, Seed, Take};
 pub(crate) use arg::Arg;
@@ -75,13 +79,14 @@ pub(crate) use floats::DefaultFloats;
 pub(crate) use fresh::Fresh;
 pub(crate) use gather::{gather, last};
 pub(crate) use grouped::{Grouped, is_past_caches};
-pub(crate) use groups::{Facts, Groups, Numbers};
+pub(crate) use groups::Groups;
 pub(crate) use handed::handed_back;
 pub(crate) use lane::Lane;
 pub(crate) use listed::{Listed, Lists};
 pub(crate) use loops::{finite_start, identity};
 pub(crate) use multiplicity::Multiplicity;
 pub(crate) use number::{Divisor, Mean, converts};
+pub(crate) use numbers::{Facts, Numbers, Part};
 pub(crate) use panels::{Columns, Count};
 pub(crate) use partition::{BLOCK, Blocks, Partition};
 pub(crate) use places::{nonzero, unravel};
@@ -127,6 +132,16 @@ impl Combine {
     #[inline(always)]
     pub(crate) fn folds(self) -> bool {
         matches!(self, Self::Sum | Self::Prod | Self::Sub | Self::Div)
+    }
+
+    /// Whether to join elements takes longer than to read rows of them at random: they are compared one by one, or are products of
+    /// products.
+    pub(crate) fn computes(self, dtype: DType) -> bool {
+        match self {
+            Self::Min(_) | Self::Max(_) => dtype == DType::F16,
+            Self::Prod => dtype.is_complex(),
+            Self::Sum | Self::Sub | Self::Div | Self::Assign => false,
+        }
     }
 }
 

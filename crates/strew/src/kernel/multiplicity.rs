@@ -1,6 +1,7 @@
 //! How often rows are touched.
 
-use super::groups::{Facts, Groups, Numbers};
+use super::groups::Groups;
+use super::numbers::{Facts, Numbers};
 use crate::error::Problem;
 use crate::tensor::try_vec;
 

@@ -3,9 +3,9 @@
 //! Each element is made of others at its own place, so any number of threads may share a pass out.
 
 use super::floats::DefaultFloats;
-use super::groups::Numbers;
+use super::numbers::Numbers;
 use super::real::Real;
-use crate::threads::Team;
+use crate::threads::share;
 
 /// Elements that are worth a thread: most passes take an exponential of each.
 const EACH: usize = 1 << 14;
@@ -128,13 +128,9 @@ impl Pointwise<'_> {
         let threads = self.threads.min(all.len() / EACH).max(1);
         let lines = (all.len() / self.width).div_ceil(threads);
         let pieces = all.chunks_mut(lines * self.width).enumerate();
-        let one = |(piece, stretch): (usize, &mut [A])| {
+        share(threads, pieces, |(piece, stretch)| {
             let _floats = DefaultFloats::enter();
             work(piece * lines, stretch);
-        };
-        match Team::new(threads) {
-            Some(team) if threads > 1 => team.share(pieces, one, one),
-            _ => pieces.for_each(one),
-        }
+        });
     }
 }

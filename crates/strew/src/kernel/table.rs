@@ -12,7 +12,7 @@ use super::rows::{Ahead, At, Dims, Loop, Rows};
 use super::touched::Touched;
 use super::walk::{Block, ROWS, Walk};
 use crate::error::Problem;
-use crate::tensor::{Buffer, Words};
+use crate::tensor::{Buffer, List};
 
 /// Accumulators and counts of the rows that updates go to.
 pub(crate) struct Table {
@@ -54,7 +54,7 @@ enum Touch {
     All,
     Marks(Touched),
     /// How often.
-    Counts(Words),
+    Counts(List<u64>),
 }
 
 impl Table {
@@ -83,7 +83,7 @@ impl Table {
             row_bytes.saturating_mul(slots),
         )?;
         let touch = match (counts, begin) {
-            (true, _) => Touch::Counts(Words::zeroed(
+            (true, _) => Touch::Counts(List::zeroed_sparse(
                 &|| format!("a table of {slots} counts"),
                 slots,
             )?),
@@ -196,7 +196,7 @@ impl Table {
                 &places[..count]
             }
             Touch::Counts(counts) => {
-                let counts = counts.as_mut_slice();
+                let counts = &mut **counts;
                 if self.begin == Begin::Everywhere {
                     slots.iter().for_each(|&slot| counts[slot] += 1);
                     return &[];
@@ -264,7 +264,7 @@ impl Table {
             let count = match &mut self.touch {
                 Touch::All => 1,
                 Touch::Marks(touched) => u64::from(touched.is_touched(slot)),
-                Touch::Counts(counts) => counts.as_mut_slice()[slot],
+                Touch::Counts(counts) => counts[slot],
             };
             if count > 0
                 && let Some(place) = walk.place(id(slot))

@@ -3,11 +3,11 @@
 use super::lane::Lane;
 use super::walk::Block;
 use crate::error::Problem;
-use crate::tensor::Words;
+use crate::tensor::List;
 
 /// A bit for each row.
 pub(crate) struct Touched {
-    bits: Words,
+    bits: List<u64>,
     rows: usize,
     /// Rows that have not been touched.
     left: usize,
@@ -18,7 +18,7 @@ impl Touched {
     pub(crate) fn new(rows: usize) -> Result<Self, Problem> {
         let what = || format!("marks for {rows} rows");
         Ok(Self {
-            bits: Words::zeroed(&what, rows.div_ceil(64))?,
+            bits: List::zeroed_sparse(&what, rows.div_ceil(64))?,
             rows,
             left: rows,
         })
@@ -26,7 +26,7 @@ impl Touched {
 
     /// No row is touched any more.
     pub(super) fn clear(&mut self) {
-        self.bits.as_mut_slice().fill(0);
+        self.bits.fill(0);
         self.left = self.rows;
     }
 
@@ -41,7 +41,7 @@ impl Touched {
         items: impl Iterator<Item = T>,
         first: &mut [T],
     ) -> usize {
-        let bits = self.bits.as_mut_slice();
+        let bits = &mut *self.bits;
         let mut count = 0;
         for (number, item) in numbers.zip(items) {
             let word = &mut bits[number / 64];
@@ -61,7 +61,7 @@ impl Touched {
     /// If the number is not one of the rows'.
     #[inline(always)]
     pub(super) fn touch_one(&mut self, row: usize) -> bool {
-        let word = &mut self.bits.as_mut_slice()[row / 64];
+        let word = &mut self.bits[row / 64];
         let bit = 1 << (row % 64);
         let first = *word & bit == 0;
         *word |= bit;
@@ -71,7 +71,7 @@ impl Touched {
 
     /// Touches the rows of a block.
     pub(crate) fn mark(&mut self, block: &Block) {
-        let bits = self.bits.as_mut_slice();
+        let bits = &mut *self.bits;
         for number in block.aux().iter().map(|n| n.cast_unsigned()) {
             let word = &mut bits[number / 64];
             let bit = 1 << (number % 64);
@@ -82,7 +82,7 @@ impl Touched {
 
     /// Likewise, where row `n` is `n << shift` bytes behind `first`.
     pub(crate) fn mark_places(&mut self, block: &Block, first: isize, shift: u32) {
-        let bits = self.bits.as_mut_slice();
+        let bits = &mut *self.bits;
         for &place in block.dst() {
             let number = place.wrapping_sub(first).cast_unsigned() >> shift;
             let word = &mut bits[number / 64];
@@ -99,7 +99,7 @@ impl Touched {
 
     /// Whether a row has been touched.
     pub(super) fn is_touched(&mut self, row: usize) -> bool {
-        self.bits.as_mut_slice()[row / 64] & (1 << (row % 64)) != 0
+        self.bits[row / 64] & (1 << (row % 64)) != 0
     }
 
     /// Whether nothing is left to be touched.

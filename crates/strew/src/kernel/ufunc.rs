@@ -3,9 +3,9 @@
 
 use super::cast::cast;
 use super::floats::DefaultFloats;
-use super::groups::Numbers;
 use super::loops::for_dtype;
 use super::number::Bool;
+use super::numbers::Numbers;
 use crate::tensor::{DType, DynView, DynViewMut, offset_of, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};

@@ -6,9 +6,10 @@
 use super::Combine;
 use super::accumulators::Fold;
 use super::grouped::{AHEAD_SINGLE, Job, Loops, MOST_LINES, rows_ahead};
-use super::groups::{Groups, Places};
+use super::groups::Groups;
 use super::loops::for_dtype;
 use super::number::{Number, Ordered};
+use super::numbers::Places;
 use super::rows::prefetch;
 use crate::error::Problem;
 use crate::tensor::DType;

@@ -6,7 +6,7 @@ use super::split::{self, Split};
 use super::tiles;
 use super::way::threads;
 use crate::error::Problem;
-use crate::kernel::{Combine, Nan};
+use crate::kernel::{Combine, Groups, Nan};
 use crate::tensor::DType;
 use crate::threads::available;
 use std::fmt;
@@ -123,21 +123,103 @@ fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
 const GROUPED_ROW: usize = 32;
 const GROUPED_BYTES: usize = 4 << 20;
 
+/// Rows as long as this are worth a random access each to read them group by group,
+const GROUPED_RUN: usize = 256;
+
+/// and shorter ones if no table is needed for it.
+const GROUPED_TABLED: usize = 128;
+
+/// Rows of a destination of so many bytes are mostly in no cache: one thread, and several.
+const GROUPED_FAR: [usize; 2] = [32 << 20, 16 << 20];
+
+/// Updates of a row, on average, from which on they are worth sorting: those that are compared or go through a table, and sums of
+/// one thread.
+const GROUPED_SHARE: [usize; 2] = [4, 8];
+
+/// The sorting takes one of so many bytes of the updates, at most.
+const GROUPED_ROOM: usize = 4;
+
+/// Index values that are looked at to learn how far they spread.
+const GROUPED_SAMPLE: usize = 4096;
+
 /// Why to sort the updates by row pays, if so.
-fn grouping_pays(space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<&'static str> {
+fn grouping_pays(
+    space: &Space<'_>,
+    request: &Request,
+    cut: &Cut,
+    dtype: DType,
+) -> Option<&'static str> {
     let row = cut.width().saturating_mul(dtype.size());
+    let bytes = cut.count().saturating_mul(row);
     let [ref window] = cut.window[..] else {
         return None;
     };
     // A source without gaps, of which the rows are named one by one.
     let dense = window.step.src == dtype.size().cast_signed()
         && matches!(&cut.rows[..], [rows] if rows.step.src == row.cast_signed());
-    let pointed = space.lookups.len() == 1 && dense;
-    let many = cut.count().saturating_mul(row) >= GROUPED_BYTES
+    let [ref lookup] = space.lookups[..] else {
+        return None;
+    };
+    let many = bytes >= GROUPED_BYTES
         && cut.cell_count <= cut.count() / 2
         && u32::try_from(cut.count()).is_ok();
-    (space.arg.is_some() && pointed && many && row >= GROUPED_ROW)
-        .then_some("each row keeps its winners' positions in the nearest cache")
+    if !dense || !many || row < GROUPED_ROW {
+        return None;
+    }
+    if space.arg.is_some() {
+        return Some("each row keeps its winners' positions in the nearest cache");
+    }
+    let several = available() > 1;
+    let widens = request.combine.folds() && dtype.accumulator() != dtype;
+    let long = match (request.mean.is_some(), widens) {
+        (true, false) => GROUPED_TABLED,
+        (_, true) if several => GROUPED_TABLED,
+        _ => GROUPED_RUN,
+    };
+    let quick = request.combine.folds() && !widens && request.mean.is_none();
+    let share = GROUPED_SHARE[usize::from(quick && !several)];
+    let far = GROUPED_FAR[usize::from(several)];
+    let destination = cut.cell_count.saturating_mul(row);
+    let worth = row >= long
+        && cut.count() / share >= cut.cell_count
+        && destination >= far
+        && !request.combine.computes(dtype)
+        && Groups::most(cut.count(), cut.cell_count) <= bytes / GROUPED_ROOM;
+    // What a sample tells is not exact.
+    let apart = || spread(&lookup.index.sample(GROUPED_SAMPLE), cut.cell_count) >= far / row / 2;
+    (worth && apart()).then_some("rows are too far apart for the caches, and each is written once")
+}
+
+/// Values that come so many times as often as they should are those of rows that stay in a cache. There may be this part of them
+/// at most, and of one of them this.
+const HOT: usize = 4;
+const HOT_PART: usize = 4;
+const HOTTEST_PART: usize = 8;
+
+/// How many of `cells` rows there would be if index values like these named one as often as another, but for a few rows that are
+/// named more often; none if they come nearly in order, or mostly name those.
+fn spread(sample: &[i64], cells: usize) -> usize {
+    let all = sample.len();
+    let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    if falls * 4 < all {
+        return 0;
+    }
+    let mut sorted = sample.to_vec();
+    sorted.sort_unstable();
+    let often = HOT * (1 + all / cells.max(1));
+    let (mut rest, mut alike, mut most) = (0, 0, 0);
+    for same in sorted.chunk_by(|a, b| a == b).map(<[i64]>::len) {
+        most = most.max(same);
+        if same < often {
+            rest += same;
+            alike += same * (same - 1) / 2;
+        }
+    }
+    let hot = all - rest;
+    match hot > all / HOT_PART || most > all / HOTTEST_PART {
+        true => 0,
+        false => rest * rest.saturating_sub(1) / 2 / alike.max(1),
+    }
 }
 
 /// Chooses the strategy, and says why.
@@ -189,7 +271,7 @@ pub(super) fn choose(
         };
     }
     if request.ungrouped.is_none()
-        && let Some(why) = grouping_pays(space, cut, src)
+        && let Some(why) = grouping_pays(space, request, cut, src)
     {
         return Ok((Strategy::Grouped, why));
     }
@@ -410,5 +492,39 @@ fn grouped_split(request: &Request, bytes: usize) -> Result<Option<(Split, usize
             strategy: split.name(),
             why: "groups are shared out by destination, among at least one thread",
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn a_sample_tells_how_far_an_index_spreads() {
+        let mut state = 1u64;
+        let mut next = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as i64
+        };
+        let mut sample = |size: i64| -> Vec<i64> { (0..4096).map(|_| next() % size).collect() };
+        for size in [500, 5000, 100_000] {
+            let found = spread(&sample(size), size as usize);
+            assert!((found as f64 / size as f64 - 1.0).abs() < 0.5, "{found}");
+        }
+        let mut sorted = sample(100_000);
+        sorted.sort_unstable();
+        assert_eq!(spread(&sorted, 100_000), 0);
+        // A tenth, and then a half, go to one row; and half of all to a tenth of the rows.
+        let mut skewed = |tenths: i64, hot: i64| -> usize {
+            let to = |row: i64| if row % 10 < tenths { row % hot } else { row };
+            let sample: Vec<i64> = sample(100_000).into_iter().map(to).collect();
+            spread(&sample, 100_000)
+        };
+        assert!((50_000..200_000).contains(&skewed(1, 1)));
+        assert_eq!([skewed(5, 1), skewed(5, 100)], [0, 0]);
+        assert!(skewed(5, 10_000) < 50_000);
+        assert_eq!([spread(&[], 5), spread(&[3], 5)], [0, 0]);
     }
 }

@@ -224,6 +224,11 @@ impl Execution {
         self.split
     }
 
+    /// Among how many threads it is shared out.
+    pub(crate) fn threads(&self) -> usize {
+        self.split.map_or(1, |(_, threads)| threads)
+    }
+
     fn sharing(&self) -> String {
         match self.split {
             None => "no, one thread".into(),

@@ -62,6 +62,14 @@ pub(crate) fn reduce(
     })
 }
 
+/// To clear a row by itself takes as long as to clear so many bytes in one piece.
+const CLEARED_FOR: usize = 1024;
+
+/// Whether so many rows without updates are rather cleared one by one than an output of so many bytes as a whole.
+pub(crate) fn are_few(untouched: usize, bytes: usize) -> bool {
+    untouched.saturating_mul(CLEARED_FOR) <= bytes
+}
+
 /// Clears the rows of a part's outputs that take no update.
 fn clear_untouched(groups: &Groups, axis: usize, part: &mut Part<'_>) {
     let first = part.first_row;

@@ -26,7 +26,7 @@ pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;
 pub(crate) use explanation::bytes;
-pub(crate) use grouped::{Reductions, hand_back, last, picked, reduce};
+pub(crate) use grouped::{Reductions, are_few, hand_back, last, picked, reduce};
 pub(crate) use run::{Before, Fault, Outputs};
 pub use runs::Pairing;
 pub(crate) use runs::{Paired, RunsOutputs};

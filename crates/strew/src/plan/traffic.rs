@@ -393,7 +393,7 @@ impl Execution {
         }
         Traffic {
             stages,
-            threads: self.split().map_or(1, |(_, threads)| threads),
+            threads: self.threads(),
         }
     }
 }
@@ -529,8 +529,14 @@ impl Parts<'_> {
         stages.push(stage);
         let stage = Stage::new("reduce the groups")
             .moves("order of the updates", order, 0)
-            .moves("source", self.source, 0)
-            .moves("destination", 0, self.touched);
+            .moves("source", self.source, 0);
+        let request = &self.execution.request;
+        let goes_on = request.visible && !request.from_identity;
+        let stage = stage.moves(
+            "destination",
+            if goes_on { self.touched } else { 0 },
+            self.touched,
+        );
         stages.push(self.scattered(stage, self.row(self.size), self.source));
     }
 

@@ -52,7 +52,7 @@ impl<'a> Scatter<'a> {
         request: Request,
         dtype: DType,
         start: &Start<'a>,
-        arg: Option<&mut DynTensor>,
+        mut arg: Option<&mut DynTensor>,
     ) -> Result<DynTensor, Problem> {
         if let Some(weave) = self.weave()
             && let Some(made) = self.woven(&weave, dtype)?
@@ -65,8 +65,11 @@ impl<'a> Scatter<'a> {
             .space(&layout, self.source.view().layout(), arg.is_some());
         let execution = Execution::new(&space, request, dtype, self.source.view().dtype())?;
         if execution.strategy() == Strategy::Grouped {
-            let threads = execution.split().map_or(1, |(_, threads)| threads);
-            return self.grouped(threads, dtype, start, arg);
+            let done = self.grouped(execution.threads(), dtype, start, arg.as_deref_mut());
+            let Some(request) = self.without_groups(request, &done) else {
+                return done;
+            };
+            return self.run_anew(request, dtype, start, arg);
         }
         // Memory that a run begins itself, piece by piece, makes one trip less.
         let fresh = match start {

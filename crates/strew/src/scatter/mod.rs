@@ -278,7 +278,16 @@ impl<'a> Scatter<'a> {
 
     fn request(&self) -> Request {
         let from_identity = self.reduction.init == Init::Identity;
-        let alone = from_identity && self.destinations.pairing().is_none() && self.sums_alone();
+        let alone = from_identity
+            && self.destinations.pairing().is_none()
+            && self.sums_alone()
+            && !self.goes_by_group();
+        self.request_of(alone)
+    }
+
+    /// `alone`: updates start from cells that are unset.
+    fn request_of(&self, alone: bool) -> Request {
+        let from_identity = self.reduction.init == Init::Identity;
         let in_place = matches!(self.target, Target::InPlace { .. });
         Request {
             combine: self.reduction.combine,
@@ -294,7 +303,11 @@ impl<'a> Scatter<'a> {
             visible: in_place && !alone,
             proven: self.proven,
             listed: self.keeps_lists,
-            ungrouped: self.ungrouped(alone),
+            ungrouped: match alone {
+                true => Some("cells that start without a value are not grouped"),
+                false => self.ungrouped(),
+            }
+            .or((self.proven && self.arg.is_none()).then_some("a plan groups updates itself")),
             force: self.strategy,
             split: self.split,
         }
@@ -423,6 +436,13 @@ impl<'a> Scatter<'a> {
             self.destinations
                 .space(view.layout(), self.source.view().layout(), arg.is_some());
         let execution = Execution::new(&space, request, view.dtype(), self.source.view().dtype())?;
+        if execution.strategy() == Strategy::Grouped {
+            let done = self.grouped_into(execution.threads(), view.reborrow());
+            let Some(request) = self.without_groups(request, &done) else {
+                return done;
+            };
+            return self.execute(request, view, arg);
+        }
         let outputs = Outputs {
             dst: view,
             arg: arg.map(DynTensor::view_mut),
@@ -431,6 +451,15 @@ impl<'a> Scatter<'a> {
         };
         let run = execution.run(&space, self.source.view(), outputs);
         run.map_err(|fault| self.problem(fault))
+    }
+
+    /// How to go on if there was no memory to group the updates, and nobody asked for that: nothing has been written then.
+    fn without_groups<T>(&self, request: Request, done: &Result<T, Problem>) -> Option<Request> {
+        let rather = request.force.is_none() && matches!(done, Err(Problem::Memory { .. }));
+        rather.then_some(Request {
+            ungrouped: Some("there is no memory for groups"),
+            ..request
+        })
     }
 
     /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more, or if

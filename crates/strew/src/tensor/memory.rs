@@ -2,7 +2,7 @@
 
 use super::kept;
 use crate::error::Problem;
-use crate::threads::{Team, available};
+use crate::threads::{available, share};
 use memmap2::MmapMut;
 use std::fs;
 use std::mem::MaybeUninit;
@@ -256,34 +256,9 @@ const PIECE: usize = 8 << 20;
 pub(super) fn fill(bytes: &mut [u8], set: impl Fn(&mut [u8]) + Sync) {
     let threads = available().min(bytes.len() / PIECE).max(1);
     // Whole lines, so that every piece is aligned like the first.
-    let piece = bytes.len().div_ceil(threads).next_multiple_of(HUGE_PAGE);
-    match Team::new(threads).filter(|_| threads > 1) {
-        Some(team) => team.share(bytes.chunks_mut(piece), &set, &set),
-        None => set(bytes),
-    }
-}
-
-/// Owned words, for which memory is there only once they are touched.
-#[derive(Debug)]
-pub(crate) struct Words {
-    buffer: Buffer,
-    len: usize,
-}
-
-impl Words {
-    /// `len` zeros. `what` names them in the error.
-    pub(crate) fn zeroed(what: &dyn Fn() -> String, len: usize) -> Result<Self, Problem> {
-        let bytes = len.saturating_mul(size_of::<u64>());
-        Ok(Self {
-            buffer: Buffer::zeroed_sparse(what, bytes)?,
-            len,
-        })
-    }
-
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [u64] {
-        // SAFETY: the buffer holds `len` initialised words, aligned to 64, borrowed with `self`.
-        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
-    }
+    let piece = bytes.len().div_ceil(threads).max(1);
+    let piece = piece.next_multiple_of(HUGE_PAGE);
+    share(threads, bytes.chunks_mut(piece), set);
 }
 
 impl Drop for Buffer {

@@ -11,6 +11,7 @@ mod footprint;
 mod held;
 mod kept;
 mod layout;
+mod list;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -33,7 +34,8 @@ pub use typed::{TensorView, TensorViewMut};
 pub use view::{DynView, DynViewMut};
 
 pub(crate) use footprint::{footprint, lines};
-pub(crate) use memory::{Buffer, Words, try_vec};
+pub(crate) use list::List;
+pub(crate) use memory::{Buffer, try_vec};
 pub(crate) use offsets::{offset_of, offsets};
 pub(crate) use overlap::{overlap_each_other, overlaps_itself};
 pub(crate) use owned::shaped;

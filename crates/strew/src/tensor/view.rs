@@ -285,6 +285,14 @@ impl<'a> DynViewMut<'a> {
         DynViewMut::from_borrowed(self.ptr, self.layout.clone())
     }
 
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    #[must_use]
+    pub(crate) fn reshape(self, shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        let same = self.layout.is_contiguous() && layout.len() == self.len();
+        same.then(|| Self::from_borrowed(self.ptr, layout))
+    }
+
     /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
     ///
     /// The two have no element in common, as long as the view does not overlap itself.

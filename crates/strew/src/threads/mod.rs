@@ -116,6 +116,18 @@ impl Team {
     }
 }
 
+/// Does the pieces of work, of which there are as many as `threads`: each on a thread of its own if so many can be had.
+pub(crate) fn share<T: Send>(
+    threads: usize,
+    pieces: impl IntoIterator<Item = T>,
+    work: impl Fn(T) + Sync,
+) {
+    match (threads > 1).then(|| Team::new(threads)).flatten() {
+        Some(team) => team.share(pieces, &work, &work),
+        None => pieces.into_iter().for_each(work),
+    }
+}
+
 /// A pool of our own.
 pub(crate) struct Own {
     pool: ThreadPool,

@@ -98,14 +98,9 @@ impl Reduce {
         sums && dtype.accumulator() != dtype
     }
 
-    /// Whether to join elements takes longer than to read rows of them at random: they are compared one by one, or are products of
-    /// products.
+    /// Whether to join elements takes longer than to read rows of them at random.
     pub(super) fn computes(self, dtype: DType) -> bool {
-        match self {
-            Self::Min | Self::Max | Self::Amin | Self::Amax => dtype == DType::F16,
-            Self::Prod => dtype.is_complex(),
-            Self::Sum | Self::Mean | Self::Assign => false,
-        }
+        self.anew().1.combine.computes(dtype)
     }
 
     /// Whether all cells of a new tensor are written beside those that take updates.

@@ -14,9 +14,6 @@ use crate::tensor::{
 /// Fewer rows are in some cache, whatever their type.
 const LISTED_ROWS: usize = 1 << 20;
 
-/// To clear a row by itself takes as long as to clear so many bytes in one piece.
-const CLEARED_FOR: usize = 1024;
-
 impl Plan {
     /// Reduces the updates of each row into a new tensor.
     ///
@@ -333,7 +330,7 @@ impl Plan {
         let cells = shape
             .iter()
             .fold(src.dtype().size(), |bytes, &len| bytes.saturating_mul(len));
-        let few = untouched.saturating_mul(CLEARED_FOR) <= cells;
+        let few = plan::are_few(untouched, cells);
         untouched == 0 || (few && !reduces.contains(&Reduce::Prod))
     }
 

@@ -1,12 +1,17 @@
 //! Destinations as plain row numbers, for those who also go the way back: from the cells to the updates.
 
-use super::Destinations;
+use super::{Component, Destinations};
 use crate::error::Problem;
-use crate::kernel::Numbers;
+use crate::kernel::{Numbers, OutOfBounds, Part, Scale, Stretch};
 use crate::tensor::{DType, Dims, Layout};
+use crate::threads::{available, share};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Index values that are read at a time.
 const BLOCK: usize = 512;
+
+/// A thread with fewer rows of updates than this is not worth waking.
+const EACH: usize = 1 << 18;
 
 /// Where each row of updates goes: updates and destination as matrices, of which each row moves as one.
 #[derive(Debug)]
@@ -19,7 +24,7 @@ pub(crate) struct RowNumbers {
     pub(crate) width: usize,
 }
 
-impl Destinations<'_> {
+impl<'a> Destinations<'a> {
     /// Reads and checks the whole index.
     ///
     /// # Errors
@@ -41,7 +46,7 @@ impl Destinations<'_> {
         let rows = cells.iter().fold(1usize, |n, &len| n.saturating_mul(len));
         let width = self.updates[lead..].iter().product();
         let count = self.updates[..lead].iter().product();
-        let mut numbers = Numbers::with_room("the cells of updates", count, rows)?;
+        let mut numbers = Numbers::unset("the cells of updates", count, rows)?;
 
         // How far apart in the numbering neighbours on an axis of the destination are.
         let mut apart = Dims::from_elem(0, self.shape.len());
@@ -50,78 +55,110 @@ impl Destinations<'_> {
             apart[axis] = step;
             step = step.saturating_mul(len);
         }
+        let threads = available().min(count / EACH).max(1);
+        let parts = numbers.parts(count.div_ceil(threads).max(1));
+        let wrong = AtomicBool::new(false);
+        share(threads, parts, |(first, part)| {
+            if self.number(lead, &apart, first, part).is_err() {
+                wrong.store(true, Ordering::Relaxed);
+            }
+        });
+        match wrong.into_inner() {
+            true => Err(self.find_out_of_bounds()),
+            false => Ok(RowNumbers {
+                numbers,
+                rows,
+                width,
+            }),
+        }
+    }
+
+    /// Numbers the cells of some rows of updates, from row `first` on: the updates' first `lead` axes, of which the last is read in
+    /// blocks. `apart` says how far apart in the numbering neighbours are.
+    fn number(
+        &self,
+        lead: usize,
+        apart: &[usize],
+        first: usize,
+        mut part: Part<'_>,
+    ) -> Result<(), OutOfBounds> {
         let along = |k: usize| {
             let onto =
                 self.onto[k].map(|(axis, step)| step.wrapping_mul(apart[axis].cast_signed()));
             onto.unwrap_or(0)
         };
-        let starts = self.start.iter().zip(&apart);
+        let starts = self.start.iter().zip(apart);
         let start: usize = starts.map(|(at, apart)| at * apart).sum();
-
-        // The last of the axes is read in blocks; the others are walked.
         let outer = lead.saturating_sub(1);
         let inner = (outer < lead).then_some(outer);
         let len = inner.map_or(1, |k| self.updates[k]);
-        let mut at = Dims::from_elem(0, outer);
-        let (mut rows_of, mut kept, mut values) = ([0isize; BLOCK], [true; BLOCK], [0i64; BLOCK]);
-        let outers = if count == 0 { 0 } else { count / len };
-        for _ in 0..outers {
+        let (mut rows_of, mut values) = ([0isize; BLOCK], [0i64; BLOCK]);
+        let mut done = 0;
+        while done < part.len() {
+            let (mut rest, from) = ((first + done) / len, (first + done) % len);
+            let n = BLOCK.min(len - from).min(part.len() - done);
+            let mut at = Dims::from_elem(0, outer);
+            for (at, &len) in at.iter_mut().zip(&self.updates[..outer]).rev() {
+                (*at, rest) = (rest % len, rest / len);
+            }
             let base = (0..outer).map(|k| at[k].cast_signed() * along(k));
-            let base = start.cast_signed() + base.sum::<isize>();
-            for from in (0..len).step_by(BLOCK) {
-                let n = BLOCK.min(len - from);
-                for (i, row) in rows_of[..n].iter_mut().enumerate() {
-                    *row = base + (from + i).cast_signed() * inner.map_or(0, along);
+            let step = inner.map_or(0, along);
+            let base = start.cast_signed() + base.sum::<isize>() + from.cast_signed() * step;
+            let stretch = |component: &'_ Component<'a>| {
+                let index = component.index.view();
+                let strides = index.layout().strides();
+                let place = (0..outer).map(|k| at[k].cast_signed() * strides[k]);
+                let stride = inner.map_or(0, |k| strides[k]);
+                let place = place.sum::<isize>() + from.cast_signed() * stride;
+                (place, stride, self.shape[component.axis])
+            };
+            // Most name a cell as they are.
+            let plain = |(number, component): (usize, &Component<'a>)| {
+                let (at, stride, size) = stretch(component);
+                let scale = Scale {
+                    base,
+                    step,
+                    factor: apart[component.axis].cast_signed(),
+                    add: number > 0,
+                };
+                let values = Stretch {
+                    index: component.index.view(),
+                    at,
+                    stride,
+                    count: n,
+                };
+                scale.stretch(values, size, &mut rows_of)
+            };
+            let plain = self.bounds.ignored.is_none()
+                && !self.components.is_empty()
+                && self.components.iter().enumerate().all(plain);
+            if !plain {
+                let mut kept = [true; BLOCK];
+                for (row, i) in rows_of[..n].iter_mut().zip(0..) {
+                    *row = base + i * step;
                 }
-                kept[..n].fill(true);
                 for component in &self.components {
-                    let strides = component.index.view().layout().strides();
-                    let stride = inner.map_or(0, |k| strides[k]);
-                    let place = (0..outer).map(|k| at[k].cast_signed() * strides[k]);
-                    let place = place.sum::<isize>() + from.cast_signed() * stride;
-                    let size = self.shape[component.axis];
+                    let (place, stride, size) = stretch(component);
                     let apart = apart[component.axis].cast_signed();
-                    if !component
-                        .index
-                        .view()
-                        .read_integers(place, stride, &mut values[..n])
-                    {
-                        return Err(self.find_out_of_bounds());
+                    let values = &mut values[..n];
+                    if !component.index.view().read_integers(place, stride, values) {
+                        return Err(OutOfBounds);
                     }
-                    let values = &values[..n];
-                    let pairs = rows_of.iter_mut().zip(values);
-                    // Most name a cell as they are. No branch within: it vectorises.
-                    let plain = |all, &value: &i64| all & (value.cast_unsigned() < size as u64);
-                    if self.bounds.ignored.is_none() && values.iter().fold(true, plain) {
-                        pairs.for_each(|(row, &value)| *row += value as isize * apart);
-                        continue;
-                    }
-                    for ((row, &value), kept) in pairs.zip(&mut kept) {
-                        match self.bounds.resolve(value, size) {
-                            Ok(Some(value)) => *row += value as isize * apart,
-                            Ok(None) => *kept = false,
-                            Err(_) => return Err(self.find_out_of_bounds()),
+                    for ((row, &value), kept) in rows_of.iter_mut().zip(&*values).zip(&mut kept) {
+                        match self.bounds.resolve(value, size)? {
+                            Some(value) => *row += value as isize * apart,
+                            None => *kept = false,
                         }
                     }
                 }
-                for (row, &kept) in rows_of[..n].iter_mut().zip(&kept[..n]) {
-                    *row = if kept { *row } else { -1 };
+                for (row, _) in rows_of.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
+                    *row = -1;
                 }
-                numbers.extend(&rows_of[..n]);
             }
-            for k in (0..outer).rev() {
-                at[k] += 1;
-                if at[k] < self.updates[k] {
-                    break;
-                }
-                at[k] = 0;
-            }
+            part.set(done, &rows_of[..n]);
+            done += n;
         }
-        Ok(RowNumbers {
-            numbers,
-            rows,
-            width,
-        })
+        Ok(())
     }
 
     /// How many of the updates' axes say which row of cells an update goes to; the others move as one.

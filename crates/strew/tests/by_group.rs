@@ -1,0 +1,247 @@
+//! Calls that sort their updates by row first, because the rows are far apart: how they are chosen, and what they make.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use strew::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
+use strew::{Bounds, Combine, DType, Nan, Problem, Strategy, Tensor, TensorView};
+
+/// Limits are those of the whole process.
+static ONE: Mutex<()> = Mutex::new(());
+
+const WIDTH: usize = 64;
+
+/// A destination of 17 MiB for several threads, and one of 34 MiB for one.
+const ROWS: [usize; 2] = [70_000, 140_000];
+
+/// Index values in no order; a few rows get none, and the last one many.
+fn index(updates: usize, rows: usize) -> Vec<i64> {
+    let mut state = 5u64;
+    let mut row = |k: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        match k % 50 {
+            0 => rows - 1,
+            _ => 3 + (state >> 33) as usize % (rows - 5),
+        }
+    };
+    (0..updates).map(|k| row(k) as i64).collect()
+}
+
+fn values(len: usize, times: usize) -> Tensor<f32> {
+    let mut made = Tensor::<f32>::zeros(&[len, WIDTH]).unwrap();
+    for (n, value) in made.as_mut_slice().iter_mut().enumerate() {
+        *value = (n * times % 1013) as f32 / 16.0 - 20.0;
+    }
+    made
+}
+
+/// Each update in order into the cells of `start`, and how many each row got.
+fn naive(
+    start: &[f32],
+    index: &[i64],
+    src: &[f32],
+    anew: Option<f32>,
+    join: impl Fn(f32, f32) -> f32,
+) -> (Vec<f32>, Vec<f32>) {
+    let mut cells = start.to_vec();
+    let mut counts = vec![0.0; start.len() / WIDTH];
+    for (&row, values) in index.iter().zip(src.chunks(WIDTH)) {
+        let row = row as usize;
+        let cells = &mut cells[row * WIDTH..(row + 1) * WIDTH];
+        if let Some(anew) = anew.filter(|_| counts[row] == 0.0) {
+            cells.fill(anew);
+        }
+        counts[row] += 1.0;
+        for (cell, &value) in cells.iter_mut().zip(values) {
+            *cell = join(*cell, value);
+        }
+    }
+    (cells, counts)
+}
+
+fn scatter<'a>(
+    index: &'a [i64],
+    src: &'a Tensor<f32>,
+    rows: usize,
+    reduction: Reduction,
+    target: Target<'a>,
+) -> Scatter<'a> {
+    let index = TensorView::from(index).into_dyn();
+    let shape = [rows, WIDTH];
+    let destinations = Destinations::rows(&shape, "index", &[index], &[0], None, Bounds::STRICT);
+    let src = src.view().into_dyn();
+    Scatter::new(destinations.unwrap(), reduction, "src", src, target).unwrap()
+}
+
+fn anew(start: Start<'_>) -> Target<'_> {
+    Target::New {
+        dtype: DType::F32,
+        start,
+    }
+}
+
+fn into(cells: &mut Tensor<f32>) -> Target<'_> {
+    Target::InPlace {
+        argument: "cells",
+        view: cells.view_mut().into_dyn(),
+    }
+}
+
+#[test]
+fn results_are_those_of_the_loop() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // New memory would be zeros without being cleared; that of a result that was dropped is not.
+    strew::set_kept_memory(Some(1 << 30));
+    let max = Combine::Max(Nan::Propagate);
+    let add = |a: f32, b: f32| a + b;
+    for (threads, rows) in [(1, ROWS[1]), (2, ROWS[0]), (3, ROWS[0])] {
+        strew::set_num_threads(NonZeroUsize::new(threads));
+        let index = index(8 * rows, rows);
+        let src = values(index.len(), 1);
+        let old = values(rows, 7);
+        let (src_values, zeros) = (src.as_slice(), vec![0.0; rows * WIDTH]);
+        let check = |scatter: Scatter<'_>, expected: &[f32], what: &str| {
+            assert_eq!(
+                scatter.execution().unwrap().strategy(),
+                Strategy::Grouped,
+                "{what}"
+            );
+            let made = scatter.run().unwrap().tensor;
+            if let Some(made) = made {
+                let cells = made.as_bytes().chunks_exact(4).zip(expected);
+                let same = cells
+                    .filter(|(cell, value)| **cell == value.to_ne_bytes())
+                    .count();
+                assert_eq!(same, expected.len(), "{what}, {threads} threads");
+            }
+        };
+        let sum = Reduction::into_self(Combine::Sum);
+        let (expected, counts) = naive(&zeros, &index, src_values, None, add);
+        check(
+            scatter(&index, &src, rows, sum, anew(Start::Zero)),
+            &expected,
+            "sum",
+        );
+        let mean = Reduction {
+            finish: Finish::Mean { count_self: false },
+            ..sum
+        };
+        let means = expected.iter().zip(0..);
+        let means: Vec<f32> = means
+            .map(|(sum, n): (_, usize)| sum / counts[n / WIDTH].max(1.0))
+            .collect();
+        check(
+            scatter(&index, &src, rows, mean, anew(Start::Zero)),
+            &means,
+            "mean",
+        );
+
+        let old_view = old.view().into_dyn();
+        for (combine, first, what) in [(Combine::Sum, 0.0, "sum"), (max, f32::NEG_INFINITY, "max")]
+        {
+            for init in [Init::Current, Init::Identity] {
+                let reduction = Reduction {
+                    init,
+                    ..Reduction::into_self(combine)
+                };
+                let alone = (init == Init::Identity).then_some(first);
+                let join = move |a: f32, b: f32| if combine == max { a.max(b) } else { a + b };
+                let (expected, _) = naive(old.as_slice(), &index, src_values, alone, join);
+                let copied = anew(Start::CopyOf(old_view.clone()));
+                check(
+                    scatter(&index, &src, rows, reduction, copied),
+                    &expected,
+                    what,
+                );
+                let mut cells = values(rows, 7);
+                check(
+                    scatter(&index, &src, rows, reduction, into(&mut cells)),
+                    &expected,
+                    what,
+                );
+                assert!(
+                    cells.as_slice() == expected,
+                    "{what} in place, {threads} threads"
+                );
+            }
+        }
+    }
+    strew::set_num_threads(None);
+    strew::set_kept_memory(None);
+}
+
+#[test]
+fn rows_that_are_near_or_in_order_go_in_order() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let sum = Reduction::into_self(Combine::Sum);
+    let chosen = |index: &[i64], rows: usize, threads: usize| {
+        strew::set_num_threads(NonZeroUsize::new(threads));
+        let src = Tensor::<f32>::zeros(&[index.len(), WIDTH]).unwrap();
+        let scatter = scatter(index, &src, rows, sum, anew(Start::Zero));
+        scatter.execution().unwrap().strategy()
+    };
+    let (small, large) = (ROWS[0], ROWS[1]);
+    assert_eq!(
+        chosen(&index(4 * small, small), small, 2),
+        Strategy::Grouped
+    );
+    assert_eq!(
+        chosen(&index(4 * small - 1, small), small, 2),
+        Strategy::InOrder
+    );
+    assert_eq!(
+        chosen(&index(8 * small, small), small, 1),
+        Strategy::InOrder
+    );
+    assert_eq!(
+        chosen(&index(4 * large, large), large, 1),
+        Strategy::InOrder
+    );
+    assert_eq!(
+        chosen(&index(8 * large, large), large, 1),
+        Strategy::Grouped
+    );
+    let mut sorted = index(4 * small, small);
+    sorted.sort_unstable();
+    assert_eq!(chosen(&sorted, small, 2), Strategy::InOrder);
+    let few: Vec<i64> = index(4 * small, 20_000);
+    assert_eq!(chosen(&few, small, 2), Strategy::InOrder);
+    strew::set_num_threads(None);
+}
+
+#[test]
+fn nothing_is_changed_by_a_wrong_index_and_groups_without_memory_are_done_without() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    strew::set_num_threads(NonZeroUsize::new(2));
+    let rows = ROWS[0];
+    let sum = Reduction::into_self(Combine::Sum);
+    let (mut index, src) = (index(4 * rows, rows), values(4 * rows, 1));
+    let old = values(rows, 7);
+    let (expected, _) = naive(old.as_slice(), &index, src.as_slice(), None, |a, b| a + b);
+
+    let (mut cells, mut others) = (values(rows, 7), values(rows, 7));
+    strew::set_memory_limit(Some(100));
+    let in_place = scatter(&index, &src, rows, sum, into(&mut cells));
+    assert_eq!(in_place.execution().unwrap().strategy(), Strategy::Grouped);
+    in_place.run().unwrap();
+    assert!(cells.as_slice() == expected);
+    // Who asks for groups is told.
+    let in_place = scatter(&index, &src, rows, sum, into(&mut others));
+    let error = in_place.with_strategy(Some(Strategy::Grouped)).run();
+    assert!(matches!(error.unwrap_err(), Problem::Memory { .. }));
+    assert!(others.as_slice() == old.as_slice());
+    strew::set_memory_limit(None);
+
+    let last = index.len() - 1;
+    index[last] = rows as i64;
+    let error = scatter(&index, &src, rows, sum, into(&mut others)).run();
+    match error.unwrap_err() {
+        Problem::IndexOutOfBounds {
+            position, value, ..
+        } => assert_eq!((position, value.as_str()), (vec![last], "70000")),
+        other => panic!("{other}"),
+    }
+    assert!(others.as_slice() == old.as_slice());
+    strew::set_num_threads(None);
+}
