@@ -392,8 +392,31 @@ impl Execution {
                 bytes(self.working_memory() as u64),
             ),
         ];
+        if self.working_memory() > 0 {
+            facts.push(("working memory for", self.use_of_memory().to_owned()));
+        }
         facts.extend(self.traffic.iter().flat_map(Traffic::facts));
         facts
+    }
+
+    /// What most of the working memory is there for.
+    fn use_of_memory(&self) -> &'static str {
+        match (self.strategy, self.split) {
+            (_, Some((Split::Updates, _))) => "a table for each thread but one",
+            (Strategy::Grouped, _) => "the order of the updates by row, and what sorts them",
+            (Strategy::Partition, _) => "the updates listed by block of the destination",
+            (Strategy::DenseTable | Strategy::CompactTable, _) => "a table of running results",
+            (Strategy::Tiled, _) => "columns that are kept close together",
+            (Strategy::InOrder | Strategy::Runs, _) if self.request.private => {
+                "sums of updates alone"
+            }
+            (Strategy::InOrder | Strategy::Runs, _) if self.marks => {
+                "marks of the rows that are touched"
+            }
+            (Strategy::InOrder | Strategy::Runs, _) => {
+                "updates that are converted, a piece at a time"
+            }
+        }
     }
 }
 
