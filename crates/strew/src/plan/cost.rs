@@ -142,6 +142,11 @@ const GROUPED_ROOM: usize = 4;
 /// Index values that are looked at to learn how far they spread.
 const GROUPED_SAMPLE: usize = 4096;
 
+/// Whether so many bytes of updates may be grouped unasked: who only wants to know need not look at fewer.
+pub(crate) fn may_group(bytes: usize) -> bool {
+    bytes >= GROUPED_BYTES
+}
+
 /// Why to sort the updates by row pays, if so.
 fn grouping_pays(
     space: &Space<'_>,
@@ -160,9 +165,8 @@ fn grouping_pays(
     let [ref lookup] = space.lookups[..] else {
         return None;
     };
-    let many = bytes >= GROUPED_BYTES
-        && cut.cell_count <= cut.count() / 2
-        && u32::try_from(cut.count()).is_ok();
+    let many =
+        may_group(bytes) && cut.cell_count <= cut.count() / 2 && u32::try_from(cut.count()).is_ok();
     if !dense || !many || row < GROUPED_ROW {
         return None;
     }

@@ -21,7 +21,7 @@ mod wide;
 mod zeros;
 
 pub use cost::Strategy;
-pub(crate) use cost::{private_pays, unset_pays};
+pub(crate) use cost::{may_group, private_pays, unset_pays};
 pub use decode::{Bounds, Negative, OutOfRange};
 pub use explain::Execution;
 pub use explanation::Explanation;

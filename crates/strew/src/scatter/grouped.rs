@@ -4,7 +4,7 @@ use super::destinations::RowNumbers;
 use super::{Finish, Init, Scatter, Start, Target};
 use crate::error::Problem;
 use crate::kernel::{Combine, Facts, Fold, Groups, Nan, Seed, Take, duplicate};
-use crate::plan::{Execution, Reductions, Strategy, are_few, reduce};
+use crate::plan::{Execution, Reductions, Strategy, are_few, may_group, reduce};
 use crate::tensor::{DType, DynTensor, DynViewMut, Layout, shaped};
 
 impl<'a> Scatter<'a> {
@@ -54,6 +54,11 @@ impl<'a> Scatter<'a> {
 
     /// Whether the cost model goes by group, of a run that could start from cells that are unset.
     pub(super) fn goes_by_group(&self) -> bool {
+        let source = self.source.view();
+        let bytes = source.len().saturating_mul(source.dtype().size());
+        if !may_group(bytes) && self.strategy != Some(Strategy::Grouped) {
+            return false;
+        }
         let (layout, dtype) = match &self.target {
             Target::InPlace { view, .. } => (Ok(view.layout().clone()), view.dtype()),
             Target::New { dtype, .. } => (
@@ -64,7 +69,6 @@ impl<'a> Scatter<'a> {
         let Ok(layout) = layout else {
             return false;
         };
-        let source = self.source.view();
         let space = self.destinations.space(&layout, source.layout(), false);
         let execution = Execution::new(&space, self.request_of(false), dtype, source.dtype());
         execution.is_ok_and(|execution| execution.strategy() == Strategy::Grouped)
