@@ -205,6 +205,13 @@ fn rows_that_are_near_or_in_order_go_in_order() {
     let mut sorted = index(4 * small, small);
     sorted.sort_unstable();
     assert_eq!(chosen(&sorted, small, 2), Strategy::InOrder);
+    // Unless there are so many that none are in a cache.
+    let mut sorted = index(4 * large, large);
+    sorted.sort_unstable();
+    assert_eq!(chosen(&sorted, large, 2), Strategy::Grouped);
+    let last = sorted.len() - 1;
+    sorted.swap(0, last);
+    assert_eq!(chosen(&sorted, large, 2), Strategy::InOrder);
     let few: Vec<i64> = index(4 * small, 20_000);
     assert_eq!(chosen(&few, small, 2), Strategy::InOrder);
     strew::set_num_threads(None);

@@ -179,20 +179,27 @@ pub(super) unsafe fn begin<T: Folds>(
     }
 }
 
-/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, and how one joins them.
+/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, how one joins them, and
+/// whether they are sums (or products) or extremes.
 macro_rules! for_combine {
     ($combine:expr, $t:ident, $each:ident) => {
         match $combine {
-            Combine::Sum => $each!($t::Acc, $t::add),
-            Combine::Prod => $each!($t::Acc, $t::mul),
-            Combine::Min(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<false, true>),
-            Combine::Max(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<true, true>),
-            Combine::Min(_) => $each!($t, $t::extreme::<false, false>),
+            Combine::Sum => $each!($t::Acc, $t::add, sums),
+            Combine::Prod => $each!($t::Acc, $t::mul, sums),
+            Combine::Min(Nan::Ignore) if $t::STRICT => {
+                $each!($t, $t::extreme::<false, true>, extremes)
+            }
+            Combine::Max(Nan::Ignore) if $t::STRICT => {
+                $each!($t, $t::extreme::<true, true>, extremes)
+            }
+            Combine::Min(_) => $each!($t, $t::extreme::<false, false>, extremes),
             // Others have no loops here.
-            _ => $each!($t, $t::extreme::<true, false>),
+            _ => $each!($t, $t::extreme::<true, false>, extremes),
         }
     };
 }
+
+pub(super) use for_combine;
 
 /// Joins a piece of a row into an accumulator.
 ///
@@ -204,7 +211,7 @@ pub(super) unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]
     // SAFETY: the caller's promise; accumulators and source do not overlap.
     unsafe {
         macro_rules! each {
-            ($cell:ty, $how:expr) => {{
+            ($cell:ty, $how:expr, $_kind:ident) => {{
                 let how = $how;
                 let cells = std::slice::from_raw_parts_mut(acc.cast::<$cell>(), len);
                 pairs::<$cell, T, $cell>(
@@ -223,10 +230,10 @@ pub(super) unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]
 }
 
 /// Elements of a row that are joined in registers side by side, at the least.
-const VECTOR: usize = 16;
+pub(super) const VECTOR: usize = 16;
 
 /// The first of some values, as vectors of them.
-fn vectors<C>(first: *mut C) -> *mut [C; VECTOR] {
+pub(super) fn vectors<C>(first: *mut C) -> *mut [C; VECTOR] {
     first.cast()
 }
 
@@ -266,7 +273,7 @@ pub(super) unsafe fn join_rows<T: Folds>(
     // SAFETY: the caller's promise; panels, vectors and what is left behind them together are `len` values.
     unsafe {
         macro_rules! each {
-            ($cell:ty, $how:expr) => {{
+            ($cell:ty, $how:expr, $_kind:ident) => {{
                 let (how, acc) = ($how, acc.cast::<$cell>());
                 let join = |cells: &mut [$cell; VECTOR], values: [T; VECTOR]| {
                     for (cell, value) in cells.iter_mut().zip(values) {

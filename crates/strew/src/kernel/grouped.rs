@@ -8,9 +8,10 @@
 use super::accumulators::{
     Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
+use super::coming::Coming;
 use super::copy::{LARGE, fence, write_past_caches};
 use super::groups::Groups;
-use super::lane::Lane;
+use super::in_registers::{self, asked_for};
 use super::loops::for_dtype;
 use super::numbers::Places;
 use super::rows::prefetch;
@@ -33,7 +34,7 @@ pub(super) fn rows_ahead(bytes: usize) -> usize {
 }
 
 /// Likewise where some columns are joined at a time, and those of one update take few places of that cache.
-fn panels_ahead(bytes: usize) -> usize {
+pub(super) fn panels_ahead(bytes: usize) -> usize {
     (65536 / bytes.max(1)).clamp(16, 48)
 }
 
@@ -164,7 +165,7 @@ impl Grouped<'_> {
             Some(_) => winners::loops(dtype, self.folds, self.groups)?,
         };
         // So many groups at a time that people who wait are asked now and then.
-        const PIECE: usize = 1 << 18;
+        const PIECE: usize = 1 << 20;
         let mut places: SmallVec<[(*mut u8, isize, isize); 4]> = SmallVec::new();
         for coordinate in 0..coordinates {
             let (mut rest, mut at) = (coordinate, SmallVec::<[isize; 4]>::new());
@@ -282,7 +283,10 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         if job.inner.len > 1 {
-            vectorized!(|isa| rows::<T>(job, isa));
+            match in_registers::fits::<T>(job) {
+                true => vectorized!(|_| in_registers::rows::<T>(job, in_memory::<T>)),
+                false => in_memory::<T>(job),
+            }
             if job.past_caches {
                 fence();
             }
@@ -384,61 +388,19 @@ struct Room<const N: usize>([std::mem::MaybeUninit<u8>; N]);
 const MOST_FOLDS: usize = 6;
 
 /// Rows of a group that are joined at a time: those that come find room beside them.
-const MOST_ROWS: usize = ROWS / 2;
+pub(super) const MOST_ROWS: usize = ROWS / 2;
 
-/// Where the rows of some updates begin, and of those that come behind them.
-struct Coming {
-    first: usize,
-    places: Lane<*const u8>,
+/// Groups of rows, with accumulators in memory.
+///
+/// # Safety
+/// As for [`Loops`].
+unsafe fn in_memory<T: Folds>(job: &Job<'_>) {
+    // SAFETY: the caller's promise is the one that is asked for.
+    unsafe { vectorized!(|isa| rows::<T>(job, isa)) }
 }
 
-impl Coming {
-    fn new() -> Self {
-        Self {
-            first: 0,
-            places: Lane::new(),
-        }
-    }
-
-    /// Those of the `k`th update on, in the order of the groups, up to one beyond at the least if there are as many.
-    #[inline(always)]
-    fn at(&mut self, k: usize, beyond: usize, job: &Job<'_>) -> &[*const u8] {
-        let known = self.first + self.places.len();
-        if k < self.first || known < beyond.min(job.groups.kept()) {
-            self.look_up(k, job);
-        }
-        &self.places[k - self.first..]
-    }
-
-    fn look_up(&mut self, first: usize, job: &Job<'_>) {
-        let len = ROWS.min(job.groups.kept() - first);
-        let places = self.places.fill_with(std::ptr::null(), len);
-        self.first = first;
-        let row = |update: usize| {
-            let at = update.cast_signed() * job.src_row;
-            job.src.wrapping_offset(at)
-        };
-        match job.groups.order() {
-            Places::Same => {
-                for (place, update) in places.iter_mut().zip(first..) {
-                    *place = row(update);
-                }
-            }
-            Places::Narrow(order) => {
-                for (place, &update) in places.iter_mut().zip(&order[first..]) {
-                    *place = row(update as usize);
-                }
-            }
-            Places::Wide(order) => {
-                for (place, &update) in places.iter_mut().zip(&order[first..]) {
-                    *place = row(update as usize);
-                }
-            }
-        }
-    }
-}
-
-/// Groups of rows.
+/// # Safety
+/// As for [`Loops`].
 #[inline(always)]
 unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     let groups = job.groups;
@@ -509,18 +471,10 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         };
                         for (n, fold) in job.folds.iter().enumerate() {
                             let ask = |k: usize, columns: Range<usize>| {
-                                // Those in order, too: each is a row of a panel, which hides it from the hardware.
-                                if n == 0
-                                    && let Some(at) = places.get(k + coming_rows)
-                                {
-                                    let at = at.wrapping_offset(tile);
-                                    let bytes = columns.len() * size;
-                                    prefetch(
-                                        at.wrapping_add(columns.start * size),
-                                        bytes.div_ceil(64),
-                                    );
-                                    // What begins within a line ends in one more.
-                                    prefetch(at.wrapping_add(columns.end * size - 1), 1);
+                                if n == 0 {
+                                    let at = places.get(k + coming_rows);
+                                    let at = at.map(|at| at.wrapping_offset(tile));
+                                    asked_for(at, columns.start * size..columns.end * size);
                                 }
                             };
                             let to = room.add(n * ACCUMULATOR);

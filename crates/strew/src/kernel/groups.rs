@@ -30,6 +30,18 @@ impl Groups {
         let updates = numbers.len();
         let kept = updates - facts.dropped;
         let made = match numbers {
+            Numbers::Narrow(list)
+                if facts.sorted && facts.dropped == 0 && by_row::fits(updates, size) =>
+            {
+                let (rows, starts) = by_row::sorted(list, size, by_row::threads(updates))?;
+                Self {
+                    rows: rows.map(Numbers::Narrow),
+                    starts: Numbers::Narrow(starts),
+                    order: None,
+                    size,
+                    updates,
+                }
+            }
             _ if facts.sorted && facts.dropped == 0 => {
                 let (rows, starts) = lists(kept, size, |k| numbers.get(k))?;
                 Self {

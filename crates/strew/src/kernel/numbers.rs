@@ -1,7 +1,9 @@
 //! Row numbers, and what a look at each of them tells.
 
+use super::by_row;
 use crate::error::Problem;
 use crate::tensor::{DType, DynView, Layout, List};
+use crate::threads::share;
 
 /// A list of numbers, 32 bits wide where they fit.
 #[derive(Debug, PartialEq)]
@@ -212,16 +214,28 @@ impl Facts {
         }
     }
 
-    fn of_list<T: Copy + Ord>(
+    fn of_list<T: Copy + Ord + Send + Sync>(
         list: &[T],
         size: usize,
         limits: [T; 2],
         number: impl Fn(T) -> usize,
     ) -> Self {
-        let (low, high) = range(list, limits);
+        let threads = by_row::threads(list.len());
+        let each = list.len().div_ceil(threads).max(1);
+        let mut found = vec![(limits[1], limits[0], true); threads];
+        let stretches = list.chunks(each).zip((0..).step_by(each));
+        share(threads, stretches.zip(&mut found), |((part, at), found)| {
+            let (low, high) = range(part, limits);
+            let behind = at == 0 || list[at - 1] <= part[0];
+            *found = (low, high, behind && part.is_sorted());
+        });
+        let all = found.into_iter();
+        let (low, high, sorted) = all
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1), a.2 && b.2))
+            .unwrap_or((limits[1], limits[0], true));
         if list.is_empty() || number(high) < size {
             return Self {
-                sorted: list.is_sorted(),
+                sorted,
                 dropped: 0,
                 range: (!list.is_empty()).then(|| (number(low), number(high))),
             };

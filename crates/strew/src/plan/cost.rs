@@ -139,8 +139,13 @@ const GROUPED_SHARE: [usize; 2] = [4, 8];
 /// The sorting takes one of so many bytes of the updates, at most.
 const GROUPED_ROOM: usize = 4;
 
-/// Index values that are looked at to learn how far they spread.
+/// Index values that are looked at to learn how they follow each other, at most, and one of how many.
 const GROUPED_SAMPLE: usize = 4096;
+const GROUPED_SAMPLED: usize = 64;
+
+/// Rows that come in order are read one after the other either way. Of so many bytes of updates, none of which a cache still holds,
+/// it pays to write each row of a destination once.
+const GROUPED_STREAM: usize = 128 << 20;
 
 /// Whether so many bytes of updates may be grouped unasked: who only wants to know need not look at fewer.
 pub(crate) fn may_group(bytes: usize) -> bool {
@@ -184,14 +189,32 @@ fn grouping_pays(
     let share = GROUPED_SHARE[usize::from(quick && !several)];
     let far = GROUPED_FAR[usize::from(several)];
     let destination = cut.cell_count.saturating_mul(row);
-    let worth = row >= long
-        && cut.count() / share >= cut.cell_count
-        && destination >= far
-        && !request.combine.computes(dtype)
-        && Groups::most(cut.count(), cut.cell_count) <= bytes / GROUPED_ROOM;
-    // What a sample tells is not exact.
-    let apart = || spread(&lookup.index.sample(GROUPED_SAMPLE), cut.cell_count) >= far / row / 2;
-    (worth && apart()).then_some("rows are too far apart for the caches, and each is written once")
+    let room = Groups::most(cut.count(), cut.cell_count) <= bytes / GROUPED_ROOM;
+    if !room || request.combine.computes(dtype) {
+        return None;
+    }
+    let counted = request.mean.is_some();
+    let streams = match counted {
+        true => row >= GROUPED_TABLED,
+        false => {
+            let most = cut.count() / GROUPED_SHARE[0];
+            row >= GROUPED_RUN && bytes >= GROUPED_STREAM && most >= cut.cell_count
+        }
+    };
+    let in_order = streams && !widens;
+    let apart = row >= long && cut.count() / share >= cut.cell_count && destination >= far;
+    if !in_order && !apart {
+        return None;
+    }
+    let sample = GROUPED_SAMPLE.min(cut.count() / GROUPED_SAMPLED);
+    match order(&lookup.index.sample(sample), cut.cell_count) {
+        Order::Ascending if in_order => Some("rows come in order, and each is written once"),
+        // What a sample tells is not exact.
+        Order::Spread(rows) if apart && rows >= far / row / 2 => {
+            Some("rows are too far apart for the caches, and each is written once")
+        }
+        _ => None,
+    }
 }
 
 /// Values that come so many times as often as they should are those of rows that stay in a cache. There may be this part of them
@@ -200,13 +223,26 @@ const HOT: usize = 4;
 const HOT_PART: usize = 4;
 const HOTTEST_PART: usize = 8;
 
-/// How many of `cells` rows there would be if index values like these named one as often as another, but for a few rows that are
-/// named more often; none if they come nearly in order, or mostly name those.
-fn spread(sample: &[i64], cells: usize) -> usize {
+/// What a sample of the index tells about where its rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// None comes before one that it follows.
+    Ascending,
+    /// Nearly in order, or mostly a few rows.
+    Near,
+    /// There would be so many rows if the index named one as often as another, but for a few that are named more often.
+    Spread(usize),
+}
+
+/// How index values like these, of `cells` rows, follow each other.
+fn order(sample: &[i64], cells: usize) -> Order {
     let all = sample.len();
     let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    if falls == 0 {
+        return Order::Ascending;
+    }
     if falls * 4 < all {
-        return 0;
+        return Order::Near;
     }
     let mut sorted = sample.to_vec();
     sorted.sort_unstable();
@@ -221,8 +257,8 @@ fn spread(sample: &[i64], cells: usize) -> usize {
     }
     let hot = all - rest;
     match hot > all / HOT_PART || most > all / HOTTEST_PART {
-        true => 0,
-        false => rest * rest.saturating_sub(1) / 2 / alike.max(1),
+        true => Order::Near,
+        false => Order::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1)),
     }
 }
 
@@ -501,7 +537,8 @@ fn grouped_split(request: &Request, bytes: usize) -> Result<Option<(Split, usize
 
 #[cfg(test)]
 mod tests {
-    use super::spread;
+    use super::{Order, order};
+    use std::ops::Range;
 
     #[test]
     fn a_sample_tells_how_far_an_index_spreads() {
@@ -514,21 +551,29 @@ mod tests {
         };
         let mut sample = |size: i64| -> Vec<i64> { (0..4096).map(|_| next() % size).collect() };
         for size in [500, 5000, 100_000] {
-            let found = spread(&sample(size), size as usize);
+            let Order::Spread(found) = order(&sample(size), size as usize) else {
+                panic!("they come in no order");
+            };
             assert!((found as f64 / size as f64 - 1.0).abs() < 0.5, "{found}");
         }
         let mut sorted = sample(100_000);
         sorted.sort_unstable();
-        assert_eq!(spread(&sorted, 100_000), 0);
+        assert_eq!(order(&sorted, 100_000), Order::Ascending);
+        sorted[1000] = 0;
+        assert_eq!(order(&sorted, 100_000), Order::Near);
         // A tenth, and then a half, go to one row; and half of all to a tenth of the rows.
-        let mut skewed = |tenths: i64, hot: i64| -> usize {
+        let mut skewed = |tenths: i64, hot: i64| -> Order {
             let to = |row: i64| if row % 10 < tenths { row % hot } else { row };
             let sample: Vec<i64> = sample(100_000).into_iter().map(to).collect();
-            spread(&sample, 100_000)
+            order(&sample, 100_000)
         };
-        assert!((50_000..200_000).contains(&skewed(1, 1)));
-        assert_eq!([skewed(5, 1), skewed(5, 100)], [0, 0]);
-        assert!(skewed(5, 10_000) < 50_000);
-        assert_eq!([spread(&[], 5), spread(&[3], 5)], [0, 0]);
+        let among = |rows: Range<usize>, order| match order {
+            Order::Spread(found) => rows.contains(&found),
+            _ => false,
+        };
+        assert!(among(50_000..200_000, skewed(1, 1)));
+        assert_eq!([skewed(5, 1), skewed(5, 100)], [Order::Near; 2]);
+        assert!(among(1..50_000, skewed(5, 10_000)));
+        assert_eq!([order(&[], 5), order(&[3], 5)], [Order::Ascending; 2]);
     }
 }

@@ -1,0 +1,266 @@
+//! Groups of rows that are reduced once, each in one piece: some columns at a time, whose running results never leave the registers.
+//!
+//! Rows are asked for some way ahead, from one group to the next. What is done for each group besides is kept to little, for the
+//! memory waits meanwhile.
+
+use super::accumulators::{Folds, VECTOR, cleared, first_of, for_combine, start_of, vectors};
+use super::coming::Coming;
+use super::copy::write_past_caches;
+use super::grouped::{Job, Loops, MOST_ROWS, panels_ahead};
+use super::number::Convert;
+use super::rows::prefetch_second_level;
+use super::{Combine, Nan};
+use crate::machine::LINE;
+use std::ops::Range;
+
+/// Whether the loops here are for this job.
+pub(super) fn fits<T: Folds>(job: &Job<'_>) -> bool {
+    let size = size_of::<T>().cast_signed();
+    let dense = job.inner.src == size && matches!(*job.outputs, [(_, _, step)] if step == size);
+    // Those that are converted eight at a time are joined so, too.
+    dense && !T::EIGHT && job.folds.len() == 1 && job.inner.len >= VECTOR
+}
+
+/// Asks for these bytes of a row that will be read after many others. Rows in order are asked for, too: pieces of rows hide from
+/// the hardware that they are.
+#[inline(always)]
+pub(super) fn asked_for(row: Option<*const u8>, bytes: Range<usize>) {
+    if let Some(row) = row {
+        prefetch_second_level(row.wrapping_add(bytes.start), bytes.len().div_ceil(LINE));
+        // What begins within a line ends in one more.
+        if !row.addr().wrapping_add(bytes.end).is_multiple_of(LINE) {
+            prefetch_second_level(row.wrapping_add(bytes.end - 1), 1);
+        }
+    }
+}
+
+/// Room for the results of some columns, aligned for every vector.
+#[repr(align(64))]
+struct Columns<T>([[T; VECTOR]; 4]);
+
+/// The loops. Groups of very many updates are left to `large`.
+///
+/// # Safety
+/// As for [`Loops`]; the job is one that [`fits`].
+#[inline(always)]
+pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops) {
+    let (&[fold], &[take]) = (job.folds, job.takes) else {
+        return;
+    };
+    // SAFETY: the caller's promise is the one that is asked for; cells are readable.
+    unsafe {
+        macro_rules! each {
+            ($cell:ty, $how:expr, sums) => {
+                reduce::<T, $cell>(
+                    job,
+                    large,
+                    #[inline(always)]
+                    |cell| first_of::<T>(fold, cell),
+                    $how,
+                    // Which it is is asked once for many.
+                    #[inline(always)]
+                    |cells, sums, count| match take.mean {
+                        None => each(cells, sums, T::narrow),
+                        Some(more) => {
+                            let count = count + more;
+                            each(
+                                cells,
+                                sums,
+                                #[inline(always)]
+                                |sum| T::narrow(T::mean(sum, count)),
+                            );
+                        }
+                    },
+                )
+            };
+            ($cell:ty, $how:expr, extremes) => {
+                reduce::<T, $cell>(
+                    job,
+                    large,
+                    #[inline(always)]
+                    |cell| start_of::<T>(fold, cell),
+                    $how,
+                    #[inline(always)]
+                    |cells, values, _| match take.zero_if_start {
+                        false => cells.copy_from_slice(values),
+                        true => each(
+                            cells,
+                            values,
+                            #[inline(always)]
+                            |value| cleared::<T>(value, fold, &take),
+                        ),
+                    },
+                )
+            };
+        }
+        for_combine!(fold.combine, T, each);
+    }
+}
+
+#[inline(always)]
+fn each<T, C: Copy>(cells: &mut [T], results: &[C], cell: impl Fn(C) -> T) {
+    for (to, &result) in cells.iter_mut().zip(results) {
+        *to = cell(result);
+    }
+}
+
+/// The updates of a group, and its cells.
+struct Group<'p, T> {
+    /// Where its updates begin, and then those of the next groups.
+    places: &'p [*const u8],
+    count: usize,
+    /// Updates are asked for so many others ahead.
+    ahead: usize,
+    cells: *mut T,
+    /// What is written past the caches is put together here.
+    room: *mut T,
+    past_caches: bool,
+}
+
+impl<T: Copy> Group<'_, T> {
+    /// # Safety
+    /// The group has an update of this number.
+    #[inline(always)]
+    unsafe fn update(&self, k: usize) -> *const T {
+        // SAFETY: the caller's promise.
+        unsafe { self.places.get_unchecked(k) }.cast()
+    }
+
+    #[inline(always)]
+    fn ask(&self, k: usize, columns: Range<usize>) {
+        let bytes = columns.start * size_of::<T>()..columns.end * size_of::<T>();
+        asked_for(self.places.get(k + self.ahead).copied(), bytes);
+    }
+
+    /// # Safety
+    /// There are so many cells from this one on, and `begin` may read them.
+    #[inline(always)]
+    unsafe fn begin<C: Copy>(&self, from: usize, begin: &impl Fn(*const T) -> C) -> [C; VECTOR] {
+        std::array::from_fn(
+            #[inline(always)]
+            // SAFETY: the caller's promise.
+            |i| begin(unsafe { self.cells.add(from + i) }),
+        )
+    }
+
+    /// # Safety
+    /// There are so many cells from this one on, and in the room.
+    #[inline(always)]
+    unsafe fn end<C>(
+        &self,
+        from: usize,
+        results: &[[C; VECTOR]],
+        end: &impl Fn(&mut [T], &[C], u64),
+    ) {
+        let bytes = size_of::<T>() * VECTOR * results.len();
+        // SAFETY: the caller's promise; whole lines are written past the caches.
+        unsafe {
+            let cells = self.cells.add(from);
+            let past =
+                self.past_caches && bytes.is_multiple_of(LINE) && cells.addr().is_multiple_of(LINE);
+            let to = if past { self.room } else { cells };
+            for (n, results) in results.iter().enumerate() {
+                let to = std::slice::from_raw_parts_mut(to.add(n * VECTOR), VECTOR);
+                end(to, results, self.count as u64);
+            }
+            if past {
+                write_past_caches(to.cast(), cells.cast(), bytes);
+            }
+        }
+    }
+}
+
+/// Reduces the columns of a group, so many vectors of them at a time as there are names, while as many are left.
+macro_rules! panels {
+    ($from:ident, $len:expr, $group:ident, $begin:ident, $how:ident, $end:ident, [$($name:ident)*] $($number:literal)*) => {{
+        const WIDTH: usize = VECTOR * [$($number),*].len();
+        while $from + WIDTH <= $len {
+            $(let mut $name = $group.begin($from + VECTOR * $number, &$begin);)*
+            for k in 0..$group.count {
+                $group.ask(k, $from..$from + WIDTH);
+                let values = vectors($group.update(k).cast_mut().add($from));
+                $(join(&mut $name, values.add($number).read(), &$how);)*
+            }
+            $group.end($from, &[$($name),*], &$end);
+            $from += WIDTH;
+        }
+    }};
+}
+
+#[inline(always)]
+fn join<T: Convert<C>, C: Copy>(
+    results: &mut [C; VECTOR],
+    values: [T; VECTOR],
+    how: &impl Fn(C, C) -> C,
+) {
+    for (result, value) in results.iter_mut().zip(values) {
+        *result = how(*result, value.convert());
+    }
+}
+
+/// # Safety
+/// As for [`rows`]; `begin` may read a cell.
+#[inline(always)]
+unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
+    job: &Job<'_>,
+    large: Loops,
+    begin: impl Fn(*const T) -> C,
+    how: impl Fn(C, C) -> C,
+    end: impl Fn(&mut [T], &[C], u64),
+) {
+    let (groups, len) = (job.groups, job.inner.len);
+    let &[(base, row_step, _)] = job.outputs else {
+        return;
+    };
+    let ahead = panels_ahead(len * size_of::<T>());
+    let mut coming = Coming::new();
+    let mut room = Columns([[T::narrow(T::ZERO); VECTOR]; 4]);
+    for group in job.range.clone() {
+        let updates = groups.start(group)..groups.start(group + 1);
+        let count = updates.len();
+        if count == 0 {
+            continue;
+        }
+        // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values each, without gaps. There are
+        // as many places as a group has updates.
+        unsafe {
+            if count > MOST_ROWS {
+                large(&Job {
+                    range: group..group + 1,
+                    ..*job
+                });
+                continue;
+            }
+            let places = coming.at(updates.start, updates.end + ahead, job);
+            assert!(count <= places.len());
+            let row = groups.row(group).cast_signed();
+            let group = Group {
+                places,
+                count,
+                ahead,
+                cells: base.wrapping_offset(row * row_step).cast::<T>(),
+                room: room.0.as_mut_ptr().cast(),
+                past_caches: job.past_caches,
+            };
+            let mut from = 0;
+            panels!(from, len, group, begin, how, end, [a b c d] 0 1 2 3);
+            panels!(from, len, group, begin, how, end, [a b] 0 1);
+            panels!(from, len, group, begin, how, end, [a] 0);
+            if from < len {
+                (0..count).for_each(|k| group.ask(k, from..len));
+            }
+            for column in from..len {
+                let cell = group.cells.add(column);
+                let mut result = begin(cell);
+                for k in 0..count {
+                    result = how(result, group.update(k).add(column).read().convert());
+                }
+                end(
+                    &mut *std::ptr::slice_from_raw_parts_mut(cell, 1),
+                    &[result],
+                    count as u64,
+                );
+            }
+        }
+    }
+}
