@@ -180,80 +180,6 @@ pub(super) fn sort(
     })
 }
 
-/// Updates among which the beginnings of rows are looked for at a time.
-const BLOCK: usize = 512;
-
-/// What [`sort`] makes for updates that come in the order of their rows already, all of which are below `size`, without their
-/// order.
-pub(super) fn sorted(
-    rows: &[u32],
-    size: usize,
-    threads: usize,
-) -> Result<(Option<List<u32>>, List<u32>), Problem> {
-    let begins = |k: usize| k == 0 || rows[k - 1] < rows[k];
-    // Each thread takes some rows.
-    let cut = |n: usize| match rows.get(rows.len() / threads * n) {
-        Some(&row) if n < threads => rows.partition_point(|&before| before < row),
-        _ => rows.len(),
-    };
-    let stretches: Vec<Range<usize>> = (0..threads).map(|n| cut(n)..cut(n + 1)).collect();
-    let mut touched = vec![0; threads];
-    share(
-        threads,
-        stretches.iter().zip(&mut touched),
-        |(stretch, n)| {
-            let pairs = rows[stretch.clone()].windows(2);
-            let more = pairs.filter(|pair| pair[0] != pair[1]).count();
-            *n = more + usize::from(!stretch.is_empty());
-        },
-    );
-    let all: usize = touched.iter().sum();
-    let sparse = all.saturating_mul(SPARSE) <= size;
-    let groups = if sparse { all } else { size };
-    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
-    let mut listed = List::scratch("the rows of a plan", if sparse { all } else { 0 })?;
-    starts[groups] = rows.len() as u32;
-    // Rows that take nothing belong to those before them, and the first ones to the first thread.
-    let first_row = |n: usize| match stretches.get(n) {
-        _ if n == 0 => 0,
-        Some(stretch) if stretch.start < rows.len() => rows[stretch.start] as usize,
-        _ => size,
-    };
-    let groups_of = |n: usize| match sparse {
-        true => touched[n],
-        false => first_row(n + 1) - first_row(n),
-    };
-    let of_starts = cut_up(&mut starts[..groups], (0..threads).map(groups_of));
-    let listings = |n: usize| if sparse { touched[n] } else { 0 };
-    let of_listed = cut_up(&mut listed, (0..threads).map(listings));
-    let parts = stretches.iter().enumerate().zip(of_starts).zip(of_listed);
-    share(threads, parts, |(((n, stretch), starts), listed)| {
-        let (first, mut next) = (first_row(n), 0);
-        let mut found = [0; BLOCK];
-        for from in stretch.clone().step_by(BLOCK) {
-            // Where rows begin is found without branches, of which every row's would be a wrong guess.
-            let mut count = 0;
-            for k in from..stretch.end.min(from + BLOCK) {
-                found[count] = k as u32;
-                count += usize::from(begins(k));
-            }
-            for &k in &found[..count] {
-                let row = rows[k as usize];
-                if sparse {
-                    (starts[next], listed[next]) = (k, row);
-                    next += 1;
-                } else {
-                    let to = row as usize - first + 1;
-                    starts[next..to].fill(k);
-                    next = to;
-                }
-            }
-        }
-        starts[next..].fill(stretch.end as u32);
-    });
-    Ok((sparse.then_some(listed), starts))
-}
-
 /// So many zeros.
 fn zeros(count: usize) -> Result<Vec<u32>, Problem> {
     let mut zeros = try_vec("counts of a plan's rows", count)?;
@@ -277,7 +203,10 @@ fn cuts(starts: &[u32], parts: usize) -> Vec<Range<usize>> {
 }
 
 /// Cuts a slice into parts of these lengths.
-fn cut_up<T>(mut slice: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+pub(super) fn cut_up<T>(
+    mut slice: &mut [T],
+    lengths: impl Iterator<Item = usize>,
+) -> Vec<&mut [T]> {
     let part = |length| {
         slice
             .split_off_mut(..length)
@@ -327,11 +256,11 @@ fn sort_block(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Sorted, sort, sorted};
+pub(super) mod tests {
+    use super::{Sorted, sort};
 
     /// Row numbers that look random; every one of 16 is none.
-    fn rows(count: usize, size: usize) -> Vec<u32> {
+    pub(in super::super) fn rows(count: usize, size: usize) -> Vec<u32> {
         let mut state = 1u64;
         let mut next = || {
             state = state
@@ -370,24 +299,6 @@ mod tests {
                         assert!(updates.iter().all(|&update| rows[update as usize] == row));
                         assert!(listed.is_none() || !updates.is_empty());
                     }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn rows_in_order_are_listed_as_sorted_ones() {
-        for size in [1, 2, 300, 70_000] {
-            for count in [0, 1, 7, 4096] {
-                let mut rows = rows(count, size);
-                rows.retain(|&row| row != u32::MAX);
-                rows.sort_unstable();
-                let expected = sort(&rows, size, rows.len(), 1).unwrap();
-                for threads in [1, 2, 3, 8] {
-                    let (listed, starts) = sorted(&rows, size, threads).unwrap();
-                    let listed = listed.as_deref().map(<[u32]>::to_vec);
-                    assert_eq!(listed, expected.rows.as_deref().map(<[u32]>::to_vec));
-                    assert_eq!(*starts, *expected.starts);
                 }
             }
         }

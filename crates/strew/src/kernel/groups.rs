@@ -1,5 +1,6 @@
 //! The inverse of row numbers: which updates each row takes, in their order.
 
+use super::ascent::{self, Ascent};
 use super::by_row;
 use super::numbers::{Facts, Numbers, Places};
 use crate::error::Problem;
@@ -30,18 +31,6 @@ impl Groups {
         let updates = numbers.len();
         let kept = updates - facts.dropped;
         let made = match numbers {
-            Numbers::Narrow(list)
-                if facts.sorted && facts.dropped == 0 && by_row::fits(updates, size) =>
-            {
-                let (rows, starts) = by_row::sorted(list, size, by_row::threads(updates))?;
-                Self {
-                    rows: rows.map(Numbers::Narrow),
-                    starts: Numbers::Narrow(starts),
-                    order: None,
-                    size,
-                    updates,
-                }
-            }
             _ if facts.sorted && facts.dropped == 0 => {
                 let (rows, starts) = lists(kept, size, |k| numbers.get(k))?;
                 Self {
@@ -87,6 +76,35 @@ impl Groups {
             "updates are grouped by row"
         );
         Ok(made)
+    }
+
+    /// The groups of `updates` that come in the order of their rows, of which stretches are given in order; `None` if they do not,
+    /// or not all go to a row below `size`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn ascending(
+        ascents: &[Ascent],
+        size: usize,
+        updates: usize,
+    ) -> Result<Option<Self>, Problem> {
+        let Some(lists) = ascent::joined(ascents, size, updates)? else {
+            return Ok(None);
+        };
+        let made = Self {
+            rows: lists.rows.map(Numbers::Narrow),
+            starts: Numbers::Narrow(lists.starts),
+            order: None,
+            size,
+            updates,
+        };
+        assert!(made.is_sound(), "updates are grouped by row");
+        Ok(Some(made))
+    }
+
+    /// Whether [`ascending`](Self::ascending) groups so many updates of so many rows: 32 bits hold all numbers.
+    pub(crate) fn may_ascend(updates: usize, size: usize) -> bool {
+        by_row::fits(updates, size)
     }
 
     /// Bytes that it takes at most to group so many updates of any index, its numbers included.

@@ -228,7 +228,7 @@ const HOTTEST_PART: usize = 8;
 enum Order {
     /// None comes before one that it follows.
     Ascending,
-    /// Nearly in order, or mostly a few rows.
+    /// Nearly in order, or mostly a few rows, or one too often.
     Near,
     /// There would be so many rows if the index named one as often as another, but for a few that are named more often.
     Spread(usize),
@@ -238,10 +238,8 @@ enum Order {
 fn order(sample: &[i64], cells: usize) -> Order {
     let all = sample.len();
     let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();
-    if falls == 0 {
-        return Order::Ascending;
-    }
-    if falls * 4 < all {
+    let ascending = falls == 0;
+    if !ascending && falls * 4 < all {
         return Order::Near;
     }
     let mut sorted = sample.to_vec();
@@ -256,9 +254,14 @@ fn order(sample: &[i64], cells: usize) -> Order {
         }
     }
     let hot = all - rest;
-    match hot > all / HOT_PART || most > all / HOTTEST_PART {
-        true => Order::Near,
-        false => Order::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1)),
+    if most > all / HOTTEST_PART {
+        Order::Near
+    } else if ascending {
+        Order::Ascending
+    } else if hot > all / HOT_PART {
+        Order::Near
+    } else {
+        Order::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1))
     }
 }
 
@@ -574,6 +577,7 @@ mod tests {
         assert!(among(50_000..200_000, skewed(1, 1)));
         assert_eq!([skewed(5, 1), skewed(5, 100)], [Order::Near; 2]);
         assert!(among(1..50_000, skewed(5, 10_000)));
-        assert_eq!([order(&[], 5), order(&[3], 5)], [Order::Ascending; 2]);
+        let same = [order(&[3], 5), order(&[3; 100], 5)];
+        assert_eq!((order(&[], 5), same), (Order::Ascending, [Order::Near; 2]));
     }
 }

@@ -93,8 +93,11 @@ const WORTH: usize = 1 << 20;
 /// A run of a row as long as this is worth a random access to it, if several reductions share it.
 const SHARED: usize = 128;
 
-/// Beyond this many bytes, rows in order are read piece by piece, which costs more than a running row in registers gains.
+/// Rows in order that are longer than this are only grouped where their running row stays in registers.
 const LONG: usize = 256;
+
+/// Rows in order of so many bytes, none of which a cache still holds, are grouped to write each row of the destination once.
+const STREAM: usize = 128 << 20;
 
 /// A destination of so many bytes is not in the nearest caches,
 const APART: usize = 1 << 20;
@@ -114,8 +117,11 @@ const TABLED: usize = 64;
 /// A row with a larger part of the updates than one of so many is left to one thread for too long.
 const SHARE: usize = 8;
 
-/// Rows with fewer updates than this are over before the running row has paid.
+/// Rows with fewer updates than this are over before the running row has paid,
 const FEW: usize = 4;
+
+/// but for these, where there would be a table.
+const PAIR: usize = 2;
 
 /// So many single elements of a row, one after the other, are reduced faster where it is known that they are. In fewer, where a
 /// row ends is foreseen wrongly too often; the loops that read an index do not care.
@@ -165,15 +171,25 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
             "several reductions share the trip over the source",
         );
     }
-    let several = work.updates / work.touched.max(1) >= FEW;
-    if !several || work.single {
+    let share = work.updates / work.touched.max(1);
+    if share < PAIR || work.single {
         return (Way::InOrder, "rows are read one after the other");
     }
+    let shared = work.most <= work.updates / SHARE;
     if work.in_order {
-        return match work.staged && (SHARED..=LONG).contains(&work.run) {
-            true => (Way::Grouped, "each row is reduced without a table"),
-            false => (Way::InOrder, "rows are read one after the other"),
+        let most = if work.widened { LONG } else { usize::MAX };
+        let counted = work.staged && (SHARED..=most).contains(&work.run);
+        let streams = shared && work.run >= LONG && work.bytes >= STREAM && share >= FEW;
+        return if counted && (share >= FEW || !work.widened) {
+            (Way::Grouped, "each row is reduced without a table")
+        } else if streams && !work.widened && !work.computes {
+            (Way::Grouped, "each row of the destination is written once")
+        } else {
+            (Way::InOrder, "rows are read one after the other")
         };
+    }
+    if share < FEW {
+        return (Way::InOrder, "rows are read one after the other");
     }
     // Threads that read what each has for itself are in each other's way less than those that write.
     let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
@@ -186,7 +202,6 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     } else {
         usize::MAX
     };
-    let shared = work.most <= work.updates / SHARE;
     match work.run >= enough && shared && !work.computes {
         true => (Way::Grouped, "each row of the destination is written once"),
         false => (Way::InOrder, "rows are read one after the other"),
@@ -251,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_rows_are_grouped_where_registers_hold_one() {
+    fn rows_in_order_are_grouped_where_registers_hold_one() {
         let sorted = |run| Work {
             run,
             single: false,
@@ -260,8 +275,29 @@ mod tests {
         };
         assert_eq!(choose(&sorted(64)).0, Way::InOrder);
         assert_eq!(choose(&sorted(128)).0, Way::Grouped);
-        assert_eq!(choose(&sorted(256)).0, Way::Grouped);
-        assert_eq!(choose(&sorted(257)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(4096)).0, Way::Grouped);
+        let pairs = |rest| Work {
+            touched: 50_000_000,
+            ..rest
+        };
+        assert_eq!(choose(&pairs(sorted(128))).0, Way::Grouped);
+        let widened = |run| Work {
+            widened: true,
+            ..sorted(run)
+        };
+        assert_eq!(choose(&widened(256)).0, Way::Grouped);
+        assert_eq!(choose(&widened(257)).0, Way::InOrder);
+        assert_eq!(choose(&pairs(widened(128))).0, Way::InOrder);
+        // Sums that need no table, of many bytes.
+        let sums = |run, bytes| Work {
+            staged: false,
+            bytes,
+            ..sorted(run)
+        };
+        assert_eq!(choose(&sums(256, 128 << 20)).0, Way::Grouped);
+        assert_eq!(choose(&sums(255, 128 << 20)).0, Way::InOrder);
+        assert_eq!(choose(&sums(256, (128 << 20) - 1)).0, Way::InOrder);
+        assert_eq!(choose(&pairs(sums(256, 128 << 20))).0, Way::InOrder);
     }
 
     #[test]

@@ -145,6 +145,9 @@ impl<'a> Scatter<'a> {
     }
 
     fn rows_by_group(&self) -> Result<Rows, Problem> {
+        if let Some((groups, width)) = self.destinations.ascending()? {
+            return Ok(Rows { groups, width });
+        }
         let RowNumbers {
             numbers,
             rows,

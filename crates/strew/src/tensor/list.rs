@@ -62,6 +62,11 @@ impl<T: Plain> List<T> {
         }
     }
 
+    /// How many numbers more there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.buffer.len() / size_of::<T>() - self.len
+    }
+
     /// Adds a number.
     ///
     /// # Panics

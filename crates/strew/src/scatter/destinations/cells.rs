@@ -2,9 +2,10 @@
 
 use super::{Component, Destinations};
 use crate::error::Problem;
-use crate::kernel::{Numbers, OutOfBounds, Part, Scale, Stretch};
+use crate::kernel::{Ascent, Groups, Numbers, OutOfBounds, Scale, Stretch};
 use crate::tensor::{DType, Dims, Layout};
 use crate::threads::{available, share};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Index values that are read at a time.
@@ -12,6 +13,24 @@ const BLOCK: usize = 512;
 
 /// A thread with fewer rows of updates than this is not worth waking.
 const EACH: usize = 1 << 18;
+
+/// Threads that are worth it for so many rows of updates.
+fn threads(count: usize) -> usize {
+    available().min(count / EACH).max(1)
+}
+
+/// Updates and destination as matrices, of which each row moves as one.
+struct Matrices {
+    /// The updates' first axes, which say the row.
+    lead: usize,
+    /// How far apart in the numbering of the rows neighbours on an axis of the destination are.
+    apart: Dims,
+    /// Rows of the updates, and of the destination.
+    count: usize,
+    rows: usize,
+    /// Elements of a row.
+    width: usize,
+}
 
 /// Where each row of updates goes: updates and destination as matrices, of which each row moves as one.
 #[derive(Debug)]
@@ -31,35 +50,24 @@ impl<'a> Destinations<'a> {
     /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`], and
     /// [`Problem::Kind`] for runs, whose index does not say where each update goes.
     pub(crate) fn row_numbers(&self) -> Result<RowNumbers, Problem> {
-        if self.pairing.is_some() {
-            return Err(Problem::Kind {
-                argument: "destinations".into(),
-                expected: "an index of the updates".into(),
-                found: "runs".into(),
-            });
-        }
-        // A destination that no memory holds may have more cells than can be numbered.
-        Layout::contiguous(DType::Bool, &self.shape)?;
-        let lead = self.leading_axes();
-        let window = self.updates.len() - lead;
-        let cells = &self.shape[..self.shape.len() - window];
-        let rows = cells.iter().fold(1usize, |n, &len| n.saturating_mul(len));
-        let width = self.updates[lead..].iter().product();
-        let count = self.updates[..lead].iter().product();
+        let Matrices {
+            lead,
+            apart,
+            count,
+            rows,
+            width,
+        } = self.matrices()?;
         let mut numbers = Numbers::unset("the cells of updates", count, rows)?;
-
-        // How far apart in the numbering neighbours on an axis of the destination are.
-        let mut apart = Dims::from_elem(0, self.shape.len());
-        let mut step = 1usize;
-        for (axis, &len) in cells.iter().enumerate().rev() {
-            apart[axis] = step;
-            step = step.saturating_mul(len);
-        }
-        let threads = available().min(count / EACH).max(1);
+        let threads = threads(count);
         let parts = numbers.parts(count.div_ceil(threads).max(1));
         let wrong = AtomicBool::new(false);
-        share(threads, parts, |(first, part)| {
-            if self.number(lead, &apart, first, part).is_err() {
+        share(threads, parts, |(first, mut part)| {
+            let updates = first..first + part.len();
+            let set = |at: usize, rows: &[isize]| {
+                part.set(at - first, rows);
+                true
+            };
+            if self.number(lead, &apart, updates, set).is_err() {
                 wrong.store(true, Ordering::Relaxed);
             }
         });
@@ -73,15 +81,86 @@ impl<'a> Destinations<'a> {
         }
     }
 
-    /// Numbers the cells of some rows of updates, from row `first` on: the updates' first `lead` axes, of which the last is read in
-    /// blocks. `apart` says how far apart in the numbering neighbours are.
+    /// The groups of updates that come in the order of their rows, and how many elements a row has. The whole index is read and
+    /// checked if they do; `None` if they do not.
+    ///
+    /// # Errors
+    /// As for [`row_numbers`](Self::row_numbers).
+    pub(crate) fn ascending(&self) -> Result<Option<(Groups, usize)>, Problem> {
+        let Matrices {
+            lead,
+            apart,
+            count,
+            rows,
+            width,
+        } = self.matrices()?;
+        if !Groups::may_ascend(count, rows) {
+            return Ok(None);
+        }
+        let threads = threads(count);
+        let each = count.div_ceil(threads).max(1);
+        let stretches = (0..count).step_by(each);
+        let mut parts = Vec::with_capacity(threads);
+        for first in stretches {
+            let updates = first..count.min(first + each);
+            let ascent = Ascent::with_room(rows.min(updates.len()))?;
+            parts.push((updates, ascent, Ok(true)));
+        }
+        share(threads, &mut parts, |(updates, ascent, done)| {
+            let add = |at: usize, rows: &[isize]| ascent.add(at, rows, |row| row as i64);
+            *done = self.number(lead, &apart, updates.clone(), add);
+        });
+        let mut ascents = Vec::with_capacity(threads);
+        for (_, ascent, done) in parts {
+            match done {
+                Ok(true) => ascents.push(ascent),
+                Ok(false) => return Ok(None),
+                Err(OutOfBounds) => return Err(self.find_out_of_bounds()),
+            }
+        }
+        let groups = Groups::ascending(&ascents, rows, count)?;
+        Ok(groups.map(|groups| (groups, width)))
+    }
+
+    /// Updates and destination as matrices.
+    fn matrices(&self) -> Result<Matrices, Problem> {
+        if self.pairing.is_some() {
+            return Err(Problem::Kind {
+                argument: "destinations".into(),
+                expected: "an index of the updates".into(),
+                found: "runs".into(),
+            });
+        }
+        // A destination that no memory holds may have more cells than can be numbered.
+        Layout::contiguous(DType::Bool, &self.shape)?;
+        let lead = self.leading_axes();
+        let window = self.updates.len() - lead;
+        let cells = &self.shape[..self.shape.len() - window];
+        let mut apart = Dims::from_elem(0, self.shape.len());
+        let mut step = 1usize;
+        for (axis, &len) in cells.iter().enumerate().rev() {
+            apart[axis] = step;
+            step = step.saturating_mul(len);
+        }
+        Ok(Matrices {
+            lead,
+            apart,
+            count: self.updates[..lead].iter().product(),
+            rows: cells.iter().fold(1usize, |n, &len| n.saturating_mul(len)),
+            width: self.updates[lead..].iter().product(),
+        })
+    }
+
+    /// Numbers the cells of some rows of updates: the updates' first `lead` axes, of which the last is read in blocks. `apart` says how
+    /// far apart in the numbering neighbours are. `sink` is told the number of the first row of a block, and where its rows go,
+    /// below 0 if nowhere; it stops by returning false.
     fn number(
         &self,
         lead: usize,
         apart: &[usize],
-        first: usize,
-        mut part: Part<'_>,
-    ) -> Result<(), OutOfBounds> {
+        updates: Range<usize>,
+        mut sink: impl FnMut(usize, &[isize]) -> bool,
+    ) -> Result<bool, OutOfBounds> {
         let along = |k: usize| {
             let onto =
                 self.onto[k].map(|(axis, step)| step.wrapping_mul(apart[axis].cast_signed()));
@@ -93,10 +172,10 @@ impl<'a> Destinations<'a> {
         let inner = (outer < lead).then_some(outer);
         let len = inner.map_or(1, |k| self.updates[k]);
         let (mut rows_of, mut values) = ([0isize; BLOCK], [0i64; BLOCK]);
-        let mut done = 0;
-        while done < part.len() {
-            let (mut rest, from) = ((first + done) / len, (first + done) % len);
-            let n = BLOCK.min(len - from).min(part.len() - done);
+        let mut done = updates.start;
+        while done < updates.end {
+            let (mut rest, from) = (done / len, done % len);
+            let n = BLOCK.min(len - from).min(updates.end - done);
             let mut at = Dims::from_elem(0, outer);
             for (at, &len) in at.iter_mut().zip(&self.updates[..outer]).rev() {
                 (*at, rest) = (rest % len, rest / len);
@@ -155,10 +234,12 @@ impl<'a> Destinations<'a> {
                     *row = -1;
                 }
             }
-            part.set(done, &rows_of[..n]);
+            if !sink(done, &rows_of[..n]) {
+                return Ok(false);
+            }
             done += n;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// How many of the updates' axes say which row of cells an update goes to; the others move as one.

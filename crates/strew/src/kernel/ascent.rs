@@ -1,0 +1,198 @@
+//! Where the updates of each row begin, of updates that come in the order of their rows: found while the rows are read.
+
+use super::by_row::cut_up;
+use super::groups::SPARSE;
+use crate::error::Problem;
+use crate::tensor::List;
+use crate::threads::share;
+
+/// Updates that are looked at at a time.
+const BLOCK: usize = 512;
+
+/// The rows of a stretch of updates that come in order, and where the updates of each begin.
+#[derive(Debug)]
+pub(crate) struct Ascent {
+    rows: List<u32>,
+    starts: List<u32>,
+    last: i64,
+}
+
+impl Ascent {
+    /// No update yet. There is room for so many rows.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn with_room(rows: usize) -> Result<Self, Problem> {
+        let what = "the rows of updates in order";
+        Ok(Self {
+            rows: List::with_room(what, rows)?,
+            starts: List::with_room(what, rows)?,
+            last: -1,
+        })
+    }
+
+    /// Adds the rows of the updates from number `first` on, where 32 bits hold both. Whether they come in order, and there was
+    /// room for them: if not, none may be added after them.
+    pub(crate) fn add<N: Copy>(
+        &mut self,
+        first: usize,
+        rows: &[N],
+        row: impl Fn(N) -> i64,
+    ) -> bool {
+        let mut found = [0; BLOCK];
+        for (rows, first) in rows.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
+            // Where a row begins is found without branches: a guess would be wrong at each.
+            let (mut count, mut ascends, mut last) = (0, true, self.last);
+            for (k, &number) in rows.iter().enumerate() {
+                let row = row(number);
+                found[count] = k;
+                count += usize::from(row != last);
+                ascends &= row >= last;
+                last = row;
+            }
+            self.last = last;
+            if !ascends || self.rows.room() < count {
+                return false;
+            }
+            for &k in &found[..count] {
+                self.rows.push(row(rows[k]) as u32);
+                self.starts.push((first + k) as u32);
+            }
+        }
+        true
+    }
+}
+
+/// What [`Groups`](super::Groups) are of updates in order.
+pub(super) struct Lists {
+    pub(super) rows: Option<List<u32>>,
+    pub(super) starts: List<u32>,
+}
+
+/// The rows that are touched, unless most of `size` are, and where the updates of each begin; of all `updates`, whose stretches are
+/// given in order. `None`: they are not in order, or there are rows beyond `size`.
+///
+/// # Errors
+/// [`Problem::Memory`].
+pub(super) fn joined(
+    ascents: &[Ascent],
+    size: usize,
+    updates: usize,
+) -> Result<Option<Lists>, Problem> {
+    // The first row of a stretch may be the last one of the stretch before.
+    let mut parts = Vec::with_capacity(ascents.len());
+    let mut end = 0;
+    for ascent in ascents {
+        let (mut rows, mut starts) = (&*ascent.rows, &*ascent.starts);
+        let Some(&first) = rows.first() else {
+            continue;
+        };
+        let first = first as usize;
+        if first + 1 < end {
+            return Ok(None);
+        }
+        if first + 1 == end {
+            (rows, starts) = (&rows[1..], &starts[1..]);
+        }
+        let from = end;
+        end = rows.last().map_or(end, |&row| row as usize + 1);
+        parts.push((from, end, rows, starts));
+    }
+    if end > size {
+        return Ok(None);
+    }
+    let touched: usize = parts.iter().map(|(.., rows, _)| rows.len()).sum();
+    let sparse = touched.saturating_mul(SPARSE) <= size;
+    let groups = if sparse { touched } else { size };
+    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
+    let mut listed = List::scratch("the rows of a plan", if sparse { touched } else { 0 })?;
+    let all = if sparse { touched } else { end };
+    starts[all..].fill(updates as u32);
+    let groups_of = parts.iter().map(|&(from, to, rows, _)| match sparse {
+        true => rows.len(),
+        false => to - from,
+    });
+    let begins = cut_up(&mut starts[..all], groups_of);
+    let listings = parts
+        .iter()
+        .map(|(.., rows, _)| if sparse { rows.len() } else { 0 });
+    let listings = cut_up(&mut listed, listings);
+    let work = parts.iter().zip(begins).zip(listings);
+    share(
+        parts.len(),
+        work,
+        |((&(first, _, rows, starts), begins), listings)| {
+            if sparse {
+                begins.copy_from_slice(starts);
+                listings.copy_from_slice(rows);
+                return;
+            }
+            // Rows without updates end where the next one begins.
+            let mut from = 0;
+            for (&row, &start) in rows.iter().zip(starts) {
+                let to = row as usize - first + 1;
+                begins[from..to].fill(start);
+                from = to;
+            }
+        },
+    );
+    Ok(Some(Lists {
+        rows: sparse.then_some(listed),
+        starts,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::by_row::{sort, tests::rows};
+    use super::{Ascent, Lists, joined};
+
+    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<Ascent>> {
+        let each = rows.len().div_ceil(parts).max(1);
+        let stretches = rows.chunks(each).zip((0..).step_by(each));
+        let ascent = |(rows, first)| {
+            let mut ascent = Ascent::with_room(room).unwrap();
+            ascent.add(first, rows, i64::from).then_some(ascent)
+        };
+        stretches.map(ascent).collect()
+    }
+
+    #[test]
+    fn rows_in_order_are_listed_as_sorted_ones() {
+        for size in [1, 2, 300, 70_000] {
+            for count in [0, 1, 7, 4096] {
+                let mut rows = rows(count, size);
+                rows.retain(|&row| row != u32::MAX);
+                rows.sort_unstable();
+                let expected = sort(&rows, size, rows.len(), 1).unwrap();
+                for parts in [1, 2, 3, 8] {
+                    let ascents = ascents(&rows, parts, size).unwrap();
+                    let made = joined(&ascents, size, rows.len()).unwrap();
+                    let Lists {
+                        rows: listed,
+                        starts,
+                    } = made.unwrap();
+                    let listed = listed.as_deref().map(<[u32]>::to_vec);
+                    assert_eq!(listed, expected.rows.as_deref().map(<[u32]>::to_vec));
+                    assert_eq!(*starts, *expected.starts);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_order_is_seen() {
+        let refused = |rows: &[u32], parts, size| match ascents(rows, parts, 3) {
+            None => true,
+            Some(ascents) => joined(&ascents, size, rows.len()).unwrap().is_none(),
+        };
+        assert!(!refused(&[0, 4, 4, 5], 2, 6));
+        assert!(refused(&[0, 4, 3, 5], 1, 6));
+        assert!(refused(&[0, 4, 3, 5], 2, 6));
+        // A row that is not there, and more rows than there is room for.
+        assert!(refused(&[0, 4, 4, 6], 2, 6));
+        assert!(refused(&[0, 1, 2, 3], 1, 6));
+        let mut ascent = Ascent::with_room(3).unwrap();
+        assert!(!ascent.add(0, &[-1, 0], |row| row - 1));
+    }
+}
