@@ -179,27 +179,20 @@ pub(super) unsafe fn begin<T: Folds>(
     }
 }
 
-/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, how one joins them, and
-/// whether they are sums (or products) or extremes.
+/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, and how one joins them.
 macro_rules! for_combine {
     ($combine:expr, $t:ident, $each:ident) => {
         match $combine {
-            Combine::Sum => $each!($t::Acc, $t::add, sums),
-            Combine::Prod => $each!($t::Acc, $t::mul, sums),
-            Combine::Min(Nan::Ignore) if $t::STRICT => {
-                $each!($t, $t::extreme::<false, true>, extremes)
-            }
-            Combine::Max(Nan::Ignore) if $t::STRICT => {
-                $each!($t, $t::extreme::<true, true>, extremes)
-            }
-            Combine::Min(_) => $each!($t, $t::extreme::<false, false>, extremes),
+            Combine::Sum => $each!($t::Acc, $t::add),
+            Combine::Prod => $each!($t::Acc, $t::mul),
+            Combine::Min(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<false, true>),
+            Combine::Max(Nan::Ignore) if $t::STRICT => $each!($t, $t::extreme::<true, true>),
+            Combine::Min(_) => $each!($t, $t::extreme::<false, false>),
             // Others have no loops here.
-            _ => $each!($t, $t::extreme::<true, false>, extremes),
+            _ => $each!($t, $t::extreme::<true, false>),
         }
     };
 }
-
-pub(super) use for_combine;
 
 /// Joins a piece of a row into an accumulator.
 ///
@@ -211,7 +204,7 @@ pub(super) unsafe fn join<T: Folds>(acc: *mut u8, combine: Combine, values: &[T]
     // SAFETY: the caller's promise; accumulators and source do not overlap.
     unsafe {
         macro_rules! each {
-            ($cell:ty, $how:expr, $_kind:ident) => {{
+            ($cell:ty, $how:expr) => {{
                 let how = $how;
                 let cells = std::slice::from_raw_parts_mut(acc.cast::<$cell>(), len);
                 pairs::<$cell, T, $cell>(
@@ -273,7 +266,7 @@ pub(super) unsafe fn join_rows<T: Folds>(
     // SAFETY: the caller's promise; panels, vectors and what is left behind them together are `len` values.
     unsafe {
         macro_rules! each {
-            ($cell:ty, $how:expr, $_kind:ident) => {{
+            ($cell:ty, $how:expr) => {{
                 let (how, acc) = ($how, acc.cast::<$cell>());
                 let join = |cells: &mut [$cell; VECTOR], values: [T; VECTOR]| {
                     for (cell, value) in cells.iter_mut().zip(values) {

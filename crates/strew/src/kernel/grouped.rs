@@ -160,9 +160,12 @@ impl Grouped<'_> {
         let still = || SmallVec::from_elem(size, outputs.len() + 1);
         let (inner_len, inner) = axes.pop().unwrap_or_else(|| (1, still()));
         let coordinates: usize = axes.iter().map(|a| a.0).product();
-        let run: Loops = match self.none {
-            None => for_dtype!(dtype, T => run::<T>, complex C => run::<C>),
-            Some(_) => winners::loops(dtype, self.folds, self.groups)?,
+        let run: Loops = match (self.none, dtype) {
+            // Loops of their own for the types that rows are mostly of: those of all would be 2 MB.
+            (None, DType::F32) => alone::<f32>,
+            (None, DType::F64) => alone::<f64>,
+            (None, _) => for_dtype!(dtype, T => run::<T>, complex C => run::<C>),
+            (Some(_), _) => winners::loops(dtype, self.folds, self.groups)?,
         };
         // So many groups at a time that people who wait are asked now and then.
         const PIECE: usize = 1 << 20;
@@ -275,6 +278,23 @@ impl Grouped<'_> {
     }
 }
 
+/// The loops of types that are often reduced once.
+///
+/// # Safety
+/// As for [`Loops`].
+unsafe fn alone<T: Folds>(job: &Job<'_>) {
+    // SAFETY: the caller's promise is the one that is asked for.
+    unsafe {
+        if !in_registers::fits::<T>(job) {
+            return run::<T>(job);
+        }
+        vectorized!(|_| in_registers::rows::<T>(job, in_memory::<T>));
+    }
+    if job.past_caches {
+        fence();
+    }
+}
+
 /// The loops that join each group's updates.
 ///
 /// # Safety
@@ -283,10 +303,7 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
     // SAFETY: the caller's promise is the one that is asked for.
     unsafe {
         if job.inner.len > 1 {
-            match in_registers::fits::<T>(job) {
-                true => vectorized!(|_| in_registers::rows::<T>(job, in_memory::<T>)),
-                false => in_memory::<T>(job),
-            }
+            in_memory::<T>(job);
             if job.past_caches {
                 fence();
             }

@@ -3,7 +3,7 @@
 //! Rows are asked for some way ahead, from one group to the next. What is done for each group besides is kept to little, for the
 //! memory waits meanwhile.
 
-use super::accumulators::{Folds, VECTOR, cleared, first_of, for_combine, start_of, vectors};
+use super::accumulators::{Fold, Folds, VECTOR, cleared, first_of, start_of, vectors};
 use super::coming::Coming;
 use super::copy::write_past_caches;
 use super::grouped::{Job, Loops, MOST_ROWS, panels_ahead};
@@ -17,8 +17,15 @@ use std::ops::Range;
 pub(super) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     let size = size_of::<T>().cast_signed();
     let dense = job.inner.src == size && matches!(*job.outputs, [(_, _, step)] if step == size);
-    // Those that are converted eight at a time are joined so, too.
-    dense && !T::EIGHT && job.folds.len() == 1 && job.inner.len >= VECTOR
+    // Strict extremes are rarely asked for.
+    let strict = |fold: &Fold| {
+        T::STRICT
+            && matches!(
+                fold.combine,
+                Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
+            )
+    };
+    dense && !job.folds.iter().any(strict) && job.folds.len() == 1 && job.inner.len >= VECTOR
 }
 
 /// Asks for these bytes of a row that will be read after many others. Rows in order are asked for, too: pieces of rows hide from
@@ -93,7 +100,13 @@ pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops) {
                 )
             };
         }
-        for_combine!(fold.combine, T, each);
+        // As `fits` says, none is strict.
+        match fold.combine {
+            Combine::Sum => each!(T::Acc, T::add, sums),
+            Combine::Prod => each!(T::Acc, T::mul, sums),
+            Combine::Min(_) => each!(T, T::extreme::<false, false>, extremes),
+            _ => each!(T, T::extreme::<true, false>, extremes),
+        }
     }
 }
 
@@ -244,7 +257,6 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
             };
             let mut from = 0;
             panels!(from, len, group, begin, how, end, [a b c d] 0 1 2 3);
-            panels!(from, len, group, begin, how, end, [a b] 0 1);
             panels!(from, len, group, begin, how, end, [a] 0);
             if from < len {
                 (0..count).for_each(|k| group.ask(k, from..len));

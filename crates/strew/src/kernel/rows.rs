@@ -289,17 +289,12 @@ impl<'a> Coming<'a> {
     /// Fetches the row that is so far ahead of number `row`, where it is known.
     #[inline(always)]
     pub(super) fn prefetch(self, row: usize) {
-        match self.at {
-            At::Each(offsets) => {
-                if let Some(&at) = offsets.get(row + self.rows) {
-                    prefetch(self.base.wrapping_offset(at), self.lines);
-                }
-            }
-            // What is only read once need not wait where few lines can.
-            steps @ At::Steps(..) => {
-                let at = steps.get(row + self.rows);
-                prefetch_second_level(self.base.wrapping_offset(at), self.lines);
-            }
+        let at = match self.at {
+            At::Each(offsets) => offsets.get(row + self.rows).copied(),
+            steps @ At::Steps(..) => Some(steps.get(row + self.rows)),
+        };
+        if let Some(at) = at {
+            prefetch(self.base.wrapping_offset(at), self.lines);
         }
     }
 }
