@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
-use strew::{Bounds, Combine, DType, Nan, Problem, Strategy, Tensor, TensorView};
+use strew::{
+    Bounds, Combine, DType, Nan, Negative, OutOfRange, Problem, Strategy, Tensor, TensorView,
+};
 
 /// Limits are those of the whole process.
 static ONE: Mutex<()> = Mutex::new(());
@@ -250,5 +252,68 @@ fn nothing_is_changed_by_a_wrong_index_and_groups_without_memory_are_done_withou
         other => panic!("{other}"),
     }
     assert!(others.as_slice() == old.as_slice());
+    strew::set_num_threads(None);
+}
+
+#[test]
+fn updates_in_order_are_grouped_on_several_threads() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let rows = 5000;
+    let add = |a: f32, b: f32| a + b;
+    // Enough that each thread takes a stretch; the second half may begin within a row.
+    let count = 1_200_000;
+    let mut sorted: Vec<i64> = index(count, rows);
+    sorted.sort_unstable();
+    // Out of range, and left out: at the beginning of a stretch, within one, and at the end.
+    let mut holes = sorted.clone();
+    for at in [0, count / 3, count / 2, count - 1] {
+        holes[at] = -1;
+        holes[at.saturating_sub(1)] = rows as i64;
+    }
+    // The second thread's stretch begins with one.
+    let mut hole = sorted.clone();
+    hole[count / 2] = -1;
+    let mut broken = sorted.clone();
+    broken.swap(count / 2, count - 1);
+    const NARROW: usize = 16;
+    let mut src = Tensor::<f32>::zeros(&[count, NARROW]).unwrap();
+    for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
+        *value = (n * 7 % 1013) as f32 / 16.0 - 20.0;
+    }
+    let drops = Bounds {
+        negative: Negative::Drop,
+        out_of_range: OutOfRange::Drop,
+        ..Bounds::STRICT
+    };
+    for (what, index, bounds) in [
+        ("in order", &sorted, Bounds::STRICT),
+        ("holes", &holes, drops),
+        ("a hole", &hole, drops),
+        ("nearly in order", &broken, Bounds::STRICT),
+    ] {
+        let mut expected = vec![0.0f32; rows * NARROW];
+        for (&row, values) in index.iter().zip(src.as_slice().chunks(NARROW)) {
+            if let Some(cells) = usize::try_from(row).ok().filter(|&row| row < rows) {
+                let cells = &mut expected[cells * NARROW..(cells + 1) * NARROW];
+                for (cell, &value) in cells.iter_mut().zip(values) {
+                    *cell = add(*cell, value);
+                }
+            }
+        }
+        for threads in [1, 2, 3, 4] {
+            strew::set_num_threads(NonZeroUsize::new(threads));
+            let view = TensorView::from(&index[..]).into_dyn();
+            let shape = [rows, NARROW];
+            let to = Destinations::rows(&shape, "index", &[view], &[0], None, bounds).unwrap();
+            let src = src.view().into_dyn();
+            let sum = Reduction::into_self(Combine::Sum);
+            let scatter = Scatter::new(to, sum, "src", src, anew(Start::Zero)).unwrap();
+            let made = scatter.with_strategy(Some(Strategy::Grouped)).run();
+            let made = made.unwrap().tensor.unwrap();
+            let cells = made.as_bytes().chunks_exact(4).zip(&expected);
+            let wrong = cells.filter(|(cell, value)| **cell != value.to_ne_bytes());
+            assert_eq!(wrong.count(), 0, "{what}, {threads} threads");
+        }
+    }
     strew::set_num_threads(None);
 }
