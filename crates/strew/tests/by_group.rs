@@ -275,7 +275,8 @@ fn updates_in_order_are_grouped_on_several_threads() {
     hole[count / 2] = -1;
     let mut broken = sorted.clone();
     broken.swap(count / 2, count - 1);
-    const NARROW: usize = 16;
+    // One vector of columns, and some more.
+    const NARROW: usize = 23;
     let mut src = Tensor::<f32>::zeros(&[count, NARROW]).unwrap();
     for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
         *value = (n * 7 % 1013) as f32 / 16.0 - 20.0;
