@@ -6,8 +6,8 @@ use crate::error::Problem;
 use crate::tensor::List;
 use crate::threads::share;
 
-/// Updates that are looked at at a time.
-const BLOCK: usize = 512;
+/// Updates that are looked at at a time, a bit for each.
+const BLOCK: usize = u64::BITS as usize;
 
 /// The rows of a stretch of updates that come in order, and where the updates of each begin.
 #[derive(Debug)]
@@ -39,29 +39,38 @@ impl Ascent {
         rows: &[N],
         row: impl Fn(N) -> i64,
     ) -> bool {
-        let mut found = [0; BLOCK];
         for (rows, first) in rows.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
-            // Where a row begins is found without branches: a guess would be wrong at each.
-            let (mut count, mut ascends, mut last) = (0, true, self.last);
-            for (k, &number) in rows.iter().enumerate() {
-                let row = row(number);
-                found[count] = k;
-                count += usize::from(row != last);
-                // Those that go nowhere are below 0.
-                ascends &= row >= last.max(0);
-                last = row;
-            }
-            self.last = last;
-            if !ascends || self.rows.room() < count {
+            let last = std::mem::replace(&mut self.last, row(rows[rows.len() - 1]));
+            let Some(mut begins) = vectorized!(|_| begins(last, rows, &row)) else {
+                return false;
+            };
+            if self.rows.room() < begins.count_ones() as usize {
                 return false;
             }
-            for &k in &found[..count] {
+            while begins != 0 {
+                let k = begins.trailing_zeros() as usize;
                 self.rows.push(row(rows[k]) as u32);
                 self.starts.push((first + k) as u32);
+                begins &= begins - 1;
             }
         }
         true
     }
+}
+
+/// Which of a block's updates go to another row than the one before, or than `last`; `None` if they do not come in order.
+#[inline(always)]
+fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64> {
+    let first = row(rows[0]);
+    let mut begins = u64::from(first != last);
+    // Those that go nowhere are below 0.
+    let mut ascends = first >= last.max(0);
+    for (k, (&before, &number)) in rows.iter().zip(&rows[1..]).enumerate() {
+        let (before, number) = (row(before), row(number));
+        begins |= u64::from(number != before) << (k + 1);
+        ascends &= number >= before;
+    }
+    ascends.then_some(begins)
 }
 
 /// What [`Groups`](super::Groups) are of updates in order.

@@ -1,6 +1,7 @@
 //! Index values to offsets in one pass: read, checked and scaled without a stop in between.
 
-use super::rows::prefetch;
+use super::rows::{prefetch, prefetch_second_level};
+use crate::machine::LINE;
 use crate::tensor::DynView;
 use std::ops::RangeInclusive;
 
@@ -63,7 +64,7 @@ impl Stretch<'_, '_> {
             let bytes = FETCHED.cast_signed() * self.stride;
             if (1..=PAGE).contains(&bytes) {
                 let later = self.index.as_ptr().wrapping_offset(piece.at + PAGE);
-                prefetch(later, bytes.cast_unsigned() / 64);
+                prefetch(later, bytes.cast_unsigned() / LINE);
             }
             let mut outside = false;
             let read = piece.each(|_, value| outside |= value < low || value > high);
@@ -83,6 +84,11 @@ impl Scale {
 
     /// Likewise, straight from where they are.
     pub(crate) fn stretch(self, values: Stretch<'_, '_>, limit: usize, to: &mut [isize]) -> bool {
+        let bytes = values.stride.saturating_mul(values.count.cast_signed());
+        if (1..=PAGE).contains(&bytes) {
+            let later = values.index.as_ptr().wrapping_offset(values.at + PAGE);
+            prefetch_second_level(later, bytes.cast_unsigned() / LINE);
+        }
         vectorized!(|_| self.place(values, limit, &mut to[..values.count]))
     }
 

@@ -288,7 +288,7 @@ unsafe fn alone<T: Folds>(job: &Job<'_>) {
         if !in_registers::fits::<T>(job) {
             return run::<T>(job);
         }
-        vectorized!(|_| in_registers::rows::<T>(job, in_memory::<T>));
+        vectorized!(|isa| in_registers::rows::<T>(job, in_memory::<T>, isa));
     }
     if job.past_caches {
         fence();

@@ -5,10 +5,10 @@
 
 use super::accumulators::{Fold, Folds, VECTOR, cleared, first_of, start_of, vectors};
 use super::coming::Coming;
-use super::copy::write_past_caches;
 use super::grouped::{Job, Loops, MOST_ROWS, panels_ahead};
 use super::number::Convert;
 use super::rows::prefetch_second_level;
+use super::simd::Isa;
 use super::{Combine, Nan};
 use crate::machine::LINE;
 use std::ops::Range;
@@ -41,16 +41,12 @@ pub(super) fn asked_for(row: Option<*const u8>, bytes: Range<usize>) {
     }
 }
 
-/// Room for the results of some columns, aligned for every vector.
-#[repr(align(64))]
-struct Columns<T>([[T; VECTOR]; 4]);
-
 /// The loops. Groups of very many updates are left to `large`.
 ///
 /// # Safety
 /// As for [`Loops`]; the job is one that [`fits`].
 #[inline(always)]
-pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops) {
+pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops, isa: impl Isa) {
     let (&[fold], &[take]) = (job.folds, job.takes) else {
         return;
     };
@@ -59,39 +55,34 @@ pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops) {
         macro_rules! each {
             ($cell:ty, $how:expr, sums) => {
                 reduce::<T, $cell>(
-                    job,
-                    large,
+                    (job, large, isa),
                     #[inline(always)]
                     |cell| first_of::<T>(fold, cell),
                     $how,
-                    // Which it is is asked once for many.
                     #[inline(always)]
-                    |cells, sums, count| match take.mean {
-                        None => each(cells, sums, T::narrow),
+                    |sums, count| match take.mean {
+                        None => each(sums, T::narrow),
                         Some(more) => {
                             let count = count + more;
                             each(
-                                cells,
                                 sums,
                                 #[inline(always)]
                                 |sum| T::narrow(T::mean(sum, count)),
-                            );
+                            )
                         }
                     },
                 )
             };
             ($cell:ty, $how:expr, extremes) => {
                 reduce::<T, $cell>(
-                    job,
-                    large,
+                    (job, large, isa),
                     #[inline(always)]
                     |cell| start_of::<T>(fold, cell),
                     $how,
                     #[inline(always)]
-                    |cells, values, _| match take.zero_if_start {
-                        false => cells.copy_from_slice(values),
+                    |values, _| match take.zero_if_start {
+                        false => values,
                         true => each(
-                            cells,
                             values,
                             #[inline(always)]
                             |value| cleared::<T>(value, fold, &take),
@@ -111,22 +102,39 @@ pub(super) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops) {
 }
 
 #[inline(always)]
-fn each<T, C: Copy>(cells: &mut [T], results: &[C], cell: impl Fn(C) -> T) {
-    for (to, &result) in cells.iter_mut().zip(results) {
-        *to = cell(result);
+fn each<T, C: Copy>(results: [C; VECTOR], cell: impl Fn(C) -> T) -> [T; VECTOR] {
+    std::array::from_fn(
+        #[inline(always)]
+        |i| cell(results[i]),
+    )
+}
+
+/// Where the updates of a group begin, and then those of the next groups.
+#[derive(Clone, Copy)]
+enum Updates<'p> {
+    Listed(&'p [*const u8]),
+    /// One after the other, from the first one on, so many bytes apart.
+    InOrder(*const u8, isize),
+}
+
+impl Updates<'_> {
+    #[inline(always)]
+    fn get(self, k: usize) -> Option<*const u8> {
+        match self {
+            Self::Listed(places) => places.get(k).copied(),
+            Self::InOrder(first, step) => Some(first.wrapping_offset(k.cast_signed() * step)),
+        }
     }
 }
 
 /// The updates of a group, and its cells.
 struct Group<'p, T> {
-    /// Where its updates begin, and then those of the next groups.
-    places: &'p [*const u8],
+    updates: Updates<'p>,
     count: usize,
     /// Updates are asked for so many others ahead.
     ahead: usize,
     cells: *mut T,
-    /// What is written past the caches is put together here.
-    room: *mut T,
+    /// Cells begin with a line, and are written past the caches.
     past_caches: bool,
 }
 
@@ -136,13 +144,13 @@ impl<T: Copy> Group<'_, T> {
     #[inline(always)]
     unsafe fn update(&self, k: usize) -> *const T {
         // SAFETY: the caller's promise.
-        unsafe { self.places.get_unchecked(k) }.cast()
+        unsafe { self.updates.get(k).unwrap_unchecked() }.cast()
     }
 
     #[inline(always)]
     fn ask(&self, k: usize, columns: Range<usize>) {
         let bytes = columns.start * size_of::<T>()..columns.end * size_of::<T>();
-        asked_for(self.places.get(k + self.ahead).copied(), bytes);
+        asked_for(self.updates.get(k + self.ahead), bytes);
     }
 
     /// # Safety
@@ -157,27 +165,18 @@ impl<T: Copy> Group<'_, T> {
     }
 
     /// # Safety
-    /// There are so many cells from this one on, and in the room.
+    /// There are so many cells from this one on.
     #[inline(always)]
-    unsafe fn end<C>(
-        &self,
-        from: usize,
-        results: &[[C; VECTOR]],
-        end: &impl Fn(&mut [T], &[C], u64),
-    ) {
-        let bytes = size_of::<T>() * VECTOR * results.len();
-        // SAFETY: the caller's promise; whole lines are written past the caches.
+    unsafe fn end(&self, from: usize, results: [T; VECTOR], isa: impl Isa) {
+        // SAFETY: the caller's promise; whole lines are written past the caches, from where one begins.
         unsafe {
             let cells = self.cells.add(from);
-            let past =
-                self.past_caches && bytes.is_multiple_of(LINE) && cells.addr().is_multiple_of(LINE);
-            let to = if past { self.room } else { cells };
-            for (n, results) in results.iter().enumerate() {
-                let to = std::slice::from_raw_parts_mut(to.add(n * VECTOR), VECTOR);
-                end(to, results, self.count as u64);
+            if !self.past_caches {
+                return vectors(cells).write(results);
             }
-            if past {
-                write_past_caches(to.cast(), cells.cast(), bytes);
+            for at in (0..size_of_val(&results)).step_by(LINE) {
+                let (from, to) = (results.as_ptr(), cells);
+                isa.write_line_past_caches(from.byte_add(at).cast(), to.byte_add(at).cast());
             }
         }
     }
@@ -185,7 +184,7 @@ impl<T: Copy> Group<'_, T> {
 
 /// Reduces the columns of a group, so many vectors of them at a time as there are names, while as many are left.
 macro_rules! panels {
-    ($from:ident, $len:expr, $group:ident, $begin:ident, $how:ident, $end:ident, [$($name:ident)*] $($number:literal)*) => {{
+    ($from:ident, $len:expr, $group:ident, $begin:ident, $how:ident, $end:ident, $isa:ident, [$($name:ident)*] $($number:literal)*) => {{
         const WIDTH: usize = VECTOR * [$($number),*].len();
         while $from + WIDTH <= $len {
             $(let mut $name = $group.begin($from + VECTOR * $number, &$begin);)*
@@ -194,7 +193,7 @@ macro_rules! panels {
                 let values = vectors($group.update(k).cast_mut().add($from));
                 $(join(&mut $name, values.add($number).read(), &$how);)*
             }
-            $group.end($from, &[$($name),*], &$end);
+            $($group.end($from + VECTOR * $number, $end($name, $group.count as u64), $isa);)*
             $from += WIDTH;
         }
     }};
@@ -215,11 +214,10 @@ fn join<T: Convert<C>, C: Copy>(
 /// As for [`rows`]; `begin` may read a cell.
 #[inline(always)]
 unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
-    job: &Job<'_>,
-    large: Loops,
+    (job, large, isa): (&Job<'_>, Loops, impl Isa),
     begin: impl Fn(*const T) -> C,
     how: impl Fn(C, C) -> C,
-    end: impl Fn(&mut [T], &[C], u64),
+    end: impl Fn([C; VECTOR], u64) -> [T; VECTOR],
 ) {
     let (groups, len) = (job.groups, job.inner.len);
     let &[(base, row_step, _)] = job.outputs else {
@@ -227,7 +225,6 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
     };
     let ahead = panels_ahead(len * size_of::<T>());
     let mut coming = Coming::new();
-    let mut room = Columns([[T::narrow(T::ZERO); VECTOR]; 4]);
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         let count = updates.len();
@@ -244,20 +241,29 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
                 });
                 continue;
             }
-            let places = coming.at(updates.start, updates.end + ahead, job);
-            assert!(count <= places.len());
+            let updates = match groups.in_order() {
+                true => {
+                    let first = updates.start.cast_signed() * job.src_row;
+                    Updates::InOrder(job.src.wrapping_offset(first), job.src_row)
+                }
+                false => {
+                    let places = coming.at(updates.start, updates.end + ahead, job);
+                    assert!(count <= places.len());
+                    Updates::Listed(places)
+                }
+            };
             let row = groups.row(group).cast_signed();
+            let cells = base.wrapping_offset(row * row_step).cast::<T>();
             let group = Group {
-                places,
+                updates,
                 count,
                 ahead,
-                cells: base.wrapping_offset(row * row_step).cast::<T>(),
-                room: room.0.as_mut_ptr().cast(),
-                past_caches: job.past_caches,
+                cells,
+                past_caches: job.past_caches && cells.addr().is_multiple_of(LINE),
             };
             let mut from = 0;
-            panels!(from, len, group, begin, how, end, [a b c d] 0 1 2 3);
-            panels!(from, len, group, begin, how, end, [a] 0);
+            panels!(from, len, group, begin, how, end, isa, [a b c d] 0 1 2 3);
+            panels!(from, len, group, begin, how, end, isa, [a] 0);
             if from < len {
                 (0..count).for_each(|k| group.ask(k, from..len));
             }
@@ -267,11 +273,8 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
                 for k in 0..count {
                     result = how(result, group.update(k).add(column).read().convert());
                 }
-                end(
-                    &mut *std::ptr::slice_from_raw_parts_mut(cell, 1),
-                    &[result],
-                    count as u64,
-                );
+                let [result, ..] = end([result; VECTOR], count as u64);
+                cell.write(result);
             }
         }
     }

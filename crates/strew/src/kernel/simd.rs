@@ -1,19 +1,37 @@
 //! One plain loop, compiled for each instruction set and chosen at run time.
 
+use super::copy::write_past_caches;
+use crate::machine::LINE;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    _mm256_loadu_si256, _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
+};
+
 /// What a loop is compiled for.
 pub(super) trait Isa: Copy {
     /// It has instructions that convert 16-bit floats (F16C).
     const F16C: bool;
+
+    /// Copies a cache line [past the caches](write_past_caches), in as few pieces as there can be.
+    ///
+    /// # Safety
+    /// As for a copy of that many bytes; `to` is where a line begins.
+    unsafe fn write_line_past_caches(self, from: *const u8, to: *mut u8);
 }
 
 /// Whatever the crate is compiled for.
 #[derive(Clone, Copy)]
 pub(super) struct Baseline;
 
-/// AVX2 and what comes with it, or more: there is none on a computer without.
+/// AVX2 and what comes with it: there is none on a computer without.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
+
+/// AVX-512 and what comes with it: there is none on a computer without.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl From<fearless_simd::Avx2> for Avx2 {
@@ -24,7 +42,7 @@ impl From<fearless_simd::Avx2> for Avx2 {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl From<fearless_simd::Avx512> for Avx2 {
+impl From<fearless_simd::Avx512> for Avx512 {
     #[inline(always)]
     fn from(_: fearless_simd::Avx512) -> Self {
         Self(())
@@ -33,11 +51,38 @@ impl From<fearless_simd::Avx512> for Avx2 {
 
 impl Isa for Baseline {
     const F16C: bool = false;
+
+    #[inline(always)]
+    unsafe fn write_line_past_caches(self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { write_past_caches(from, to, LINE) }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx2 {
     const F16C: bool = true;
+
+    #[inline(always)]
+    unsafe fn write_line_past_caches(self, from: *const u8, to: *mut u8) {
+        for at in [0, 32] {
+            // SAFETY: the caller's promise; there is AVX2, or there were no `self`.
+            unsafe {
+                _mm256_stream_si256(to.add(at).cast(), _mm256_loadu_si256(from.add(at).cast()))
+            };
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Isa for Avx512 {
+    const F16C: bool = true;
+
+    #[inline(always)]
+    unsafe fn write_line_past_caches(self, from: *const u8, to: *mut u8) {
+        // SAFETY: the caller's promise; there is AVX-512, or there were no `self`.
+        unsafe { _mm512_stream_si512(to.cast(), _mm512_loadu_si512(from.cast())) };
+    }
 }
 
 /// In a loop of few turns, each of which is vectors already: the compiler would make another one besides, many times as long, that
@@ -63,7 +108,7 @@ macro_rules! vectorized {
                 token,
                 #[inline(always)]
                 || {
-                    let $isa = $crate::kernel::simd::Avx2::from(token);
+                    let $isa = $crate::kernel::simd::Avx512::from(token);
                     $work
                 },
             ),
