@@ -9,7 +9,6 @@ use super::loops::Join;
 use super::number::Convert;
 use super::repeated::repeated_rows;
 use super::rows::{Ahead, prefetch};
-use super::sift::Wanted;
 use super::simd::{Baseline, Isa};
 use super::walk::{ROWS, Step, Term};
 use crate::tensor::DType;
@@ -120,9 +119,10 @@ pub(super) fn narrow(index: DType) -> Option<bool> {
     }
 }
 
-/// Whether a line can do what a term wants: what is not below its limit is an error.
+/// Whether a line can do what a term wants: what is not below its limit is an error, and a part of the values is picked out in 32
+/// bits.
 pub(super) fn keeps(term: &Term) -> bool {
-    !term.drop
+    term.is_whole() || !term.drop && term.wanted().is_narrow()
 }
 
 /// Whether a line can be made of these index values.
@@ -140,7 +140,7 @@ unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let columns = J::LEN == 1;
-    let all = (line.term.from, line.term.len) == (0, line.term.limit);
+    let all = line.term.is_whole();
     // SAFETY: the caller keeps `LineLoop`'s obligations.
     unsafe {
         if !all {
@@ -457,28 +457,23 @@ pub(super) unsafe fn owned_rows(
     each: impl Fn(*mut u8, *const u8),
 ) -> bool {
     let Step { dst, src, .. } = line.step;
-    let wanted = Wanted {
-        limit: line.term.limit,
-        from: line.term.from,
-        len: line.term.len,
-        drop: false,
-    };
+    let wanted = line.term.wanted();
     let (mut values, mut places) = (Lane::new(), Lane::new());
     let most = line.count.min(ROWS);
-    let values = values.fill_with(0i64, most);
-    let places = places.fill_with(0i64, most);
+    let values = values.fill_with(0u32, most);
+    let places = places.fill_with(0u32, most);
     for first in (0..line.count).step_by(ROWS) {
         let stretch = Stretch {
             at: line.stretch.at + first.cast_signed() * line.stretch.stride,
             count: ROWS.min(line.count - first),
             ..line.stretch
         };
-        let Some(count) = wanted.of(stretch, values, places) else {
+        let Some(count) = wanted.narrow(stretch, values, places) else {
             return false;
         };
         let (values, places) = (&values[..count], &places[..count]);
         let at = |k: usize| {
-            let row = (first as i64 + places[k]) as isize;
+            let row = (first + places[k] as usize).cast_signed();
             let to = row
                 .wrapping_mul(dst)
                 .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));

@@ -70,6 +70,54 @@ impl Wanted {
         self.among(values, places)
     }
 
+    /// Whether 32 bits hold every value that may be wanted, whatever their sign.
+    pub(super) fn is_narrow(&self) -> bool {
+        i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
+    }
+
+    /// Likewise, in 32 bits, of 32- or 64-bit values side by side; what is out of bounds is an error.
+    ///
+    /// # Panics
+    /// If values may be wanted that [are not](Self::is_narrow) narrow, or either slice is shorter than the stretch.
+    pub(super) fn narrow(
+        self,
+        from: Stretch<'_, '_>,
+        values: &mut [u32],
+        places: &mut [u32],
+    ) -> Option<usize> {
+        assert!(self.is_narrow());
+        let Stretch {
+            index,
+            at,
+            stride,
+            count,
+        } = from;
+        let (values, places) = (&mut values[..count], &mut places[..count]);
+        #[cfg(target_arch = "x86_64")]
+        if packs()
+            && stride == index.dtype().size().cast_signed()
+            && let Some(first) = index.stretch(at, stride, count)
+        {
+            let sift = match index.dtype() {
+                DType::I64 => Some(avx512::narrow::<false> as avx512::Narrow),
+                DType::I32 => Some(avx512::narrow::<true> as avx512::Narrow),
+                _ => None,
+            };
+            if let Some(sift) = sift {
+                // SAFETY: the machine can; the stretch is inside the index, side by side.
+                return unsafe { sift(first, self, values, places) };
+            }
+        }
+        let (mut to, mut outside) = (0, false);
+        let read = index.each_integer(at, stride, count, |place, value| {
+            let here = value.wrapping_sub(self.from as i64);
+            outside |= value.cast_unsigned() >= self.limit as u64;
+            (values[to], places[to]) = (here as u32, place as u32);
+            to += usize::from(here.cast_unsigned() < self.len as u64);
+        });
+        (read && !outside).then_some(to)
+    }
+
     /// From element `from` on, with `to` values kept before it.
     fn scalar(
         self,
@@ -102,9 +150,13 @@ fn packs() -> bool {
 mod avx512 {
     use super::Wanted;
     use std::arch::x86_64::{
-        _mm256_loadu_si256, _mm512_add_epi64, _mm512_cmpge_epu64_mask, _mm512_cmplt_epu64_mask,
-        _mm512_cvtepi32_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi64, _mm512_set_epi64,
-        _mm512_set1_epi64, _mm512_storeu_si512, _mm512_sub_epi64,
+        _mm256_loadu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpge_epu32_mask,
+        _mm512_cmpge_epu64_mask, _mm512_cmplt_epu32_mask, _mm512_cmplt_epu64_mask,
+        _mm512_cvtepi32_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
+        _mm512_maskz_compress_epi64, _mm512_max_epu32, _mm512_or_si512, _mm512_permutex2var_epi32,
+        _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
+        _mm512_setzero_si512, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64,
+        _mm512_test_epi32_mask,
     };
 
     const LANES: usize = 8;
@@ -112,6 +164,9 @@ mod avx512 {
     /// [`sift`] for one kind of values.
     pub(super) type Sift =
         unsafe fn(Option<*const u8>, Wanted, &mut [i64], &mut [i64]) -> Option<usize>;
+
+    /// [`narrow`] for one kind of values.
+    pub(super) type Narrow = unsafe fn(*const u8, Wanted, &mut [u32], &mut [u32]) -> Option<usize>;
 
     /// Picks among `values`, or among as many that begin at `from`, of 32 bits if `NARROW`, else of 64.
     ///
@@ -167,6 +222,71 @@ mod avx512 {
         let to = wanted.scalar(whole, to, values, places)?;
         (outside == 0 || wanted.drop).then_some(to)
     }
+
+    /// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`.
+    /// `None` if one is out of bounds.
+    ///
+    /// # Safety
+    /// The machine has AVX-512F (and with it POPCNT), so many values can be read, and 32 bits hold those that are wanted.
+    #[target_feature(enable = "avx512f,popcnt")]
+    pub(super) unsafe fn narrow<const NARROW: bool>(
+        from: *const u8,
+        wanted: Wanted,
+        values: &mut [u32],
+        places: &mut [u32],
+    ) -> Option<usize> {
+        const LANES: usize = 16;
+        let places = &mut places[..values.len()];
+        let lanes = |value: usize| _mm512_set1_epi32(value as i32);
+        let (first, len) = (lanes(wanted.from), lanes(wanted.len));
+        let lows = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+        let mut place = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        // The highest of the low halves, and all bits of the high ones.
+        let (mut highest, mut bits) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        let mut to = 0;
+        let whole = values.len() / LANES * LANES;
+        for at in (0..whole).step_by(LANES) {
+            // SAFETY: sixteen elements from `at` on can be read, and written in both slices: no more
+            // are kept than were read, so `to` is at most `at`.
+            unsafe {
+                let value = if NARROW {
+                    _mm512_loadu_si512(from.add(at * 4).cast())
+                } else {
+                    let low = _mm512_loadu_si512(from.add(at * 8).cast());
+                    let high = _mm512_loadu_si512(from.add(at * 8 + 64).cast());
+                    bits = _mm512_or_si512(bits, _mm512_or_si512(low, high));
+                    _mm512_permutex2var_epi32(low, lows, high)
+                };
+                highest = _mm512_max_epu32(highest, value);
+                let here = _mm512_sub_epi32(value, first);
+                let keep = _mm512_cmplt_epu32_mask(here, len);
+                let packed = _mm512_maskz_compress_epi32(keep, here);
+                _mm512_storeu_si512(values.as_mut_ptr().add(to).cast(), packed);
+                let packed = _mm512_maskz_compress_epi32(keep, place);
+                _mm512_storeu_si512(places.as_mut_ptr().add(to).cast(), packed);
+                to += keep.count_ones() as usize;
+            }
+            place = _mm512_add_epi32(place, lanes(LANES));
+        }
+        let beyond = _mm512_cmpge_epu32_mask(highest, lanes(wanted.limit));
+        let high = _mm512_test_epi32_mask(bits, _mm512_set1_epi64(-1 << 32));
+        let mut outside = whole > 0 && (beyond | high) != 0;
+        for at in whole..values.len() {
+            // SAFETY: the value can be read.
+            let value = unsafe {
+                if NARROW {
+                    i64::from(from.cast::<i32>().add(at).read())
+                } else {
+                    from.cast::<i64>().add(at).read()
+                }
+            };
+            let here = value.wrapping_sub(wanted.from as i64);
+            outside |= value.cast_unsigned() >= wanted.limit as u64;
+            (values[to], places[to]) = (here as u32, at as u32);
+            to += usize::from(here.cast_unsigned() < wanted.len as u64);
+        }
+        (!outside).then_some(to)
+    }
 }
 
 #[cfg(test)]
@@ -189,12 +309,30 @@ mod tests {
             .collect()
     }
 
+    /// What is picked in 32 bits.
+    fn of_narrow(wanted: Wanted, index: &DynView<'_>) -> Option<(Vec<i64>, Vec<i64>)> {
+        let count = index.len();
+        let (mut values, mut places) = (vec![0; count], vec![0; count]);
+        let from = Stretch {
+            index,
+            at: 0,
+            stride: index.dtype().size().cast_signed(),
+            count,
+        };
+        let kept = wanted.narrow(from, &mut values, &mut places)?;
+        let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
+        Some((wide(&values), wide(&places)))
+    }
+
     #[test]
     fn every_way_keeps_the_same() {
-        for len in [0, 1, 7, 8, 9, 64, 511, 512] {
-            for (limit, from, of, drop) in
-                [(100, 0, 50, false), (100, 30, 40, true), (5, 2, 3, true)]
-            {
+        for len in [0, 1, 7, 8, 9, 15, 16, 17, 64, 511, 512] {
+            for (limit, from, of, drop) in [
+                (100, 0, 50, false),
+                (100, 40, 60, false),
+                (100, 30, 40, true),
+                (5, 2, 3, true),
+            ] {
                 let given = random(len, if drop { -3 } else { 0 });
                 let narrow: Vec<i32> = given.iter().map(|&v| i32::try_from(v).unwrap()).collect();
                 let wanted = Wanted {
@@ -235,11 +373,16 @@ mod tests {
                     way(&|values, places| stretch(view(), values, places)),
                     expected
                 );
-                let view = || TensorView::from(&narrow).into_dyn();
+                let narrow_view = || TensorView::from(&narrow).into_dyn();
                 assert_eq!(
-                    way(&|values, places| stretch(view(), values, places)),
+                    way(&|values, places| stretch(narrow_view(), values, places)),
                     expected
                 );
+                if wanted.is_narrow() && !drop {
+                    for view in [view(), narrow_view()] {
+                        assert_eq!(of_narrow(wanted, &view).unwrap(), expected);
+                    }
+                }
             }
         }
     }
@@ -247,7 +390,7 @@ mod tests {
     #[test]
     fn what_is_out_of_bounds_is_refused_unless_it_may_be() {
         for at in [0, 7, 8, 15, 16] {
-            for bad in [-1, 100, i64::MIN, i64::MAX] {
+            for bad in [-1, 100, 1 << 32, i64::MIN, i64::MAX] {
                 let mut values = random(17, 0);
                 values[at] = bad;
                 for drop in [false, true] {
@@ -259,6 +402,14 @@ mod tests {
                     };
                     let kept = wanted.among(&mut values.clone(), &mut [0; 17]);
                     assert_eq!(kept, drop.then_some(16));
+                    let view = TensorView::from(&values).into_dyn();
+                    assert!(drop || of_narrow(wanted, &view).is_none());
+                    if let Ok(bad) = i32::try_from(bad) {
+                        let mut narrow: Vec<i32> = values.iter().map(|&v| v as i32).collect();
+                        narrow[at] = bad;
+                        let view = TensorView::from(&narrow).into_dyn();
+                        assert!(drop || of_narrow(wanted, &view).is_none());
+                    }
                 }
             }
         }

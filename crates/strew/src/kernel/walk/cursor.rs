@@ -325,13 +325,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     ) -> Result<usize, OutOfBounds> {
         let run = rows.len();
         let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
-        let wanted = Wanted {
-            limit: term.limit,
-            from: term.from,
-            len: term.len,
-            drop: term.drop,
-        };
-        let count = index.sift(0, &self.at, wanted, values, kept)?;
+        let count = index.sift(0, &self.at, term.wanted(), values, kept)?;
         let (values, kept) = (&values[..count], &kept[..count]);
         let rows = rows.start..rows.start + count;
         // A value is counted from where the destination begins, and a place is below the run's end.

@@ -8,6 +8,7 @@ mod cursor;
 pub(crate) use cursor::{Block, Cursor, Read};
 
 use super::rows::{Dim, Dims};
+use super::sift::Wanted;
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -58,8 +59,18 @@ pub(crate) struct Term {
 
 impl Term {
     /// Whether no value leaves its row out.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         !self.drop && (self.from, self.len) == (0, self.limit)
+    }
+
+    /// What is wanted of the values.
+    pub(super) fn wanted(&self) -> Wanted {
+        Wanted {
+            limit: self.limit,
+            from: self.from,
+            len: self.len,
+            drop: self.drop,
+        }
     }
 }
 
