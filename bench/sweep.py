@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import os
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .contenders.table import one_thread
+from . import alone
 
 __all__ = ["LINES", "Line", "largest_step", "main"]
 
@@ -97,22 +95,12 @@ def measure(
     import numpy as np
     import strew
 
-    from .data import zipf
-
     updates = elements // max(width, 1)
     cells = cells or max(updates // 10, 1) if width else cells or 10_000
-    rng = np.random.default_rng(0)
-    if skew == "all to one":
-        index = np.full(updates, cells // 2)
-    elif skew == "zipf":
-        index = zipf(rng, updates, cells)
-    else:
-        index = rng.integers(0, cells, updates)
-        if skew == "sorted":
-            index.sort()
+    index = alone.index(skew, updates, cells)
     shape = (updates, width) if width else (updates,)
     kind = np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
-    src = rng.integers(0, 2, shape, np.int8).astype(kind)
+    src = np.random.default_rng(0).integers(0, 2, shape, np.int8).astype(kind)
     times = []
     for _ in range(repeat + 1):
         start = time.perf_counter()
@@ -135,27 +123,12 @@ def main(out: Path, quick: bool, docs: bool) -> int:
     """Measures with one thread and with all, and writes sweep.json, sweep.md and sweep.svg."""
     from . import sweep_report
 
-    processors = len(os.sched_getaffinity(0))
     times: dict[str, dict[str, dict[str, float]]] = {}
-    for threads in dict.fromkeys([1, processors]):
-        variables = dict(os.environ) | (one_thread() if threads == 1 else {})
-        child = subprocess.Popen(
-            [sys.executable, "-m", "bench.sweep", str(threads), "quick" if quick else "whole"],
-            cwd=ROOT,
-            env=variables,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        found: dict[str, dict[str, float]] = {title: {} for title in LINES}
-        assert child.stdout is not None
-        for text in child.stdout:
-            title, label, nanoseconds = json.loads(text)
-            if not found[title]:
-                print(f"[{threads} threads] {title}", file=sys.stderr, flush=True)
-            found[title][label] = nanoseconds
-        if child.wait() != 0:
-            raise RuntimeError(f"the sweep ended with {child.returncode}")
-        times[str(threads)] = found
+    for threads, (title, label, nanoseconds) in alone.points("bench.sweep", quick):
+        found = times.setdefault(str(threads), {title: {} for title in LINES})
+        if not found[title]:
+            print(f"[{threads} threads] {title}", file=sys.stderr, flush=True)
+        found[title][label] = nanoseconds
     (out / "sweep.json").write_text(json.dumps(times, indent=1) + "\n")
     (out / "sweep.md").write_text(sweep_report.markdown(times))
     sweep_report.draw(times, out / "sweep.svg")
@@ -167,6 +140,4 @@ def main(out: Path, quick: bool, docs: bool) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "1":
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    _child(sys.argv[2] == "quick")
+    _child(alone.begin())

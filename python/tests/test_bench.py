@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bench import data, reference, report, run, summary, sweep, workloads
+from bench import data, plans, reference, report, run, summary, sweep, workloads
 from bench.contenders import problem
 from bench.contenders import strew as contender
 from bench.contenders.table import CONTENDERS
@@ -386,3 +386,13 @@ def test_the_largest_step():
     assert sweep.largest_step(dtypes, {"int8": 1.0, "uint8": 2.0, "float64": 9.0})[0] == 2.0
     assert set(sweep.DTYPES) == set(sweep.LINES["dtype, values"].points)
     assert len(sweep.DTYPES) == 15
+
+
+def test_plans_that_are_slower_are_listed():
+    ratios = dict.fromkeys(plans.POINTS, 0.9)
+    ratios[plans.POINTS[0]] = 1.5
+    text = plans.markdown({1: ratios, 2: dict.fromkeys(plans.POINTS, 1.0)}, 1 << 24)
+    assert "300 pairs, half of them below 0.90; 1 above 1.03" in text
+    assert f"- {plans.POINTS[0]}: 1.50" in text
+    assert "300 pairs, half of them below 1.00; 0 above 1.03" in text
+    assert text.count("| rows of 8 | zipf |") == 2

@@ -45,6 +45,9 @@ pub(crate) struct Bench {
     /// Walk strew alone through sizes, widths, dtypes and skews instead, and look for cliffs
     #[arg(long, conflicts_with_all = ["peers", "workloads", "threads", "repeat"])]
     sweep: bool,
+    /// Compare planned runs of strew with its unplanned ones instead
+    #[arg(long, conflicts_with_all = ["sweep", "peers", "workloads", "threads", "repeat"])]
+    plans: bool,
     /// Also write the table and the chart to docs/
     #[arg(long)]
     docs: bool,
@@ -97,7 +100,7 @@ impl Bench {
         let known = groups()?;
         let none = self.peers.iter().any(|peer| peer == "none");
         let chosen = match self.peers.as_slice() {
-            _ if self.sweep || none => Vec::new(),
+            _ if self.sweep || self.plans || none => Vec::new(),
             [] => known,
             named => {
                 if let Some(name) = named.iter().find(|name| !known.contains(name)) {
@@ -130,6 +133,7 @@ impl Bench {
         for (option, given) in [
             ("--quick", self.quick),
             ("--sweep", self.sweep),
+            ("--plans", self.plans),
             ("--docs", self.docs),
         ] {
             driver.args(given.then_some(option));

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
 use strew::{
-    Bounds, Combine, DType, Nan, Negative, OutOfRange, Problem, Strategy, Tensor, TensorView,
+    Bounds, Combine, DType, Nan, Negative, OutOfRange, Plan, Problem, Reduce, Strategy, Tensor,
+    TensorView, Way,
 };
 
 /// Limits are those of the whole process.
@@ -317,4 +318,54 @@ fn updates_in_order_are_grouped_on_several_threads() {
         }
     }
     strew::set_num_threads(None);
+}
+
+/// How many updates each of some rows takes: none, few, and many more than its neighbours.
+fn lengths(rows: usize) -> Vec<usize> {
+    let some = [0, 1, 5, 16, 17, 100, 3000, 131, 0, 64, 40, 33, 2049];
+    (0..rows).map(|row| some[row % some.len()]).collect()
+}
+
+#[test]
+fn planned_elements_in_order_are_reduced_one_after_the_other() {
+    for rows in [1, 3, 4, 5, 8, 13, 40] {
+        let index: Vec<i64> = (0..)
+            .zip(lengths(rows))
+            .flat_map(|(row, count)| std::iter::repeat_n(row, count))
+            .collect();
+        let plan = Plan::new(&index, Some(rows), Bounds::STRICT).unwrap();
+        let plan = plan.with_way(Some(Way::Grouped));
+        let float = |n: usize| 1.0 + (n * 7 % 13) as f32 / 64.0 - (n % 2) as f32 / 8.0;
+        let src: Vec<f32> = (0..index.len()).map(float).collect();
+        let whole: Vec<i32> = (0..index.len() as i32).map(|n| 2 * n + 1).collect();
+        for (reduce, first, how) in [
+            (Reduce::Sum, 0.0, (|a, b| a + b) as fn(f32, f32) -> f32),
+            (Reduce::Prod, 1.0, |a, b| a * b),
+        ] {
+            let mut fresh = vec![first; rows];
+            let mut kept: Vec<f32> = (0..rows).map(float).collect();
+            let begun = kept.clone();
+            let mut numbers = vec![first as i32; rows];
+            for (k, &row) in index.iter().enumerate() {
+                let row = row as usize;
+                fresh[row] = how(fresh[row], src[k]);
+                kept[row] = how(kept[row], src[k]);
+                numbers[row] = match reduce {
+                    Reduce::Sum => numbers[row].wrapping_add(whole[k]),
+                    _ => numbers[row].wrapping_mul(whole[k]),
+                };
+            }
+            for threads in 1..=4 {
+                let plan = plan.clone().with_threads(Some(threads));
+                let case = format!("{reduce:?} of {rows} rows on {threads} threads");
+                let made = plan.scatter(&src, 0, reduce).unwrap();
+                assert_eq!(made.as_slice(), fresh, "{case}");
+                let mut out = begun.clone();
+                plan.scatter_into(&src, 0, reduce, &mut out, true).unwrap();
+                assert_eq!(out, kept, "{case}, into cells");
+                let made = plan.scatter(&whole, 0, reduce).unwrap();
+                assert_eq!(made.as_slice(), numbers, "{case}, of integers");
+            }
+        }
+    }
 }

@@ -20,6 +20,7 @@ use super::walk::ROWS;
 use super::{Combine, Nan};
 use super::{tournament, winners};
 use crate::error::Problem;
+use crate::machine::LINE;
 use crate::tensor::{DType, DynView, DynViewMut};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -329,11 +330,23 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
     let ahead = if groups.in_order() { 0 } else { AHEAD_SINGLE };
     let dense = groups.in_order() && job.src_row == size_of::<T>().cast_signed();
     // Many updates, if they are one piece of the source.
-    let side_by_side = |updates: Range<usize>| {
+    let one_piece = |updates: Range<usize>| {
         let many = dense && updates.len() >= tournament::ENOUGH;
         // SAFETY: the caller's promise: they are the group's, which lie one after the other.
         many.then(|| unsafe { std::slice::from_raw_parts(element(updates.start), updates.len()) })
     };
+    if let ([fold], [_]) = (job.folds, job.takes)
+        && dense
+    {
+        // SAFETY: the caller's promise, and the updates lie one after the other.
+        unsafe {
+            match fold.combine {
+                Combine::Sum => return side_by_side::<T>(job, T::add),
+                Combine::Prod => return side_by_side::<T>(job, T::mul),
+                _ => {}
+            }
+        }
+    }
     let end = groups.kept();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
@@ -373,7 +386,7 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                         let mut value = start;
                         macro_rules! join_all {
                             ($max:literal, $strict:literal) => {
-                                if let Some(values) = side_by_side(updates.clone()) {
+                                if let Some(values) = one_piece(updates.clone()) {
                                     value = T::extreme_of::<$max, $strict>(value, values);
                                 } else {
                                     for k in updates.clone() {
@@ -393,6 +406,77 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                 };
                 cell.write(value);
             }
+        }
+    }
+}
+
+/// Groups of single elements that are summed, or multiplied, side by side: each addition waits for the one before it.
+const CHAINS: usize = 4;
+
+/// Elements of a long group that are asked for ahead.
+const FAR: usize = 1024;
+
+/// Sums, or products, of groups of single elements that lie one after the other.
+///
+/// # Safety
+/// As for [`Loops`], with one output.
+#[inline(never)] // It is the same for every order.
+unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> T::Acc) {
+    let groups = job.groups;
+    let (&[fold], [take], &[(base, row_step, _)]) = (job.folds, job.takes, job.outputs) else {
+        return;
+    };
+    let touched = |&group: &usize| groups.start(group) < groups.start(group + 1);
+    let mut touched = job.range.clone().filter(touched);
+    loop {
+        let some: [Option<usize>; CHAINS] = std::array::from_fn(|_| touched.next());
+        let values = some.map(|group| -> &[T] {
+            let updates = group.map_or(0..0, |group| groups.start(group)..groups.start(group + 1));
+            // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+            unsafe {
+                let first = job.src.cast::<T>().wrapping_add(updates.start);
+                std::slice::from_raw_parts(first, updates.len())
+            }
+        });
+        let cells = some.map(|group| {
+            let row = group.map_or(0, |group| groups.row(group)).cast_signed();
+            base.wrapping_offset(row * row_step).cast::<T>()
+        });
+        let there = (0..CHAINS).filter(|&k| some[k].is_some());
+        let mut sums = [T::ZERO; CHAINS];
+        for k in there.clone() {
+            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            sums[k] = unsafe { first_of::<T>(fold, cells[k]) };
+        }
+        let common = values.map(<[T]>::len).into_iter().min().unwrap_or(0);
+        let ahead = if common < 2 * FAR {
+            CHAINS * common
+        } else {
+            FAR
+        };
+        let each = LINE / size_of::<T>();
+        for from in (0..common).step_by(each) {
+            let to = common.min(from + each);
+            let lines = values.map(|values| {
+                prefetch(values.as_ptr().wrapping_add(from + ahead).cast(), 1);
+                &values[from..to]
+            });
+            for k in 0..to - from {
+                for (sum, line) in sums.iter_mut().zip(lines) {
+                    *sum = how(*sum, line[k].widen());
+                }
+            }
+        }
+        for k in there {
+            let rest = &values[k][common..];
+            let sum = rest
+                .iter()
+                .fold(sums[k], |sum, &value| how(sum, value.widen()));
+            // SAFETY: as above.
+            unsafe { cells[k].write(finished::<T>(sum, take, values[k].len() as u64)) };
+        }
+        if some[CHAINS - 1].is_none() {
+            return;
         }
     }
 }

@@ -11,6 +11,9 @@ const COUNTED: usize = 1 << 20;
 /// The table costs in proportion to the rows: there must not be more than so many for each update.
 const FEW: usize = 16;
 
+/// A row is hot that takes so many times as many updates as one does on average.
+const HOT: usize = 4;
+
 /// How often rows are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Multiplicity {
@@ -18,13 +21,27 @@ pub(crate) struct Multiplicity {
     pub(crate) touched: usize,
     /// The updates of the one that is touched most.
     pub(crate) most: usize,
+    /// Updates of rows that are hot; 0 where updates are in the order of their rows.
+    pub(crate) hot: usize,
 }
 
 impl Multiplicity {
     /// What the groups tell.
     pub(crate) fn of(groups: &Groups) -> Self {
-        let (touched, most) = groups.multiplicity();
-        Self { touched, most }
+        Self::of_each((0..groups.len()).map(|g| groups.start(g + 1) - groups.start(g)))
+    }
+
+    /// Of rows that take so many updates each.
+    fn of_each(rows: impl Iterator<Item = usize> + Clone) -> Self {
+        let (mut touched, mut most, mut all) = (0, 0, 0);
+        for count in rows.clone() {
+            touched += usize::from(count > 0);
+            most = most.max(count);
+            all += count;
+        }
+        let often = (all / touched.max(1)).saturating_mul(HOT);
+        let hot = rows.filter(|&count| count > often).sum();
+        Self { touched, most, hot }
     }
 
     /// Counts; `None` if that is no quicker than to group the updates.
@@ -33,8 +50,8 @@ impl Multiplicity {
         size: usize,
         facts: Facts,
     ) -> Result<Option<Self>, Problem> {
-        let (mut touched, mut most) = (0, 0);
         if facts.sorted {
+            let (mut touched, mut most) = (0, 0);
             let (mut last, mut run) = (usize::MAX, 0);
             for number in numbers.iter().filter(|&n| n < size) {
                 touched += usize::from(number != last);
@@ -42,7 +59,8 @@ impl Multiplicity {
                 most = most.max(run);
                 last = number;
             }
-            return Ok(Some(Self { touched, most }));
+            let hot = 0;
+            return Ok(Some(Self { touched, most, hot }));
         }
         if size > COUNTED || size / FEW > numbers.len() {
             return Ok(None);
@@ -50,11 +68,8 @@ impl Multiplicity {
         let mut counts: Vec<usize> = try_vec("counts of a plan's rows", size)?;
         counts.resize(size, 0);
         for number in numbers.iter().filter(|&n| n < size) {
-            let count = &mut counts[number];
-            touched += usize::from(*count == 0);
-            *count += 1;
-            most = most.max(*count);
+            counts[number] += 1;
         }
-        Ok(Some(Self { touched, most }))
+        Ok(Some(Self::of_each(counts.iter().copied())))
     }
 }

@@ -67,6 +67,8 @@ pub(crate) struct Work {
     pub(crate) single: bool,
     /// Updates of the row that takes most.
     pub(crate) most: usize,
+    /// Updates of rows that take many times as many as others.
+    pub(crate) hot: usize,
     /// Updates lie in the order of their rows.
     pub(crate) in_order: bool,
     /// Different reductions that are asked for at once.
@@ -116,6 +118,9 @@ const TABLED: usize = 64;
 
 /// A row with a larger part of the updates than one of so many is left to one thread for too long.
 const SHARE: usize = 8;
+
+/// Rows that take a larger part of the updates than one of so many, and are few, stay in a cache of one thread.
+const HOT_PART: usize = 4;
 
 /// Rows with fewer updates than this are over before the running row has paid,
 const FEW: usize = 4;
@@ -193,11 +198,12 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     }
     // Threads that read what each has for itself are in each other's way less than those that write.
     let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
+    let spread = work.hot <= work.updates / HOT_PART;
     let enough = if work.staged && !work.widened && destination >= OUTSIDE {
         TABLED
-    } else if destination >= NOWHERE || several_threads {
+    } else if several_threads || (spread && destination >= NOWHERE) {
         SHARED
-    } else if work.bytes >= 2 * NOWHERE && destination >= APART {
+    } else if spread && work.bytes >= 2 * NOWHERE && destination >= APART {
         WIDE
     } else {
         usize::MAX
@@ -232,6 +238,7 @@ mod tests {
             pieces: 1,
             single: true,
             most: 100,
+            hot: 0,
             in_order: false,
             reductions: 1,
             staged: true,
@@ -344,6 +351,12 @@ mod tests {
             }),
             Way::InOrder
         );
+        // Hot rows stay in a cache; two threads that read in order would both read all.
+        let hot = Work {
+            hot: (1 << 18) + 1,
+            ..wide
+        };
+        assert_eq!([way(hot), way(two(hot))], [Way::InOrder, Way::Grouped]);
         assert_eq!(
             way(Work {
                 computes: true,

@@ -217,6 +217,7 @@ impl Plan {
             pieces: row.div_ceil(run),
             single: run == size,
             most: self.max_multiplicity(),
+            hot: self.index.multiplicity.hot,
             in_order: self.is_sorted() && self.dropped() == 0,
             reductions: (0..reduces.len())
                 .filter(|&k| !reduces[..k].contains(&reduces[k]))
