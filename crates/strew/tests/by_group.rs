@@ -322,13 +322,16 @@ fn updates_in_order_are_grouped_on_several_threads() {
 
 /// How many updates each of some rows takes: none, few, and many more than its neighbours.
 fn lengths(rows: usize) -> Vec<usize> {
-    let some = [0, 1, 5, 16, 17, 100, 3000, 131, 0, 64, 40, 33, 2049];
+    let some = [
+        0, 1, 5, 16, 17, 100, 3000, 131, 0, 64, 40, 33, 2049, 2500, 2100, 3001, 2048, 7,
+    ];
     (0..rows).map(|row| some[row % some.len()]).collect()
 }
 
 #[test]
 fn planned_elements_in_order_are_reduced_one_after_the_other() {
-    for rows in [1, 3, 4, 5, 8, 13, 40] {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for rows in [1, 3, 4, 5, 8, 13, 17, 40] {
         let index: Vec<i64> = (0..)
             .zip(lengths(rows))
             .flat_map(|(row, count)| std::iter::repeat_n(row, count))

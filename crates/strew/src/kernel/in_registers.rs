@@ -232,7 +232,7 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
             continue;
         }
         // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values each, without gaps. There are
-        // as many places as a group has updates.
+        // as many places as a group has updates, listed or in order.
         unsafe {
             if count > MOST_ROWS {
                 large(&Job {

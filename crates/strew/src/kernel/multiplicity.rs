@@ -21,8 +21,8 @@ pub(crate) struct Multiplicity {
     pub(crate) touched: usize,
     /// The updates of the one that is touched most.
     pub(crate) most: usize,
-    /// Updates of rows that are hot; 0 where updates are in the order of their rows.
-    pub(crate) hot: usize,
+    /// Rows that are hot, and their updates; none are looked for where the numbers ascend.
+    pub(crate) hot: (usize, usize),
 }
 
 impl Multiplicity {
@@ -40,7 +40,8 @@ impl Multiplicity {
             all += count;
         }
         let often = (all / touched.max(1)).saturating_mul(HOT);
-        let hot = rows.filter(|&count| count > often).sum();
+        let hot = rows.filter(|&count| count > often);
+        let hot = hot.fold((0, 0), |(rows, all), count| (rows + 1, all + count));
         Self { touched, most, hot }
     }
 
@@ -59,7 +60,7 @@ impl Multiplicity {
                 most = most.max(run);
                 last = number;
             }
-            let hot = 0;
+            let hot = (0, 0);
             return Ok(Some(Self { touched, most, hot }));
         }
         if size > COUNTED || size / FEW > numbers.len() {

@@ -75,17 +75,18 @@ impl Wanted {
         i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
     }
 
-    /// Likewise, in 32 bits, of 32- or 64-bit values side by side; what is out of bounds is an error.
+    /// What [`of`](Self::of) moves to the front, in 32 bits, and their places; `None` if a value is out of bounds, or outside the
+    /// index.
     ///
     /// # Panics
-    /// If values may be wanted that [are not](Self::is_narrow) narrow, or either slice is shorter than the stretch.
+    /// If values may be wanted that [are not](Self::is_narrow) narrow, or dropped; if either slice is shorter than the stretch.
     pub(super) fn narrow(
         self,
         from: Stretch<'_, '_>,
         values: &mut [u32],
         places: &mut [u32],
     ) -> Option<usize> {
-        assert!(self.is_narrow());
+        assert!(self.is_narrow() && !self.drop);
         let Stretch {
             index,
             at,

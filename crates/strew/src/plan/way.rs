@@ -67,8 +67,8 @@ pub(crate) struct Work {
     pub(crate) single: bool,
     /// Updates of the row that takes most.
     pub(crate) most: usize,
-    /// Updates of rows that take many times as many as others.
-    pub(crate) hot: usize,
+    /// Rows that take many times as many updates as others, and how many.
+    pub(crate) hot: (usize, usize),
     /// Updates lie in the order of their rows.
     pub(crate) in_order: bool,
     /// Different reductions that are asked for at once.
@@ -119,7 +119,7 @@ const TABLED: usize = 64;
 /// A row with a larger part of the updates than one of so many is left to one thread for too long.
 const SHARE: usize = 8;
 
-/// Rows that take a larger part of the updates than one of so many, and are few, stay in a cache of one thread.
+/// Rows that take a larger part of the updates than one of so many, and are not [`OUTSIDE`], stay in a cache of one thread.
 const HOT_PART: usize = 4;
 
 /// Rows with fewer updates than this are over before the running row has paid,
@@ -198,7 +198,9 @@ pub(crate) fn choose(work: &Work) -> (Way, &'static str) {
     }
     // Threads that read what each has for itself are in each other's way less than those that write.
     let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
-    let spread = work.hot <= work.updates / HOT_PART;
+    let (rows, updates) = work.hot;
+    let hot = rows.saturating_mul(work.bytes / work.updates.max(1));
+    let spread = updates <= work.updates / HOT_PART || hot >= OUTSIDE;
     let enough = if work.staged && !work.widened && destination >= OUTSIDE {
         TABLED
     } else if several_threads || (spread && destination >= NOWHERE) {
@@ -238,7 +240,7 @@ mod tests {
             pieces: 1,
             single: true,
             most: 100,
-            hot: 0,
+            hot: (0, 0),
             in_order: false,
             reductions: 1,
             staged: true,
@@ -352,11 +354,12 @@ mod tests {
             Way::InOrder
         );
         // Hot rows stay in a cache; two threads that read in order would both read all.
-        let hot = Work {
-            hot: (1 << 18) + 1,
+        let hot = |rows| Work {
+            hot: (rows, (1 << 18) + 1),
             ..wide
         };
-        assert_eq!([way(hot), way(two(hot))], [Way::InOrder, Way::Grouped]);
+        assert_eq!(way(hot(1000)), Way::InOrder);
+        assert_eq!([way(two(hot(1000))), way(hot(1 << 16))], [Way::Grouped; 2]);
         assert_eq!(
             way(Work {
                 computes: true,
