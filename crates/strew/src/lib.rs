@@ -26,7 +26,8 @@
 //! # The contract
 //!
 //! 1. Every operator *is* the sequential loop over the updates in row-major order: same bits,
-//!    whatever strategy runs and on however many threads.
+//!    whatever strategy runs and on however many threads. Only which NaN a NaN is (its sign and
+//!    payload) is left open: compilers exchange the operands of an addition as they like.
 //! 2. On an error, the destination is as it was.
 //! 3. No index value, shape or stride reaches memory outside the arrays.
 //! 4. Nothing panics or aborts on any input; what is wrong is an [`Error`].
