@@ -42,29 +42,17 @@ impl Wanted {
         values: &mut [i64],
         places: &mut [i64],
     ) -> Option<usize> {
-        let Stretch {
-            index,
-            at,
-            stride,
-            count,
-        } = from;
-        let values = &mut values[..count];
+        let values = &mut values[..from.count];
         #[cfg(target_arch = "x86_64")]
-        if packs()
-            && stride == index.dtype().size().cast_signed()
-            && let Some(first) = index.stretch(at, stride, count)
-        {
-            let sift = match index.dtype() {
-                DType::I64 => Some(avx512::sift::<false> as avx512::Sift),
-                DType::I32 => Some(avx512::sift::<true> as avx512::Sift),
-                _ => None,
+        if let Some((first, narrow)) = packable(from) {
+            let sift = match narrow {
+                true => avx512::sift::<true> as avx512::Sift,
+                false => avx512::sift::<false>,
             };
-            if let Some(sift) = sift {
-                // SAFETY: the machine can; the stretch is inside the index, side by side.
-                return unsafe { sift(Some(first), self, values, places) };
-            }
+            // SAFETY: the machine can; so many values of this size can be read.
+            return unsafe { sift(Some(first), self, values, places) };
         }
-        if !index.read_integers(at, stride, values) {
+        if !from.index.read_integers(from.at, from.stride, values) {
             return None;
         }
         self.among(values, places)
@@ -87,35 +75,36 @@ impl Wanted {
         places: &mut [u32],
     ) -> Option<usize> {
         assert!(self.is_narrow() && !self.drop);
-        let Stretch {
-            index,
-            at,
-            stride,
-            count,
-        } = from;
-        let (values, places) = (&mut values[..count], &mut places[..count]);
+        let (values, places) = (&mut values[..from.count], &mut places[..from.count]);
         #[cfg(target_arch = "x86_64")]
-        if packs()
-            && stride == index.dtype().size().cast_signed()
-            && let Some(first) = index.stretch(at, stride, count)
-        {
-            let sift = match index.dtype() {
-                DType::I64 => Some(avx512::narrow::<false> as avx512::Narrow),
-                DType::I32 => Some(avx512::narrow::<true> as avx512::Narrow),
-                _ => None,
+        if let Some((first, narrow)) = packable(from) {
+            let sift = match narrow {
+                true => avx512::narrow::<true> as avx512::Narrow,
+                false => avx512::narrow::<false>,
             };
-            if let Some(sift) = sift {
-                // SAFETY: the machine can; the stretch is inside the index, side by side.
-                return unsafe { sift(first, self, values, places) };
-            }
+            // SAFETY: the machine can; so many values of this size can be read.
+            return unsafe { sift(first, self, values, places) };
         }
+        self.narrow_scalar(from, values, places)
+    }
+
+    /// [`narrow`](Self::narrow) on any machine.
+    fn narrow_scalar(
+        self,
+        from: Stretch<'_, '_>,
+        values: &mut [u32],
+        places: &mut [u32],
+    ) -> Option<usize> {
         let (mut to, mut outside) = (0, false);
-        let read = index.each_integer(at, stride, count, |place, value| {
+        let each = |place, value: i64| {
             let here = value.wrapping_sub(self.from as i64);
             outside |= value.cast_unsigned() >= self.limit as u64;
             (values[to], places[to]) = (here as u32, place as u32);
             to += usize::from(here.cast_unsigned() < self.len as u64);
-        });
+        };
+        let read = from
+            .index
+            .each_integer(from.at, from.stride, from.count, each);
         (read && !outside).then_some(to)
     }
 
@@ -144,6 +133,22 @@ impl Wanted {
 #[cfg(target_arch = "x86_64")]
 fn packs() -> bool {
     matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
+}
+
+/// Where a stretch begins that the machine packs, whose values lie side by side, and whether they have 32 bits instead of 64.
+#[cfg(target_arch = "x86_64")]
+fn packable(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
+    let dtype = from.index.dtype();
+    let narrow = match dtype {
+        DType::I64 => false,
+        DType::I32 => true,
+        _ => return None,
+    };
+    let side_by_side = from.stride == dtype.size().cast_signed();
+    let first = from.index.stretch(from.at, from.stride, from.count);
+    first
+        .filter(|_| side_by_side && packs())
+        .map(|first| (first, narrow))
 }
 
 /// Compiled loops do not find the instruction that this is about: it packs the chosen lanes.
@@ -320,9 +325,15 @@ mod tests {
             stride: index.dtype().size().cast_signed(),
             count,
         };
-        let kept = wanted.narrow(from, &mut values, &mut places)?;
+        let kept = wanted.narrow(from, &mut values, &mut places);
+        let (mut same, mut there) = (vec![0; count], vec![0; count]);
+        let scalar = wanted.narrow_scalar(from, &mut same, &mut there);
+        assert_eq!(scalar, kept);
+        let kept = kept?;
         let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
-        Some((wide(&values), wide(&places)))
+        let found = (wide(&values), wide(&places));
+        assert_eq!((wide(&same), wide(&there)), found);
+        Some(found)
     }
 
     #[test]
