@@ -1,27 +1,35 @@
-//! Room on the stack for one value per row of a block.
+//! Room on the stack for one value per row of a block, or for as many as are said.
 
 use super::walk::ROWS;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
-/// Up to [`ROWS`] values: a slice of those that were asked for. The room for the others is never
+/// Up to `MOST` values: a slice of those that were asked for. The room for the others is never
 /// set, which a short run would notice.
-pub(crate) struct Lane<T> {
+pub(crate) struct Lane<T, const MOST: usize = ROWS> {
     len: usize,
-    values: [MaybeUninit<T>; ROWS],
+    values: [MaybeUninit<T>; MOST],
 }
 
 impl<T: Copy> Lane<T> {
     /// No value yet.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
+        Self::of_size()
+    }
+}
+
+impl<T: Copy, const MOST: usize> Lane<T, MOST> {
+    /// No value yet, and room for so many.
+    #[inline(always)]
+    pub(crate) const fn of_size() -> Self {
         Self {
             len: 0,
-            values: [const { MaybeUninit::uninit() }; ROWS],
+            values: [const { MaybeUninit::uninit() }; MOST],
         }
     }
 
-    /// Becomes `len` times the same value, at most [`ROWS`] times.
+    /// Becomes `len` times the same value, at most as often as there is room.
     #[inline(always)]
     pub(crate) fn fill_with(&mut self, value: T, len: usize) -> &mut [T] {
         for slot in &mut self.values[..len] {
@@ -32,7 +40,7 @@ impl<T: Copy> Lane<T> {
     }
 }
 
-impl<T> Deref for Lane<T> {
+impl<T, const MOST: usize> Deref for Lane<T, MOST> {
     type Target = [T];
 
     #[inline(always)]
@@ -42,7 +50,7 @@ impl<T> Deref for Lane<T> {
     }
 }
 
-impl<T> DerefMut for Lane<T> {
+impl<T, const MOST: usize> DerefMut for Lane<T, MOST> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above.

@@ -10,7 +10,7 @@ use super::number::Convert;
 use super::repeated::repeated_rows;
 use super::rows::{Ahead, prefetch};
 use super::simd::{Baseline, Isa};
-use super::walk::{ROWS, Step, Term};
+use super::walk::{Step, Term};
 use crate::tensor::DType;
 use std::marker::PhantomData;
 
@@ -171,6 +171,11 @@ const FAR: usize = 16 << 20;
 /// Bytes from the first cell to the last one.
 fn reach(term: &Term) -> usize {
     term.limit.saturating_mul(term.dst.unsigned_abs())
+}
+
+/// Likewise, of those in the term's part.
+fn part_reach(term: &Term) -> usize {
+    term.wanted().len.saturating_mul(term.dst.unsigned_abs())
 }
 
 /// Lines of the source that eight rows fill.
@@ -420,8 +425,15 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
 /// A line of which only those rows count whose index values are in the term's part.
 #[inline(never)] // Or the loop that uses all rows would have to share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
+    let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
+    let dense = line.step.dst == 0
+        && line.term.dst == cell.cast_signed()
+        && line.step.src == value.cast_signed();
     // SAFETY: the caller's promise.
     unsafe {
+        if dense && part_reach(&line.term) < FAR {
+            return owned_dense::<J>(line);
+        }
         owned_rows(
             line,
             CELLS_AHEAD,
@@ -443,6 +455,37 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
+/// Likewise, of a source whose elements follow each other, and cells that are one row of the destination and near enough for the
+/// processor to have several of them on their way by itself: to ask for them would only be one instruction more.
+#[inline(always)]
+unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
+    let cells = line.dst.cast::<J::Cell>();
+    picked(
+        line,
+        #[inline(always)]
+        |first, values, places| {
+            let src = line.src.cast::<J::Value>().wrapping_add(first);
+            // SAFETY: the caller keeps `LineLoop`'s obligations: there is such a row, and such a cell.
+            let join = |&cell: &u32, &place: &u32| unsafe {
+                let element = src.add(place as usize).read().convert();
+                J::join(&mut *cells.add(cell as usize), element);
+            };
+            let ((values, values_left), (places, places_left)) =
+                (values.as_chunks::<8>(), places.as_chunks::<8>());
+            for (values, places) in values.iter().zip(places) {
+                // Asked for here, where time goes by: those that are looked at next are looked at at once.
+                let later = places[0] as usize + PAGE_AHEAD;
+                let index = (first + later).cast_signed() * line.stretch.stride;
+                prefetch(line.index.wrapping_offset(index), 2);
+                prefetch(src.wrapping_add(later).cast(), 1);
+                values.iter().zip(places).for_each(|(v, p)| join(v, p));
+            }
+            let left = values_left.iter().zip(places_left);
+            left.for_each(|(v, p)| join(v, p));
+        },
+    )
+}
+
 /// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
 /// false if a value is not below the limit. Before that calls `look` with how many there were, which row it is, and where
 /// the one is that comes so many of them later.
@@ -457,38 +500,55 @@ pub(super) unsafe fn owned_rows(
     each: impl Fn(*mut u8, *const u8),
 ) -> bool {
     let Step { dst, src, .. } = line.step;
+    picked(
+        line,
+        #[inline(always)]
+        |first, values, places| {
+            let at = |k: usize| {
+                let row = (first + places[k] as usize).cast_signed();
+                let to = row
+                    .wrapping_mul(dst)
+                    .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
+                (
+                    row,
+                    line.dst.wrapping_offset(to),
+                    line.src.wrapping_offset(row.wrapping_mul(src)),
+                )
+            };
+            let count = values.len();
+            for k in 0..count {
+                let (row, cell, element) = at(k);
+                let (_, later, source) = at((k + ahead).min(count - 1));
+                look(k, row, later, source);
+                each(cell, element);
+            }
+        },
+    )
+}
+
+/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that come next would not be.
+const PICKED: usize = PAGE_AHEAD;
+
+/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the first row that was looked at, the
+/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first. False if a value is
+/// not below the limit.
+#[inline(always)]
+fn picked(line: &Line<'_>, each: impl Fn(usize, &[u32], &[u32])) -> bool {
     let wanted = line.term.wanted();
-    let (mut values, mut places) = (Lane::new(), Lane::new());
-    let most = line.count.min(ROWS);
+    let (mut values, mut places) = (Lane::<_, PICKED>::of_size(), Lane::<_, PICKED>::of_size());
+    let most = line.count.min(PICKED);
     let values = values.fill_with(0u32, most);
     let places = places.fill_with(0u32, most);
-    for first in (0..line.count).step_by(ROWS) {
+    for first in (0..line.count).step_by(PICKED) {
         let stretch = Stretch {
             at: line.stretch.at + first.cast_signed() * line.stretch.stride,
-            count: ROWS.min(line.count - first),
+            count: PICKED.min(line.count - first),
             ..line.stretch
         };
         let Some(count) = wanted.narrow(stretch, values, places) else {
             return false;
         };
-        let (values, places) = (&values[..count], &places[..count]);
-        let at = |k: usize| {
-            let row = (first + places[k] as usize).cast_signed();
-            let to = row
-                .wrapping_mul(dst)
-                .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
-            (
-                row,
-                line.dst.wrapping_offset(to),
-                line.src.wrapping_offset(row.wrapping_mul(src)),
-            )
-        };
-        for k in 0..count {
-            let (row, cell, element) = at(k);
-            let (_, later, source) = at((k + ahead).min(count - 1));
-            look(k, row, later, source);
-            each(cell, element);
-        }
+        each(first, &values[..count], &places[..count]);
     }
     true
 }
