@@ -426,12 +426,14 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
 #[inline(never)] // Or the loop that uses all rows would have to share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
+    // Of others it is not worth the code: of rare reductions, and of elements whose conversion takes longer.
+    let common = J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
         && line.step.src == value.cast_signed();
     // SAFETY: the caller's promise.
     unsafe {
-        if dense && part_reach(&line.term) < FAR {
+        if common && dense && part_reach(&line.term) < FAR {
             return owned_dense::<J>(line);
         }
         owned_rows(
