@@ -46,7 +46,7 @@ def markdown(rows: list[Row], results: dict[str, Any], chart: str | None) -> str
         if any(row.peers or row.wrong or row.failed for row in among):
             parts += ["Peer's time / strew's, with an index of the same dtype:", ""]
             parts += [*_ratios(among), ""]
-    parts += _claims(rows) + _not_right(rows)
+    parts += _waits(rows) + _claims(rows) + _not_right(rows)
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -166,6 +166,12 @@ def _standing(row: Row, name: str) -> str:
     if entry is None:
         return "wrong" if name in row.wrong else "failed" if name in row.failed else ""
     return "" if ratio is None else f"{ratio:.2f}{_marked(entry)}"
+
+
+def _waits(rows: list[Row]) -> list[str]:
+    told = {row.workload.name: row.workload.waits for row in rows if row.workload.waits}
+    lines = [f"- {name}: {waits}" for name, waits in told.items()]
+    return ["## What strew waits for besides bandwidth", "", *lines, ""] if lines else []
 
 
 def _claims(rows: list[Row]) -> list[str]:

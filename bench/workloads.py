@@ -69,6 +69,7 @@ class Workload:
     above_no_op: float | None = None
     reach: tuple[float, float] | None = None
     reach_of: dict[str, tuple[float, float]] = dataclasses.field(default_factory=dict)
+    waits: str = ""
 
     @property
     def src_shape(self) -> tuple[int, ...]:

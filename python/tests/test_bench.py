@@ -357,6 +357,7 @@ def test_the_report_says_what_is_wrong_and_what_is_reached():
     assert "| W1a | 2.00 | wrong | failed |" in text
     assert "- W1a, 1 thread: jax, f: half of it" in text
     assert "- W1a, 1 thread: tensorflow gave no answer: f: the process died" in text
+    assert f"- W1a: {ALL['W1a'].waits}" in text
     assert missed == []
 
 

@@ -369,6 +369,42 @@ fn grouped_by_row() {
     }
 }
 
+/// Single elements, of which a thread's own are picked some at a time and joined eight at a time: about as many as are picked at a
+/// time, and twice as many, where all but a few or nearly none are a thread's.
+#[test]
+fn own_single_elements() {
+    let mut random = Random(14);
+    for (count, spread) in [1023, 1024, 1025, 2055]
+        .into_iter()
+        .zip(Spread::ALL.into_iter().cycle())
+    {
+        for dtype in DType::ALL {
+            for index_type in [DType::I32, DType::I64] {
+                let values = random.indices(count, 300, spread);
+                let index = Array::of_ints(index_type, &[count], &values);
+                let src = random.array(dtype, &[count], Style::Tame);
+                for reduce in ["sum", "mul", "min", "max"] {
+                    let ordered = !matches!(dtype, DType::C64 | DType::C128);
+                    if ordered || reduce == "sum" || reduce == "mul" {
+                        rows_anew(&src, &index, 300, reduce);
+                    }
+                }
+            }
+        }
+    }
+    let last = |value| Array::of_ints(DType::I64, &[2055], &[&[3; 2054][..], &[value]].concat());
+    let src = random.array(DType::F32, &[2055], Style::Tame);
+    let (src, index) = (Strided::plain(&src), Strided::plain(&last(300)));
+    let summed = call(
+        "torch_scatter.scatter_sum",
+        values_of_rows(&src, &index, 300),
+    )
+    .unwrap();
+    let error = summed.with_split(Some((Split::Owner, 3))).run();
+    let error = error.unwrap_err();
+    assert!(error.to_string().contains("index[2054] = 300"), "{error}");
+}
+
 /// Sums of rows of 2 to 31 elements, whose index is used as it is, and of one less and one more.
 #[test]
 fn short_rows() {
