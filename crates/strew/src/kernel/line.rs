@@ -9,10 +9,12 @@ use super::loops::Join;
 use super::number::Convert;
 use super::repeated::repeated_rows;
 use super::rows::{Ahead, prefetch};
+use super::sift::Beside;
 use super::simd::{Baseline, Isa};
 use super::walk::{Step, Term};
 use crate::tensor::DType;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A run of rows, one element or [short row](super::short) each, along an axis.
 #[derive(Clone, Copy)]
@@ -457,35 +459,51 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
+/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is known than that they go on.
+const MOST_AT_ONCE: usize = 16;
+
 /// Likewise, of a source whose elements follow each other, and cells that are one row of the destination and near enough for the
 /// processor to have several of them on their way by itself: to ask for them would only be one instruction more.
 #[inline(always)]
 unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
     let cells = line.dst.cast::<J::Cell>();
-    picked(
-        line,
-        #[inline(always)]
-        |first, values, places| {
-            let src = line.src.cast::<J::Value>().wrapping_add(first);
-            // SAFETY: the caller keeps `LineLoop`'s obligations: there is such a row, and such a cell.
-            let join = |&cell: &u32, &place: &u32| unsafe {
-                let element = src.add(place as usize).read().convert();
-                J::join(&mut *cells.add(cell as usize), element);
-            };
-            let ((values, values_left), (places, places_left)) =
-                (values.as_chunks::<8>(), places.as_chunks::<8>());
-            for (values, places) in values.iter().zip(places) {
-                // Asked for here, where time goes by: those that are looked at next are looked at at once.
-                let later = places[0] as usize + PAGE_AHEAD;
-                let index = (first + later).cast_signed() * line.stretch.stride;
-                prefetch(line.index.wrapping_offset(index), 2);
-                prefetch(src.wrapping_add(later).cast(), 1);
-                values.iter().zip(places).for_each(|(v, p)| join(v, p));
-            }
-            let left = values_left.iter().zip(places_left);
-            left.for_each(|(v, p)| join(v, p));
-        },
-    )
+    // What is no wider than its place comes with the index value, and need not be looked for.
+    let moved = size_of::<J::Value>() == 4;
+    let index_size = line.stretch.stride.unsigned_abs();
+    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row, and such a cell; of four bytes,
+    // what is beside is the element.
+    unsafe {
+        picked(
+            line,
+            moved,
+            #[inline(always)]
+            |rows, values, besides| {
+                let src = line.src.cast::<J::Value>().wrapping_add(rows.start);
+                let join = |&cell: &u32, beside: &u32| {
+                    let element = match moved {
+                        true => std::mem::transmute_copy::<u32, J::Value>(beside),
+                        false => src.add(*beside as usize).read(),
+                    };
+                    J::join(&mut *cells.add(cell as usize), element.convert());
+                };
+                let ((values, values_left), (besides, besides_left)) =
+                    (values.as_chunks::<4>(), besides.as_chunks::<4>());
+                // Rows that come next are asked for here, where time goes by: they will be looked at at once.
+                let each = (rows.len() / values.len().max(1)).min(MOST_AT_ONCE);
+                let mut index = line.index.wrapping_add(rows.end * index_size);
+                let mut later = src.wrapping_add(rows.len());
+                for (values, besides) in values.iter().zip(besides) {
+                    prefetch(index, 1);
+                    prefetch(later.cast(), 1);
+                    index = index.wrapping_add(each * index_size);
+                    later = later.wrapping_add(each);
+                    values.iter().zip(besides).for_each(|(v, b)| join(v, b));
+                }
+                let left = values_left.iter().zip(besides_left);
+                left.for_each(|(v, b)| join(v, b));
+            },
+        )
+    }
 }
 
 /// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
@@ -502,55 +520,72 @@ pub(super) unsafe fn owned_rows(
     each: impl Fn(*mut u8, *const u8),
 ) -> bool {
     let Step { dst, src, .. } = line.step;
-    picked(
-        line,
-        #[inline(always)]
-        |first, values, places| {
-            let at = |k: usize| {
-                let row = (first + places[k] as usize).cast_signed();
-                let to = row
-                    .wrapping_mul(dst)
-                    .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
-                (
-                    row,
-                    line.dst.wrapping_offset(to),
-                    line.src.wrapping_offset(row.wrapping_mul(src)),
-                )
-            };
-            let count = values.len();
-            for k in 0..count {
-                let (row, cell, element) = at(k);
-                let (_, later, source) = at((k + ahead).min(count - 1));
-                look(k, row, later, source);
-                each(cell, element);
-            }
-        },
-    )
+    // SAFETY: no element is asked for.
+    unsafe {
+        picked(
+            line,
+            false,
+            #[inline(always)]
+            |rows, values, places| {
+                let at = |k: usize| {
+                    let row = (rows.start + places[k] as usize).cast_signed();
+                    let to = row
+                        .wrapping_mul(dst)
+                        .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
+                    (
+                        row,
+                        line.dst.wrapping_offset(to),
+                        line.src.wrapping_offset(row.wrapping_mul(src)),
+                    )
+                };
+                let count = values.len();
+                for k in 0..count {
+                    let (row, cell, element) = at(k);
+                    let (_, later, source) = at((k + ahead).min(count - 1));
+                    look(k, row, later, source);
+                    each(cell, element);
+                }
+            },
+        )
+    }
 }
 
 /// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that come next would not be.
 const PICKED: usize = PAGE_AHEAD;
 
-/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the first row that was looked at, the
-/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first. False if a value is
-/// not below the limit.
+/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the rows that were looked at, the
+/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first; or their elements, if
+/// those are to be `moved`. False if a value is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`]; elements that are moved have four bytes, and follow each other.
 #[inline(always)]
-fn picked(line: &Line<'_>, each: impl Fn(usize, &[u32], &[u32])) -> bool {
+unsafe fn picked(
+    line: &Line<'_>,
+    moved: bool,
+    each: impl Fn(Range<usize>, &[u32], &[u32]),
+) -> bool {
     let wanted = line.term.wanted();
-    let (mut values, mut places) = (Lane::<_, PICKED>::of_size(), Lane::<_, PICKED>::of_size());
+    let (mut values, mut besides) = (Lane::<_, PICKED>::of_size(), Lane::<_, PICKED>::of_size());
     let most = line.count.min(PICKED);
     let values = values.fill_with(0u32, most);
-    let places = places.fill_with(0u32, most);
+    let besides = besides.fill_with(0u32, most);
     for first in (0..line.count).step_by(PICKED) {
+        let rows = first..line.count.min(first + PICKED);
         let stretch = Stretch {
             at: line.stretch.at + first.cast_signed() * line.stretch.stride,
-            count: PICKED.min(line.count - first),
+            count: rows.len(),
             ..line.stretch
         };
-        let Some(count) = wanted.narrow(stretch, values, places) else {
+        let beside = match moved {
+            true => Beside::Elements(line.src.wrapping_add(4 * first)),
+            false => Beside::Places,
+        };
+        // SAFETY: the caller's promise for these rows.
+        let Some(count) = (unsafe { wanted.narrow(stretch, beside, values, besides) }) else {
             return false;
         };
-        each(first, &values[..count], &places[..count]);
+        each(rows, &values[..count], &besides[..count]);
     }
     true
 }

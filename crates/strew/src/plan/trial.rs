@@ -26,8 +26,9 @@ use std::time::{Duration, Instant};
 /// A way is tried with one of so many parts of the updates, at most,
 const TRIED: usize = 32;
 
-/// and with so many bytes of them: what those take is known well enough.
+/// with so many bytes of them, and with so many rows: what those take is known well enough.
 const ENOUGH: usize = 4 << 20;
+const ENOUGH_ROWS: usize = 1 << 18;
 
 /// Bytes of a row, at most, for which another thread may be too many,
 const NARROW: usize = 64;
@@ -74,8 +75,11 @@ impl Execution {
             len: len as u64,
             stop,
         };
-        let bytes = trial.before(1).saturating_mul(self.sizes()[1] as u64);
-        let enough = usize::try_from(ENOUGH as u64 / bytes.max(1)).unwrap_or(len);
+        let rows = (self.rows() / len).max(1);
+        let bytes = rows
+            .saturating_mul(self.width())
+            .saturating_mul(self.sizes()[1]);
+        let enough = (ENOUGH / bytes.max(1)).min(ENOUGH_ROWS / rows);
         let tried = (len / TRIED).min(enough.max(1));
         let mut all = Part::whole(space, src, into(dst.reborrow()));
         // After the first stretch cells are in the caches.
@@ -85,11 +89,13 @@ impl Execution {
         let alone = start.elapsed();
         let parts = all.split(Split::Owner, threads);
         let meeting = Meeting::new(parts.len(), alone);
-        let rest = 3 * tried..len;
+        let rest = 4 * tried..len;
         share(team, parts, monitor, |mut part, monitor| {
+            // Each part's cells come into the caches of its own core.
+            let warm = trial.run(&mut part, 2 * tried..3 * tried, monitor);
             meeting.begin();
             let start = Instant::now();
-            let done = trial.run(&mut part, 2 * tried..3 * tried, monitor);
+            let done = warm.and_then(|()| trial.run(&mut part, 3 * tried..4 * tried, monitor));
             match meeting.end(start) {
                 Choice::Together => done.and_then(|()| trial.run(&mut part, rest.clone(), monitor)),
                 Choice::Alone => done,

@@ -3,6 +3,11 @@
 use super::decode::Stretch;
 use crate::tensor::DType;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 /// Which values are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
@@ -14,6 +19,28 @@ pub(crate) struct Wanted {
     pub(crate) len: usize,
     /// What is out of bounds is not wanted, instead of being an error.
     pub(crate) drop: bool,
+}
+
+/// What is moved to the front with a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Beside {
+    /// Its place among those that are looked at.
+    Places,
+    /// The element at its place, of 32 bits, of those that begin here.
+    Elements(*const u8),
+}
+
+impl Beside {
+    /// # Safety
+    /// There is such an element.
+    #[inline(always)]
+    unsafe fn at(self, place: usize) -> u32 {
+        match self {
+            Self::Places => place as u32,
+            // SAFETY: the caller's promise.
+            Self::Elements(first) => unsafe { first.cast::<u32>().add(place).read_unaligned() },
+        }
+    }
 }
 
 impl Wanted {
@@ -44,7 +71,7 @@ impl Wanted {
     ) -> Option<usize> {
         let values = &mut values[..from.count];
         #[cfg(target_arch = "x86_64")]
-        if let Some((first, narrow)) = packable(from) {
+        if let Some((first, narrow)) = side_by_side(from).filter(|_| packs()) {
             let sift = match narrow {
                 true => avx512::sift::<true> as avx512::Sift,
                 false => avx512::sift::<false>,
@@ -63,49 +90,89 @@ impl Wanted {
         i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
     }
 
-    /// What [`of`](Self::of) moves to the front, in 32 bits, and their places; `None` if a value is out of bounds, or outside the
-    /// index.
+    /// What [`of`](Self::of) moves to the front, in 32 bits, and what is [beside](Beside) it; `None` if a value is out of bounds, or
+    /// outside the index.
+    ///
+    /// # Safety
+    /// There are as many elements as index values, if they are wanted.
     ///
     /// # Panics
     /// If values may be wanted that [are not](Self::is_narrow) narrow, or dropped; if either slice is shorter than the stretch.
-    pub(super) fn narrow(
+    pub(super) unsafe fn narrow(
         self,
         from: Stretch<'_, '_>,
+        beside: Beside,
         values: &mut [u32],
-        places: &mut [u32],
+        besides: &mut [u32],
     ) -> Option<usize> {
         assert!(self.is_narrow() && !self.drop);
-        let (values, places) = (&mut values[..from.count], &mut places[..from.count]);
+        let (values, besides) = (&mut values[..from.count], &mut besides[..from.count]);
         #[cfg(target_arch = "x86_64")]
-        if let Some((first, narrow)) = packable(from) {
-            let sift = match narrow {
-                true => avx512::narrow::<true> as avx512::Narrow,
-                false => avx512::narrow::<false>,
-            };
-            // SAFETY: the machine can; so many values of this size can be read.
-            return unsafe { sift(first, self, values, places) };
+        if let Some((first, narrow)) = side_by_side(from)
+            && let Some(sift) = by_machine(narrow, beside)
+        {
+            // SAFETY: the machine can; so many values of this size can be read, and so many elements.
+            return unsafe { sift(first, self, beside, values, besides) };
         }
-        self.narrow_scalar(from, values, places)
+        // SAFETY: the caller's promise.
+        unsafe { self.narrow_scalar(from, beside, values, besides) }
     }
 
     /// [`narrow`](Self::narrow) on any machine.
-    fn narrow_scalar(
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn narrow_scalar(
         self,
         from: Stretch<'_, '_>,
+        beside: Beside,
         values: &mut [u32],
-        places: &mut [u32],
+        besides: &mut [u32],
     ) -> Option<usize> {
         let (mut to, mut outside) = (0, false);
         let each = |place, value: i64| {
             let here = value.wrapping_sub(self.from as i64);
             outside |= value.cast_unsigned() >= self.limit as u64;
-            (values[to], places[to]) = (here as u32, place as u32);
+            // SAFETY: the caller's promise: the place is below the stretch's count.
+            (values[to], besides[to]) = (here as u32, unsafe { beside.at(place) });
             to += usize::from(here.cast_unsigned() < self.len as u64);
         };
         let read = from
             .index
             .each_integer(from.at, from.stride, from.count, each);
         (read && !outside).then_some(to)
+    }
+
+    /// The last values that [`narrow`](Self::narrow) picks among, from `whole` on, with `to` values kept before it.
+    ///
+    /// # Safety
+    /// So many values as there is room for can be read from `from` on, of 32 bits if `NARROW`, else of 64, and elements likewise.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn narrow_rest<const NARROW: bool>(
+        self,
+        (from, beside): (*const u8, Beside),
+        whole: usize,
+        mut to: usize,
+        values: &mut [u32],
+        besides: &mut [u32],
+    ) -> Option<usize> {
+        let mut outside = false;
+        for at in whole..values.len() {
+            // SAFETY: the value can be read, and the element.
+            let (value, beside) = unsafe {
+                let value = match NARROW {
+                    true => from.cast::<i32>().add(at).read().into(),
+                    false => from.cast::<i64>().add(at).read(),
+                };
+                (value, beside.at(at))
+            };
+            let here = value.wrapping_sub(self.from as i64);
+            outside |= value.cast_unsigned() >= self.limit as u64;
+            (values[to], besides[to]) = (here as u32, beside);
+            to += usize::from(here.cast_unsigned() < self.len as u64);
+        }
+        (!outside).then_some(to)
     }
 
     /// From element `from` on, with `to` values kept before it.
@@ -135,163 +202,41 @@ fn packs() -> bool {
     matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
 }
 
-/// Where a stretch begins that the machine packs, whose values lie side by side, and whether they have 32 bits instead of 64.
+/// Where a stretch begins whose values lie side by side, and whether they have 32 bits instead of 64; none of another kind.
 #[cfg(target_arch = "x86_64")]
-fn packable(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
+fn side_by_side(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
     let dtype = from.index.dtype();
     let narrow = match dtype {
         DType::I64 => false,
         DType::I32 => true,
         _ => return None,
     };
-    let side_by_side = from.stride == dtype.size().cast_signed();
+    let dense = from.stride == dtype.size().cast_signed();
     let first = from.index.stretch(from.at, from.stride, from.count);
-    first
-        .filter(|_| side_by_side && packs())
-        .map(|first| (first, narrow))
+    first.filter(|_| dense).map(|first| (first, narrow))
 }
 
-/// Compiled loops do not find the instruction that this is about: it packs the chosen lanes.
+/// [`Wanted::narrow`] by a machine's instructions, for one kind of values.
 #[cfg(target_arch = "x86_64")]
-mod avx512 {
-    use super::Wanted;
-    use std::arch::x86_64::{
-        _mm256_loadu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpge_epu32_mask,
-        _mm512_cmpge_epu64_mask, _mm512_cmplt_epu32_mask, _mm512_cmplt_epu64_mask,
-        _mm512_cvtepi32_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
-        _mm512_maskz_compress_epi64, _mm512_max_epu32, _mm512_or_si512, _mm512_permutex2var_epi32,
-        _mm512_set_epi32, _mm512_set_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-        _mm512_setzero_si512, _mm512_storeu_si512, _mm512_sub_epi32, _mm512_sub_epi64,
-        _mm512_test_epi32_mask,
-    };
+type Narrow = unsafe fn(*const u8, Wanted, Beside, &mut [u32], &mut [u32]) -> Option<usize>;
 
-    const LANES: usize = 8;
-
-    /// [`sift`] for one kind of values.
-    pub(super) type Sift =
-        unsafe fn(Option<*const u8>, Wanted, &mut [i64], &mut [i64]) -> Option<usize>;
-
-    /// [`narrow`] for one kind of values.
-    pub(super) type Narrow = unsafe fn(*const u8, Wanted, &mut [u32], &mut [u32]) -> Option<usize>;
-
-    /// Picks among `values`, or among as many that begin at `from`, of 32 bits if `NARROW`, else of 64.
-    ///
-    /// # Safety
-    /// The machine has AVX-512F (and with it POPCNT), and so many values can be read from `from` on.
-    #[target_feature(enable = "avx512f,popcnt")]
-    pub(super) unsafe fn sift<const NARROW: bool>(
-        from: Option<*const u8>,
-        wanted: Wanted,
-        values: &mut [i64],
-        places: &mut [i64],
-    ) -> Option<usize> {
-        let places = &mut places[..values.len()];
-        let lanes = |value: usize| _mm512_set1_epi64(value as i64);
-        let (limit, first, len) = (lanes(wanted.limit), lanes(wanted.from), lanes(wanted.len));
-        let mut place = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-        let (mut to, mut outside) = (0, 0);
-        let whole = values.len() / LANES * LANES;
-        for at in (0..whole).step_by(LANES) {
-            // SAFETY: eight elements from `at` on can be read, and written in both slices: no more
-            // are kept than were read, so `to` is at most `at`.
-            unsafe {
-                let from = from.unwrap_or(values.as_ptr().cast());
-                let value = if NARROW {
-                    _mm512_cvtepi32_epi64(_mm256_loadu_si256(from.add(at * 4).cast()))
-                } else {
-                    _mm512_loadu_si512(from.add(at * 8).cast())
-                };
-                let beyond = _mm512_cmpge_epu64_mask(value, limit);
-                outside |= beyond;
-                let here = _mm512_sub_epi64(value, first);
-                let keep = _mm512_cmplt_epu64_mask(here, len) & !beyond;
-                let packed = _mm512_maskz_compress_epi64(keep, here);
-                _mm512_storeu_si512(values.as_mut_ptr().add(to).cast(), packed);
-                let packed = _mm512_maskz_compress_epi64(keep, place);
-                _mm512_storeu_si512(places.as_mut_ptr().add(to).cast(), packed);
-                to += keep.count_ones() as usize;
+/// The one for this machine, for values of 32 bits or of 64, if it has any.
+#[cfg(target_arch = "x86_64")]
+fn by_machine(narrow: bool, beside: Beside) -> Option<Narrow> {
+    macro_rules! kinds {
+        ($isa:ident) => {
+            match (narrow, beside) {
+                (true, Beside::Places) => $isa::narrow::<true, false> as Narrow,
+                (true, Beside::Elements(_)) => $isa::narrow::<true, true>,
+                (false, Beside::Places) => $isa::narrow::<false, false>,
+                (false, Beside::Elements(_)) => $isa::narrow::<false, true>,
             }
-            place = _mm512_add_epi64(place, lanes(LANES));
-        }
-        if let Some(from) = from {
-            for (at, value) in values.iter_mut().enumerate().skip(whole) {
-                // SAFETY: the value can be read.
-                *value = unsafe {
-                    if NARROW {
-                        from.cast::<i32>().add(at).read().into()
-                    } else {
-                        from.cast::<i64>().add(at).read()
-                    }
-                };
-            }
-        }
-        let to = wanted.scalar(whole, to, values, places)?;
-        (outside == 0 || wanted.drop).then_some(to)
+        };
     }
-
-    /// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`.
-    /// `None` if one is out of bounds.
-    ///
-    /// # Safety
-    /// The machine has AVX-512F (and with it POPCNT), so many values can be read, and 32 bits hold those that are wanted.
-    #[target_feature(enable = "avx512f,popcnt")]
-    pub(super) unsafe fn narrow<const NARROW: bool>(
-        from: *const u8,
-        wanted: Wanted,
-        values: &mut [u32],
-        places: &mut [u32],
-    ) -> Option<usize> {
-        const LANES: usize = 16;
-        let places = &mut places[..values.len()];
-        let lanes = |value: usize| _mm512_set1_epi32(value as i32);
-        let (first, len) = (lanes(wanted.from), lanes(wanted.len));
-        let lows = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-        let mut place = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        // The highest of the low halves, and all bits of the high ones.
-        let (mut highest, mut bits) = (_mm512_setzero_si512(), _mm512_setzero_si512());
-        let mut to = 0;
-        let whole = values.len() / LANES * LANES;
-        for at in (0..whole).step_by(LANES) {
-            // SAFETY: sixteen elements from `at` on can be read, and written in both slices: no more
-            // are kept than were read, so `to` is at most `at`.
-            unsafe {
-                let value = if NARROW {
-                    _mm512_loadu_si512(from.add(at * 4).cast())
-                } else {
-                    let low = _mm512_loadu_si512(from.add(at * 8).cast());
-                    let high = _mm512_loadu_si512(from.add(at * 8 + 64).cast());
-                    bits = _mm512_or_si512(bits, _mm512_or_si512(low, high));
-                    _mm512_permutex2var_epi32(low, lows, high)
-                };
-                highest = _mm512_max_epu32(highest, value);
-                let here = _mm512_sub_epi32(value, first);
-                let keep = _mm512_cmplt_epu32_mask(here, len);
-                let packed = _mm512_maskz_compress_epi32(keep, here);
-                _mm512_storeu_si512(values.as_mut_ptr().add(to).cast(), packed);
-                let packed = _mm512_maskz_compress_epi32(keep, place);
-                _mm512_storeu_si512(places.as_mut_ptr().add(to).cast(), packed);
-                to += keep.count_ones() as usize;
-            }
-            place = _mm512_add_epi32(place, lanes(LANES));
-        }
-        let beyond = _mm512_cmpge_epu32_mask(highest, lanes(wanted.limit));
-        let high = _mm512_test_epi32_mask(bits, _mm512_set1_epi64(-1 << 32));
-        let mut outside = whole > 0 && (beyond | high) != 0;
-        for at in whole..values.len() {
-            // SAFETY: the value can be read.
-            let value = unsafe {
-                if NARROW {
-                    i64::from(from.cast::<i32>().add(at).read())
-                } else {
-                    from.cast::<i64>().add(at).read()
-                }
-            };
-            let here = value.wrapping_sub(wanted.from as i64);
-            outside |= value.cast_unsigned() >= wanted.limit as u64;
-            (values[to], places[to]) = (here as u32, at as u32);
-            to += usize::from(here.cast_unsigned() < wanted.len as u64);
-        }
-        (!outside).then_some(to)
+    match fearless_simd::Level::new() {
+        fearless_simd::Level::Avx512(_) => Some(kinds!(avx512)),
+        fearless_simd::Level::Avx2(_) => Some(kinds!(avx2)),
+        _ => None,
     }
 }
 
@@ -301,6 +246,7 @@ mod tests {
     use crate::tensor::{DynView, TensorView};
 
     type Way<'w> = &'w dyn Fn(&mut [i64], &mut [i64]) -> Option<usize>;
+    type NarrowWay<'w> = &'w dyn Fn(&mut [u32], &mut [u32]) -> Option<usize>;
 
     /// Values from 0 to 99, or from -3 on.
     fn random(len: usize, least: i64) -> Vec<i64> {
@@ -315,25 +261,53 @@ mod tests {
             .collect()
     }
 
-    /// What is picked in 32 bits.
+    /// What is picked in 32 bits, by every way that this machine has: elements as places.
     fn of_narrow(wanted: Wanted, index: &DynView<'_>) -> Option<(Vec<i64>, Vec<i64>)> {
         let count = index.len();
-        let (mut values, mut places) = (vec![0; count], vec![0; count]);
         let from = Stretch {
             index,
             at: 0,
             stride: index.dtype().size().cast_signed(),
             count,
         };
-        let kept = wanted.narrow(from, &mut values, &mut places);
-        let (mut same, mut there) = (vec![0; count], vec![0; count]);
-        let scalar = wanted.narrow_scalar(from, &mut same, &mut there);
-        assert_eq!(scalar, kept);
-        let kept = kept?;
-        let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
-        let found = (wide(&values), wide(&places));
-        assert_eq!((wide(&same), wide(&there)), found);
-        Some(found)
+        let elements: Vec<u32> = (0..count as u32).map(|n| n * 3 + 1).collect();
+        let pick = |beside: Beside, way: NarrowWay<'_>| {
+            let (mut values, mut besides) = (vec![0; count], vec![0; count]);
+            let kept = way(&mut values, &mut besides)?;
+            let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
+            let besides: Vec<i64> = wide(&besides);
+            let places = match beside {
+                Beside::Places => besides,
+                Beside::Elements(_) => besides.iter().map(|n| (n - 1) / 3).collect(),
+            };
+            Some((wide(&values), places))
+        };
+        let mut found = Vec::new();
+        for beside in [Beside::Places, Beside::Elements(elements.as_ptr().cast())] {
+            // SAFETY: there are as many elements as index values, for each way, and AVX2 wherever there is AVX-512.
+            unsafe {
+                let scalar =
+                    |v: &mut [u32], b: &mut [u32]| wanted.narrow_scalar(from, beside, v, b);
+                found.push(pick(beside, &scalar));
+                let chosen = |v: &mut [u32], b: &mut [u32]| wanted.narrow(from, beside, v, b);
+                found.push(pick(beside, &chosen));
+                #[cfg(target_arch = "x86_64")]
+                if let (Some((first, narrow)), true) =
+                    (side_by_side(from), by_machine(true, beside).is_some())
+                {
+                    let sift = match (narrow, beside) {
+                        (true, Beside::Places) => avx2::narrow::<true, false> as Narrow,
+                        (true, Beside::Elements(_)) => avx2::narrow::<true, true>,
+                        (false, Beside::Places) => avx2::narrow::<false, false>,
+                        (false, Beside::Elements(_)) => avx2::narrow::<false, true>,
+                    };
+                    let avx2 = |v: &mut [u32], b: &mut [u32]| sift(first, wanted, beside, v, b);
+                    found.push(pick(beside, &avx2));
+                }
+            }
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
+        found.pop().flatten()
     }
 
     #[test]
