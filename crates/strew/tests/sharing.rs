@@ -191,6 +191,45 @@ fn a_trial_changes_no_bit() {
     }
 }
 
+/// Sums of floats into a few cells go on one thread, for their order. Their index is looked at on all of them before that.
+#[test]
+fn an_index_is_looked_at_on_all_threads() {
+    let all = Threads::mine();
+    // Enough for four threads, and no whole number of pieces for any of them.
+    let (count, cells) = ((16 << 20) / 8 + 1001, 100);
+    let (mut index, values) = random(count, cells);
+    let src = tensor(&values, &[count]);
+    let mut expected = vec![1.0f32; cells];
+    for (&at, value) in index.iter().zip(&values) {
+        expected[at as usize] += value;
+    }
+    let expected = tensor(&expected, &[cells]);
+    for threads in [1, 2, 3, 8] {
+        all.set(threads);
+        let what = format!("{threads} threads");
+        let mut made = tensor(&vec![1.0f32; cells], &[cells]);
+        let run = rows(&index, &src, &mut made, Combine::Sum);
+        assert_eq!(run.execution().unwrap().split(), None, "{what}");
+        watched(run, &what).unwrap();
+        assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+        for at in (0..count).step_by(count / 13).chain([count - 1]) {
+            for wrong in [-1, cells as i64, i64::MIN] {
+                let right = std::mem::replace(&mut index[at], wrong);
+                let done = watched(rows(&index, &src, &mut made, Combine::Sum), &what);
+                let place = match done {
+                    Err(Problem::IndexOutOfBounds {
+                        position, value, ..
+                    }) => (position, value),
+                    other => panic!("{what}: {other:?}"),
+                };
+                assert_eq!(place, (vec![at], wrong.to_string()), "{what}");
+                assert!(made.as_bytes() == expected.as_bytes(), "{what}");
+                index[at] = right;
+            }
+        }
+    }
+}
+
 /// Extremes, and sums of integers, have the same bits however the updates are bracketed: which NaN and which zero stays, too.
 #[test]
 fn tables_of_stretches_change_no_bit() {

@@ -6,24 +6,41 @@ use super::space::Space;
 use crate::error::Problem;
 use crate::monitor::{Monitor, Progress};
 use crate::tensor::DynView;
-use crate::threads::Team;
+use crate::threads::{Team, available};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Checks the whole index, `threads` stretches of it by the team at a time; values that are
-/// repeated, once.
+/// Bytes of an index that a thread must have which does nothing but look at it.
+const LOOKED_AT: usize = 4 << 20;
+
+/// How many threads look at so many bytes of an index, of a run that goes on with one.
+pub(super) fn lookers(bytes: usize) -> usize {
+    available().min(bytes / LOOKED_AT).max(1)
+}
+
+/// Checks the whole index, some stretches of it at a time by the run's team; values that are repeated, once. A run that is not
+/// `shared` out, be it for the order of its sums, need not be alone with this: unless it was told so, a team is called for it.
 ///
 /// `passes` is how many passes the run takes in all, of which this is the first.
 pub(super) fn check(
     space: &Space<'_>,
-    team: Option<&Team>,
-    threads: usize,
+    shared: Option<(&Team, usize)>,
+    told: bool,
     passes: usize,
     monitor: Option<&dyn Monitor>,
 ) -> Result<(), Fault> {
     let stop = AtomicBool::new(false);
     for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
         let index = lookup.index.without_repeats();
+        let threads = match shared {
+            Some((_, threads)) => threads,
+            None if told => 1,
+            None => lookers(index.len().saturating_mul(index.dtype().size())),
+        };
+        let called = (shared.is_none() && threads > 1)
+            .then(|| Team::new(threads))
+            .flatten();
+        let team = shared.map(|(team, _)| team).or(called.as_ref());
         let stretches = index.stretches(threads);
         let mut faults: SmallVec<[Result<(), Fault>; 1]> =
             stretches.iter().map(|_| Ok(())).collect();
@@ -79,5 +96,19 @@ fn stretch_is_inside(
         (true, _) => Ok(()),
         (false, true) => Err(Problem::Interrupted.into()),
         (false, false) => Err(Fault::OutOfBounds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOOKED_AT, lookers};
+    use crate::threads::available;
+
+    #[test]
+    fn an_index_that_is_small_is_looked_at_by_the_calling_thread() {
+        assert_eq!(lookers(0), 1);
+        assert_eq!(lookers(2 * LOOKED_AT - 1), 1);
+        assert_eq!(lookers(2 * LOOKED_AT), available().min(2));
+        assert_eq!(lookers(usize::MAX), available());
     }
 }

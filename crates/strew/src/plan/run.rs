@@ -94,9 +94,9 @@ impl Execution {
             .split()
             .and_then(|(split, threads)| Some((split, threads, Team::new(threads)?)));
         if self.checks_first() {
-            let team = shared.as_ref().map(|(_, _, team)| team);
-            let threads = shared.as_ref().map_or(1, |(_, threads, _)| *threads);
-            check(space, team, threads, self.passes(), monitor)?;
+            let team = shared.as_ref().map(|(_, threads, team)| (team, *threads));
+            let told = self.request.split.is_some();
+            check(space, team, told, self.passes(), monitor)?;
         }
         let stop = AtomicBool::new(false);
         let Some((split, threads, team)) = shared else {

@@ -5,6 +5,7 @@
 //! Memory is counted by lines of a cache, as it is moved: a strided view costs all lines that it
 //! touches, a broadcast one is read once.
 
+use super::check::lookers;
 use super::cost::Strategy;
 use super::explain::Execution;
 use super::explanation::{bytes, seconds};
@@ -70,6 +71,8 @@ pub struct Stage {
     name: &'static str,
     moves: Vec<Move>,
     visits: Option<Visits>,
+    /// If not as many threads as the run has.
+    threads: Option<usize>,
 }
 
 impl Stage {
@@ -78,7 +81,13 @@ impl Stage {
             name,
             moves: Vec::new(),
             visits: None,
+            threads: None,
         }
+    }
+
+    fn on(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
     }
 
     fn moves(mut self, what: &'static str, read: usize, written: usize) -> Self {
@@ -119,8 +128,9 @@ impl Stage {
         &self.moves
     }
 
-    /// Seconds of streaming, and of random access, on so many threads.
+    /// Seconds of streaming, and of random access, of a run on so many threads.
     fn times(&self, machine: &Machine, threads: usize) -> (f64, f64) {
+        let threads = self.threads.unwrap_or(threads);
         let rates = machine.rates(threads);
         let moves = self.moves.iter().map(|m| {
             // Memory that is written is read first: that is part of the measured speed.
@@ -332,6 +342,8 @@ struct Parts<'e> {
     cut: &'e Cut,
     /// Bytes of the index components, of the source, and of the whole destination.
     index: usize,
+    /// How often the former are counted.
+    owners: usize,
     source: usize,
     whole: usize,
     /// Bytes of the destination that updates go to, at most.
@@ -372,6 +384,7 @@ impl Execution {
             cut,
             // Each part reads the whole index.
             index: index.saturating_mul(owners),
+            owners,
             source: along(|a| a.src, source),
             whole,
             touched: match space.lookups.is_empty() {
@@ -425,7 +438,7 @@ impl Parts<'_> {
             }
         }
         if self.execution.checks_first() {
-            stages.push(Stage::new("check the index").moves("index", self.index, 0));
+            stages.push(self.check());
         }
         match self.execution.strategy() {
             Strategy::InOrder | Strategy::Tiled => self.in_cells(&mut stages),
@@ -475,6 +488,16 @@ impl Parts<'_> {
         }
         let stage = self.destination(self.inputs("join the updates"));
         stages.push(self.scattered(stage, row, reach));
+    }
+
+    /// The pass over the index before the first write, which all threads share even if they do not share the rest.
+    fn check(&self) -> Stage {
+        let stage = Stage::new("check the index").moves("index", self.index / self.owners, 0);
+        let request = &self.execution.request;
+        match (self.execution.split(), request.split) {
+            (None, None) => stage.on(lookers(self.index)),
+            _ => stage,
+        }
     }
 
     fn inputs(&self, name: &'static str) -> Stage {
