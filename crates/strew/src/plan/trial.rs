@@ -186,7 +186,7 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// Who comes later than this has no processor to run on.
+    /// Who comes later than this, and than by all of a stretch before, has no processor to run on.
     const PATIENCE: Duration = Duration::from_micros(500);
 
     /// Of so many parts, where one thread takes `alone` for the whole stretch.
@@ -203,9 +203,9 @@ impl Meeting {
     /// Waits for the other parts.
     fn begin(&self) {
         self.missing.fetch_sub(1, Ordering::Relaxed);
-        let here = Instant::now();
+        let (here, patience) = (Instant::now(), Self::PATIENCE.max(self.enough));
         while self.missing.load(Ordering::Relaxed) > 0 && self.choice().is_none() {
-            if here.elapsed() > Self::PATIENCE {
+            if here.elapsed() > patience {
                 self.choose(Choice::Alone);
             }
             thread::yield_now();
