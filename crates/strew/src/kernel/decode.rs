@@ -48,47 +48,28 @@ impl Values for Stretch<'_, '_> {
     }
 }
 
-/// Values that are looked at together.
+/// Values that are looked at together, while as many a little later are fetched.
 const FETCHED: usize = 128;
-
-/// Places that a long stretch is read at in turn: memory gives one core more of several streams than of one.
-const STREAMS: usize = 4;
-
-/// From so many values on a stretch is long.
-const LONG: usize = 64 * FETCHED;
 
 impl Stretch<'_, '_> {
     /// Whether all values are in the range. False also if they cannot be read.
     pub(crate) fn all_within(self, range: &RangeInclusive<i64>) -> bool {
-        let streams = if self.count < LONG { 1 } else { STREAMS };
-        let longest = self.count.div_ceil(streams);
-        (0..longest).step_by(FETCHED).all(|from| {
-            (0..streams).all(|stream| {
-                let first = self.count.min(stream * longest + from);
-                let end = self.count.min((stream + 1) * longest);
-                let piece = Self {
-                    at: self.at + first.cast_signed() * self.stride,
-                    count: FETCHED.min(end.saturating_sub(first)),
-                    ..self
-                };
-                piece.is_within(range)
-            })
-        })
-    }
-
-    /// Likewise, of a few values, while as many a little later are fetched.
-    #[inline(never)] // Once is enough of these loops for each kind of index.
-    fn is_within(self, range: &RangeInclusive<i64>) -> bool {
         let (low, high) = (*range.start(), *range.end());
-        let bytes = FETCHED.cast_signed() * self.stride;
-        if (1..=PAGE).contains(&bytes) {
-            let later = self.index.as_ptr().wrapping_offset(self.at + PAGE);
-            prefetch(later, bytes.cast_unsigned() / LINE);
-        }
-        let mut outside = false;
-        let each = |_, value| outside |= value < low || value > high;
-        let read = vectorized!(|_| self.each(each));
-        read && !outside
+        vectorized!(|_| (0..self.count).step_by(FETCHED).all(|from| {
+            let piece = Self {
+                at: self.at + from.cast_signed() * self.stride,
+                count: FETCHED.min(self.count - from),
+                ..self
+            };
+            let bytes = FETCHED.cast_signed() * self.stride;
+            if (1..=PAGE).contains(&bytes) {
+                let later = self.index.as_ptr().wrapping_offset(piece.at + PAGE);
+                prefetch(later, bytes.cast_unsigned() / LINE);
+            }
+            let mut outside = false;
+            let read = piece.each(|_, value| outside |= value < low || value > high);
+            read && !outside
+        }))
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Index values that are looked at between two looks at whether somebody wants to stop.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 14;
 
 /// What a negative index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
