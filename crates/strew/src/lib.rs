@@ -33,38 +33,41 @@
 //! 4. Nothing panics or aborts on any input; what is wrong is an [`Error`].
 //! 5. 16-bit floats accumulate in `f32` and are rounded once; integers wrap; counts are exact.
 
-mod dialect;
-mod environment;
-mod error;
-pub mod grad;
-mod kernel;
-mod machine;
-mod monitor;
+#![forbid(unsafe_code)]
 
-mod plan;
-pub mod scatter;
-mod tensor;
-mod threads;
+mod dialect;
+pub mod grad;
+
+/// What to do: [`Scatter`](scatter::Scatter), the one description that every dialect lowers to.
+pub mod scatter {
+    pub use strew_engine::scatter::{
+        Component, Destinations, Finish, Gather, Init, Output, Place, Pointer, Reduction, Scatter,
+        Start, Target,
+    };
+}
 
 pub use dialect::*;
-pub use environment::{check_environment, parse_bytes};
-pub use error::{Class, Error, Problem, Result};
 pub use half::{bf16, f16};
-pub use kernel::{Combine, Nan};
-pub use machine::{Machine, Rates};
-pub use monitor::{Monitor, watch};
 pub use num_complex::{Complex32, Complex64};
-pub use plan::{
-    Bounds, Execution, Explanation, Move, Negative, OutOfRange, Pairing, Split, Stage, Strategy,
-    Traffic, Way,
-};
-pub use tensor::{
+pub use strew_engine::choose::execution::Execution;
+pub use strew_engine::choose::plan_cost::Way;
+pub use strew_engine::choose::split::Split;
+pub use strew_engine::choose::strategy::Strategy;
+pub use strew_engine::exec::segments::Pairing;
+pub use strew_engine::explain::text::Explanation;
+pub use strew_engine::explain::traffic::{Move, Stage, Traffic};
+pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+pub use strew_kernel::error::{Class, Error, Problem, Result};
+pub use strew_kernel::ops::reduction::{Combine, Nan};
+pub use strew_kernel::runtime::bandwidth::{Machine, Rates};
+pub use strew_kernel::runtime::monitor::{Monitor, watch};
+pub use strew_kernel::runtime::settings::{check_environment, parse_bytes};
+pub use strew_kernel::runtime::threads::{after_fork, before_fork, num_threads, set_num_threads};
+pub use strew_kernel::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides, Tensor,
     TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
     set_memory_limit,
 };
-pub use threads::{after_fork, before_fork, num_threads, set_num_threads};
-
 /// The examples of README.md, as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

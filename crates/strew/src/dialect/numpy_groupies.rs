@@ -3,16 +3,19 @@
 //! Source of the semantics: numpy_groupies 0.11, the document of `aggregate`, its tests
 //! (`numpy_groupies/tests/test_generic.py`) and runs of its NumPy implementation; see also `COMPARE.md`.
 
-use super::Plan;
-use super::call::{Call, Context};
-use super::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
-use super::plan::Among;
-use super::steps::{Steps, Stepwise};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Statistic, Summary};
-use crate::plan::Bounds;
-use crate::scatter::Output;
-use crate::tensor::{DType, Dims, DynTensor, DynView, Held, Scalar, Tensor};
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::custom::{Steps, Stepwise};
+use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::plan::Plan;
+use strew_engine::plan::statistics::Among;
+use strew_engine::scatter::Output;
+use strew_engine::scatter::bounds::Bounds;
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::group_stats::output::Summary;
+use strew_kernel::group_stats::statistics::Statistic;
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Held, Scalar, Tensor};
 
 const NAME: &str = "numpy_groupies.aggregate";
 
@@ -318,7 +321,7 @@ pub fn aggregate_dyn<'a>(
         };
         describe(group_idx, a, options)
     });
-    Ok(super::tensor(call(described)?.run()?.tensor))
+    Ok(crate::dialect::tensor(call(described)?.run()?.tensor))
 }
 
 fn call<'a>(described: Result<Aggregated<'a>, Problem>) -> Result<Call<'a>> {

@@ -3,13 +3,18 @@
 //! Source of the semantics: the specification's `scatter`, its verifier's tests
 //! (`stablehlo/tests/verify_scatter.mlir`) and runs of XLA; see also `COMPARE.md`.
 
-use super::call::{Call, Context};
-use super::operator::{Argument, Arguments, Kind, Operator, expect_dtype, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Start, Target};
-use crate::tensor::{Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::take::Pointer;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
 
 const REGIONS: &[&str] = &["set", "add", "mul", "max", "min"];
 
@@ -152,7 +157,7 @@ pub fn scatter<'a, T: Element, I: Element>(
     let (operand, indices) = (operand.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
-    Ok(super::typed(call.run()?.tensor))
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
 /// [`scatter`] with element types known at run time.
@@ -168,7 +173,7 @@ pub fn scatter_dyn(
     out_of_bounds: OutOfBounds,
 ) -> Result<DynTensor> {
     let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
-    Ok(super::tensor(call.run()?.tensor))
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

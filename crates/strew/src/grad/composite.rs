@@ -5,16 +5,20 @@
 //! the group's log-sum-exp by p, and the largest, which is subtracted, by `eps / (s + eps)` more; softmax and log-softmax
 //! follow from that.
 
-use super::field::{Field, load};
-use super::forward::to_positions;
-use super::tangents::from_positions;
-use super::{context, expect_like, typed};
-use crate::dialect::{Along, Arguments, Passes, Plan, Reduce, Value};
-use crate::dialect::{accumulators, divisor, expect_dtype, find, plan_of, rounded};
-use crate::error::{Class, Error, Problem, Result};
-use crate::kernel::{DefaultFloats, Real};
-use crate::tensor::shaped;
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::composite::plan_of;
+use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::grad::field::{Field, load};
+use crate::grad::forward::to_positions;
+use crate::grad::tangents::from_positions;
+use crate::grad::{context, expect_like, typed};
+use strew_engine::checks::expect_dtype;
+use strew_engine::plan::Plan;
+use strew_engine::plan::composite::{Along, Passes, accumulators, divisor, rounded};
+use strew_engine::plan::reduce::Reduce;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::ops::math::Real;
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
 /// Calls a generic function with the accumulator of a case's type.
 macro_rules! by_field {
@@ -646,7 +650,7 @@ impl Case {
         index: &DynView<'_>,
         dim: i64,
     ) -> Result<Self> {
-        let along = crate::dialect::axis("dim", dim, src.rank());
+        let along = strew_engine::checks::axis("dim", dim, src.rank());
         // What is wrong with `dim` the operator says.
         let size = along.ok().and_then(|axis| of.shape().get(axis).copied());
         let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));

@@ -1,13 +1,17 @@
 //! Vector-Jacobian products: what a cotangent of the result makes of the arguments.
 
-use super::field::{Elements, Field, Graded, elements, for_graded, for_real, no_gradient, store};
-use super::forward::{Forward, Gradients, Own, Rule, to_positions};
-use super::passes::{Spot, each_cell, each_element, each_into, each_update};
-use super::products::Products;
-use super::route::packed;
-use crate::error::Problem;
-use crate::kernel::{DefaultFloats, ask_for, duplicate};
-use crate::tensor::{DynTensor, DynView, Element, Tensor};
+use crate::grad::field::{
+    Elements, Field, Graded, elements, for_graded, for_real, no_gradient, store,
+};
+use crate::grad::forward::{Forward, Gradients, Own, Rule, to_positions};
+use crate::grad::passes::{Spot, each_cell, each_element, each_into, each_update};
+use crate::grad::products::Products;
+use crate::grad::route::packed;
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::cpu::vectorized::ask_for;
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor};
 
 /// Which cotangents somebody wants: of what the cells held before, and of the updates.
 #[derive(Clone, Copy, Debug)]
@@ -238,7 +242,7 @@ impl Forward<'_> {
         }
         let (own, src) = self.prod_of::<T, T::Wide>(grad, wanted)?;
         let narrow = |src: DynTensor| {
-            let src: Tensor<T::Wide> = super::typed(src);
+            let src: Tensor<T::Wide> = crate::grad::typed(src);
             store(src, self.src.dtype(), self.route.updates())
         };
         Ok((own, src.map(narrow).transpose()?))

@@ -1,12 +1,13 @@
 //! Segments as a plan: which row of the source goes to which row of the result. Where runs overlap, a row goes to
 //! several, and is listed once for each.
 
-use super::route::{Packed, own, packed};
-use crate::dialect::Plan;
-use crate::error::{Problem, Result};
-use crate::plan::{Bounds, Negative, OutOfRange, Pairing};
-use crate::scatter::Destinations;
-use crate::tensor::{DynView, Tensor, try_vec};
+use crate::grad::route::{Packed, own, packed};
+use strew_engine::exec::segments::Pairing;
+use strew_engine::plan::Plan;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::Destinations;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::tensor::{DynView, Tensor, try_vec};
 
 /// An entry without a row is left out.
 pub(super) const DROP: Bounds = Bounds {

@@ -1,13 +1,15 @@
 //! The types that gradients are computed in, and the ways there and back.
 
-use crate::error::Problem;
-use crate::kernel::{bf16_to_f32, duplicate, f16_to_f32, f32_to_bf16, f32_to_f16, round};
-use crate::scatter::widened;
-use crate::tensor::{DType, DynTensor, DynView, Element, Tensor, shaped};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use std::convert::identity;
 use std::ops::{Add, Deref, Div, Mul, Sub};
+use strew_engine::scatter::widen::widened;
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Tensor, shaped};
+use strew_kernel::update::finalize::round;
 
 /// An accumulator: what a gradient is computed in before it is rounded to its element type, once.
 pub(super) trait Field:
@@ -82,6 +84,7 @@ macro_rules! complexes {
 }
 
 reals!(f32, f64);
+
 complexes!(Complex32 as f32, Complex64 as f64);
 
 /// An element type that has gradients.
@@ -123,19 +126,19 @@ graded! {
 macro_rules! for_real {
     ($dtype:expr, $T:ident => $body:expr, $other:ident => $rest:expr) => {
         match $dtype {
-            $crate::tensor::DType::F16 => {
+            strew_kernel::tensor::DType::F16 => {
                 type $T = half::f16;
                 $body
             }
-            $crate::tensor::DType::BF16 => {
+            strew_kernel::tensor::DType::BF16 => {
                 type $T = half::bf16;
                 $body
             }
-            $crate::tensor::DType::F32 => {
+            strew_kernel::tensor::DType::F32 => {
                 type $T = f32;
                 $body
             }
-            $crate::tensor::DType::F64 => {
+            strew_kernel::tensor::DType::F64 => {
                 type $T = f64;
                 $body
             }
@@ -143,17 +146,16 @@ macro_rules! for_real {
         }
     };
 }
-pub(super) use for_real;
 
 /// Calls a generic function with an element type that has gradients.
 macro_rules! for_graded {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::grad::field::for_real!($dtype, $T => $body, other => match other {
-            $crate::tensor::DType::C64 => {
+            strew_kernel::tensor::DType::C64 => {
                 type $T = num_complex::Complex32;
                 $body
             }
-            $crate::tensor::DType::C128 => {
+            strew_kernel::tensor::DType::C128 => {
                 type $T = num_complex::Complex64;
                 $body
             }
@@ -161,25 +163,24 @@ macro_rules! for_graded {
         })
     };
 }
-pub(super) use for_graded;
 
 /// Calls a generic function with the accumulator of an element type that has gradients.
 macro_rules! for_field {
     ($dtype:expr, $A:ident => $body:expr) => {
         match $dtype.accumulator() {
-            $crate::tensor::DType::F32 => {
+            strew_kernel::tensor::DType::F32 => {
                 type $A = f32;
                 $body
             }
-            $crate::tensor::DType::F64 => {
+            strew_kernel::tensor::DType::F64 => {
                 type $A = f64;
                 $body
             }
-            $crate::tensor::DType::C64 => {
+            strew_kernel::tensor::DType::C64 => {
                 type $A = num_complex::Complex32;
                 $body
             }
-            $crate::tensor::DType::C128 => {
+            strew_kernel::tensor::DType::C128 => {
                 type $A = num_complex::Complex64;
                 $body
             }
@@ -187,7 +188,6 @@ macro_rules! for_field {
         }
     };
 }
-pub(super) use for_field;
 
 /// The problem of an argument whose type has no gradient.
 pub(super) fn no_gradient(argument: &'static str, found: DType) -> Problem {
@@ -320,3 +320,7 @@ mod tests {
         }
     }
 }
+
+pub(crate) use for_field;
+pub(crate) use for_graded;
+pub(crate) use for_real;

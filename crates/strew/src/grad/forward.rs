@@ -1,14 +1,17 @@
 //! What was computed, as far as its derivatives need it.
 
-use super::field::{Field, for_field, load, store};
-use super::products::{Factors, map, zip};
-use super::route::{Packed, Route, packed};
-use crate::dialect::Reduce;
-use crate::error::Problem;
-use crate::kernel::{Combine, DefaultFloats};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Tensor};
+use crate::grad::field::{Field, for_field, load, store};
+use crate::grad::products::{Factors, map, zip};
+use crate::grad::route::{Packed, Route, packed};
+use strew_engine::plan::reduce::Reduce;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, Tensor};
 
 /// How a cell's result depends on its updates and on what it held before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 //! Source of the rules: the `ops.scatter_mul` document, which says that every factor of a row counts, and the mathematics of
 //! that product.
 
-use super::forward::{Forward, Own, Rule};
-use super::route::Route;
-use super::{context, expect_field, expect_like, typed};
-use crate::dialect::mindspore::{class, destinations};
-use crate::error::{Problem, Result};
-use crate::plan::Bounds;
-use crate::tensor::shaped;
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::mindspore::class;
+use crate::dialect::mindspore::rows::destinations;
+use crate::grad::forward::{Forward, Own, Rule};
+use crate::grad::route::Route;
+use crate::grad::{context, expect_field, expect_like, typed};
+use strew_engine::scatter::bounds::Bounds;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
 /// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to `updates`, given that of
 /// its result.
@@ -30,7 +30,7 @@ use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for a type without gradients.
+/// As the operator's; [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for a type without gradients.
 pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input_x: impl Into<TensorView<'a, T>>,

@@ -56,33 +56,36 @@
 // As many as the operators have, and their gradients.
 #![allow(clippy::too_many_arguments)]
 
-mod composite;
-mod cotangents;
-mod entries;
-mod field;
-mod forward;
-mod passes;
-mod products;
-mod route;
-mod segment;
-mod tangents;
-
+pub(crate) mod composite;
+pub(crate) mod cotangents;
+pub(crate) mod entries;
+pub(crate) mod field;
+pub(crate) mod forward;
 pub mod mindspore;
 pub mod mxnet;
 pub mod openvino;
+pub(crate) mod passes;
 pub mod plan;
+pub(crate) mod products;
+pub(crate) mod route;
+pub(crate) mod segment;
+pub(crate) mod tangents;
 pub mod tensorflow;
 pub mod torch;
 pub mod torch_scatter;
 
-use crate::dialect::{Context, expect_dtype, expect_shape};
-use crate::error::{Class, Problem};
-use crate::kernel::Combine;
-use crate::scatter::{Destinations, Gather, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor, shaped};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor, shaped};
 
 /// Who a problem is reported for.
-fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
+pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
     Context {
         operator: operator.into(),
         class,
@@ -90,7 +93,7 @@ fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
 }
 
 /// Refuses a type that has no gradients.
-fn expect_field(argument: &'static str, dtype: DType) -> Result<(), Problem> {
+pub(crate) fn expect_field(argument: &'static str, dtype: DType) -> Result<(), Problem> {
     match dtype.is_float() || dtype.is_complex() {
         true => Ok(()),
         false => Err(field::no_gradient(argument, dtype)),
@@ -98,7 +101,7 @@ fn expect_field(argument: &'static str, dtype: DType) -> Result<(), Problem> {
 }
 
 /// Refuses an argument that is not of the type and shape of another.
-fn expect_like(
+pub(crate) fn expect_like(
     argument: &'static str,
     found: &DynView<'_>,
     of: &str,
@@ -114,13 +117,16 @@ fn expect_like(
 }
 
 /// The tensor of a typed function, whose arguments had this type.
-fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
+pub(crate) fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
         .expect("the output's type is that of the arguments")
 }
 
 /// What the cells hold that updates go to: one value for each update, in the updates' shape.
-fn gathered<'a>(places: &Destinations<'a>, cells: &DynView<'a>) -> Result<DynTensor, Problem> {
+pub(crate) fn gathered<'a>(
+    places: &Destinations<'a>,
+    cells: &DynView<'a>,
+) -> Result<DynTensor, Problem> {
     if places.updates_shape().contains(&0) {
         return DynTensor::zeros(cells.dtype(), places.updates_shape());
     }
@@ -129,7 +135,7 @@ fn gathered<'a>(places: &Destinations<'a>, cells: &DynView<'a>) -> Result<DynTen
 }
 
 /// A tensor of zeros with the elements of `part` in its leading corner.
-fn in_corner(part: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
+pub(crate) fn in_corner(part: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
     let whole = Dims::from_slice(if shape.is_empty() { &[1] } else { shape });
     if part.shape() == &*whole {
         return shaped(part, shape);

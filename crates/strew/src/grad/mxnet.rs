@@ -3,14 +3,13 @@
 //! Source of the rules: MXNet 1.9.1, `scatter_nd`'s document; where that is wrong, the mathematics. See also
 //! `COMPARE.md`.
 
-use super::forward::{Forward, Own, Rule};
-use super::route::Route;
-use super::{context, expect_field, typed};
 use crate::dialect::mxnet::{class, destinations};
-use crate::error::Result;
-use crate::plan::Bounds;
-use crate::tensor::shaped;
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::grad::forward::{Forward, Own, Rule};
+use crate::grad::route::Route;
+use crate::grad::{context, expect_field, typed};
+use strew_engine::scatter::bounds::Bounds;
+use strew_kernel::error::Result;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
 /// The gradient of [`scatter_nd`](crate::mxnet::scatter_nd) with respect to `data`, given that of its result.
 ///
@@ -28,7 +27,7 @@ use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

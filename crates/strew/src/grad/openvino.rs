@@ -2,13 +2,18 @@
 //!
 //! Source of the rules: the `SliceScatter-15` document. A slice names no cell twice, so there is nothing to decide.
 
-use super::{context, expect_field, typed};
-use crate::dialect::openvino::{Selected, Slice, class};
-use crate::dialect::{Integers, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, duplicate};
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::operator::Integers;
+use crate::dialect::openvino::class;
+use crate::dialect::openvino::slice::{Selected, Slice};
+use crate::grad::{context, expect_field, typed};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradients of [`slice_scatter`](crate::openvino::slice_scatter) with respect to `data` and to `updates`, given that of
 /// its result.
@@ -26,7 +31,7 @@ use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
 pub fn slice_scatter_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     start: &[i64],
@@ -115,5 +120,12 @@ pub fn slice_scatter_jvp<'a, T: Element>(
 ) -> Result<Tensor<T>> {
     let refuse = |problem| context("grad.openvino.slice_scatter_jvp", class).error(problem);
     expect_field("data_tangent", T::DTYPE).map_err(refuse)?;
-    crate::dialect::openvino::slice_scatter(data_tangent, updates_tangent, start, stop, step, axes)
+    crate::dialect::openvino::slice::slice_scatter(
+        data_tangent,
+        updates_tangent,
+        start,
+        stop,
+        step,
+        axes,
+    )
 }

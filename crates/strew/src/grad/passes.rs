@@ -1,15 +1,17 @@
 //! Passes over all updates and cells: each shared out among threads, and gone through once.
 
-use super::field::Graded;
-use super::route::Route;
-use crate::error::Problem;
-use crate::kernel::{DefaultFloats, compiled, copy_past_caches, fence};
-use crate::monitor::{Monitor, Progress, Watch};
-use crate::plan::threads;
-use crate::tensor::{DType, DynTensor, Element, Tensor, try_vec};
-use crate::threads::Team;
+use crate::grad::field::Graded;
+use crate::grad::route::Route;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use strew_engine::choose::plan_cost::threads;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::cpu::nontemporal::fence;
+use strew_kernel::cpu::vectorized::{compiled, copy_past_caches};
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DType, DynTensor, Element, Tensor, try_vec};
 
 /// Elements that are made in the nearest cache before they are written past all of them.
 const STAGE: usize = 1024;
@@ -356,7 +358,7 @@ fn pieces<T>(out: &mut [T], inner: usize) -> Vec<Piece<'_, T>> {
 
 fn scratch<T: Element>(shape: &[usize]) -> Result<Tensor<T>, Problem> {
     let made = DynTensor::scratch(T::DTYPE, shape)?;
-    Ok(super::typed(made))
+    Ok(crate::grad::typed(made))
 }
 
 /// Does the pieces, each on a thread of its own. `work` is told how to ask whether to go on, and gives whether it

@@ -2,12 +2,14 @@
 //!
 //! Updates that the plan leaves out have the gradient 0.
 
-use super::forward::{Forward, Gradients, Own, Rule};
-use super::route::{Route, own};
-use super::{context, expect_field, expect_like, typed};
-use crate::dialect::{Plan, Reduce, axis, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use crate::grad::forward::{Forward, Gradients, Own, Rule};
+use crate::grad::route::{Route, own};
+use crate::grad::{context, expect_field, expect_like, typed};
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::plan::Plan;
+use strew_engine::plan::reduce::Reduce;
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// The gradient of [`Plan::scatter`] with respect to `src`, given that of its result.
 ///
@@ -364,6 +366,13 @@ fn forward<'a>(
         Reduce::Max => Rule::First { max: true },
         Reduce::Amin | Reduce::Amax => Rule::Ties,
         Reduce::Assign => Rule::Last,
+        // A reduction that has no derivative (there is none today).
+        other => {
+            return Err(Problem::Unsupported {
+                what: other.name().into(),
+                dtype: src.dtype(),
+            });
+        }
     };
     let extreme = matches!(rule, Rule::First { .. } | Rule::Ties);
     if extreme && src.dtype().is_complex() {

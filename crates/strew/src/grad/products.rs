@@ -16,14 +16,14 @@
 //! f_i zero:        P S                        if z = 1,      P (T - t_i)    if z = 2,     0   otherwise
 //! ```
 
-use super::field::{Elements, Field, Graded, elements};
-use super::passes::{any_element, each_cell, each_element, each_into, each_update};
-use super::route::Route;
-use crate::dialect::Reduce;
-use crate::error::Problem;
-use crate::kernel::ask_for;
-use crate::tensor::{DynView, Tensor};
+use crate::grad::field::{Elements, Field, Graded, elements};
+use crate::grad::passes::{any_element, each_cell, each_element, each_into, each_update};
+use crate::grad::route::Route;
 use std::sync::atomic::{AtomicBool, Ordering};
+use strew_engine::plan::reduce::Reduce;
+use strew_kernel::cpu::vectorized::ask_for;
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DynView, Tensor};
 
 /// P and z of all cells.
 pub(super) struct Products<'p, A> {

@@ -1,14 +1,19 @@
 //! The way between updates and cells, in both directions.
 
-use crate::dialect::{Plan, Reduce};
-use crate::error::{Error, Problem};
-use crate::kernel::{Numbers, duplicate};
-use crate::plan::{picked, threads};
-use crate::scatter::{Destinations, RowNumbers};
-use crate::tensor::shaped;
-use crate::tensor::{Dims, DynTensor, DynView, DynViewMut, Element, Tensor, try_vec};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use strew_engine::choose::plan_cost::threads;
+use strew_engine::exec::grouped::picked;
+use strew_engine::plan::Plan;
+use strew_engine::plan::reduce::Reduce;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::row_ids::RowNumbers;
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::{Error, Problem};
+use strew_kernel::segment::row_ids::Numbers;
+use strew_kernel::tensor::{
+    Dims, DynTensor, DynView, DynViewMut, Element, Tensor, shaped, try_vec,
+};
 
 /// Which update goes to which cell, as row numbers and the shapes in which they see both.
 pub(super) struct Route {

@@ -3,19 +3,22 @@
 //!
 //! Segments are seen as a plan: see `entries.rs`.
 
-use super::entries::{DROP, Entries};
-use super::forward::{Forward, Own, Rule};
-use super::route::{Packed, Route, own};
-use super::tangents::from_positions;
-use super::{context, expect_field, expect_like, typed};
-use crate::dialect::torch::{Reduce as TorchReduce, Segments};
-use crate::dialect::torch_scatter::{self, Reduce};
-use crate::dialect::{Arguments, Call, Value, find};
-use crate::error::{Class, Error, Problem, Result};
-use crate::kernel::Combine;
-use crate::scatter::{Destinations, Output, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::shaped;
-use crate::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::torch::reduce::Reduce as TorchReduce;
+use crate::dialect::torch::segment::Segments;
+use crate::dialect::torch_scatter::{Reduce, segment};
+use crate::grad::entries::{DROP, Entries};
+use crate::grad::forward::{Forward, Own, Rule};
+use crate::grad::route::{Packed, Route, own};
+use crate::grad::tangents::from_positions;
+use crate::grad::{context, expect_field, expect_like, typed};
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView, shaped};
 
 /// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given that of its result.
 ///
@@ -65,7 +68,7 @@ pub fn segment_coo_vjp_dyn(
     let case = Case::segments(NAME, "coo", src, ("index", index), size, reduce)?;
     case.done(|| {
         case.vjp(grad, src, || {
-            torch_scatter::segment_coo_dyn(
+            segment::segment_coo_dyn(
                 src.clone(),
                 index,
                 None,
@@ -118,7 +121,7 @@ pub fn segment_coo_jvp_dyn(
     let case = Case::segments(NAME, "coo", src, ("index", index), size, reduce)?;
     case.done(|| {
         case.jvp(src_tangent, src, || {
-            torch_scatter::segment_coo_dyn(src.clone(), index, None, dim_size, reduce, true)
+            segment::segment_coo_dyn(src.clone(), index, None, dim_size, reduce, true)
         })
     })
 }
@@ -173,7 +176,7 @@ pub fn segment_csr_vjp_dyn(
     let case = Case::segments(NAME, "csr", src, ("indptr", indptr), None, reduce)?;
     case.done(|| {
         case.vjp(grad, src, || {
-            torch_scatter::segment_csr_dyn(src.clone(), indptr, None, reduce, true)
+            segment::segment_csr_dyn(src.clone(), indptr, None, reduce, true)
         })
     })
 }
@@ -214,7 +217,7 @@ pub fn segment_csr_jvp_dyn(
     let case = Case::segments(NAME, "csr", src, ("indptr", indptr), None, reduce)?;
     case.done(|| {
         case.jvp(src_tangent, src, || {
-            torch_scatter::segment_csr_dyn(src.clone(), indptr, None, reduce, true)
+            segment::segment_csr_dyn(src.clone(), indptr, None, reduce, true)
         })
     })
 }
@@ -599,7 +602,7 @@ impl<'a> Case<'a> {
         let made = match &entries.picked {
             None => made,
             Some(picked) => {
-                let sum = crate::dialect::Reduce::Sum;
+                let sum = strew_engine::plan::reduce::Reduce::Sum;
                 picked.scatter_dyn(&made.view(), 0, sum).map_err(own)?
             }
         };

@@ -1,12 +1,13 @@
 //! Jacobian-vector products: where the result goes when the arguments go somewhere.
 
-use super::field::{Field, for_field, load, store};
-use super::forward::{Forward, Own, Rule, copy};
-use super::route::{Packed, packed, rows};
-use crate::dialect::Reduce;
-use crate::error::Problem;
-use crate::kernel::{DefaultFloats, duplicate};
-use crate::tensor::{DynTensor, DynView, Tensor};
+use crate::grad::field::{Field, for_field, load, store};
+use crate::grad::forward::{Forward, Own, Rule, copy};
+use crate::grad::route::{Packed, packed, rows};
+use strew_engine::plan::reduce::Reduce;
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DynTensor, DynView, Tensor};
 
 impl Forward<'_> {
     /// The tangent of the result, given those of what the cells held before, if that was the caller's, and of the

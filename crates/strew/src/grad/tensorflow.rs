@@ -3,16 +3,18 @@
 //! Source of the rules: TensorFlow 2.21, the gradients that its `python/ops/array_grad.py` and `math_grad.py` register and its
 //! tests; where one is wrong, the mathematics. See also `COMPARE.md`.
 
-use super::field::{Field, for_field, load, store};
-use super::forward::{Forward, Own, Rule};
-use super::passes::{Spot, each_cell};
-use super::products::map;
-use super::route::Route;
-use super::{context, expect_field, expect_like, typed};
-use crate::dialect::tensorflow::{BadIndicesPolicy, class, gather_nd_dyn};
-use crate::dialect::{Arguments, Call, Value, find};
-use crate::error::{Error, Problem, Result};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::tensorflow::nd::gather_nd_dyn;
+use crate::dialect::tensorflow::{BadIndicesPolicy, class};
+use crate::grad::field::{Field, for_field, load, store};
+use crate::grad::forward::{Forward, Own, Rule};
+use crate::grad::passes::{Spot, each_cell};
+use crate::grad::products::map;
+use crate::grad::route::Route;
+use crate::grad::{context, expect_field, expect_like, typed};
+use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
 /// What `tensor_scatter_nd_*` does with an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +62,7 @@ pub enum Fold {
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -103,7 +105,7 @@ pub fn scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
 pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     tensor: impl Into<TensorView<'a, T>>,
@@ -202,8 +204,8 @@ pub fn tensor_scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients,
-/// [`Class::Value`](crate::Class::Value) for [`Fold::SqrtN`], which needs no order.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for [`Fold::SqrtN`], which needs no order.
 pub fn segment_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     data: impl Into<TensorView<'a, T>>,

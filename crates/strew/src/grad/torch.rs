@@ -3,20 +3,18 @@
 //! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it; where that is wrong or
 //! refuses, the mathematics. See also `COMPARE.md`.
 
-pub use super::segment::{
+use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::torch::reduce::Reduce;
+use crate::grad::cotangents::Wanted;
+use crate::grad::forward::{Forward, Gradients, Own, Rule};
+use crate::grad::route::Route;
+use crate::grad::{context, expect_field, expect_like, gathered, in_corner, typed};
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
+
+pub use crate::grad::segment::{
     segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
 };
-
-use super::cotangents::Wanted;
-use super::forward::{Forward, Gradients, Own, Rule};
-use super::route::Route;
-use super::{context, expect_field, expect_like, gathered, in_corner, typed};
-use crate::dialect::torch::Reduce;
-use crate::dialect::{Arguments, Value, find};
-use crate::error::{Class, Error, Problem, Result};
-use crate::tensor::shaped;
-use crate::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
-
 /// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to `src`, given that of
 /// its result.
 ///
@@ -312,7 +310,7 @@ struct Case<'a> {
     read: DynView<'a>,
     reduce: Reduce,
     include_self: bool,
-    call: crate::dialect::Call<'a>,
+    call: crate::dialect::framework::call::Call<'a>,
 }
 
 impl<'a> Case<'a> {

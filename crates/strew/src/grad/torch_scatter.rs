@@ -3,29 +3,31 @@
 //! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is wrong, the
 //! mathematics. See also `COMPARE.md`.
 
-pub use super::composite::{
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::torch_scatter::Reduce;
+use crate::grad::forward::{Forward, Own, Rule, to_positions};
+use crate::grad::route::{Route, own, packed};
+use crate::grad::tangents::from_positions;
+use crate::grad::{context, expect_field, expect_like, gathered, typed};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::exec::grouped::hand_back;
+use strew_engine::plan::Plan;
+use strew_engine::scatter::bounds::Bounds;
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
+
+pub use crate::grad::composite::{
     scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
     scatter_log_softmax_vjp_dyn, scatter_logsumexp_jvp, scatter_logsumexp_jvp_dyn,
     scatter_logsumexp_vjp, scatter_logsumexp_vjp_dyn, scatter_softmax_vjp, scatter_softmax_vjp_dyn,
     scatter_std_jvp, scatter_std_jvp_dyn, scatter_std_vjp, scatter_std_vjp_dyn,
 };
-pub use super::segment::{
+pub use crate::grad::segment::{
     gather_coo_vjp, gather_coo_vjp_dyn, gather_csr_vjp, gather_csr_vjp_dyn, segment_coo_jvp,
     segment_coo_jvp_dyn, segment_coo_vjp, segment_coo_vjp_dyn, segment_csr_jvp,
     segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
 };
-
-use super::forward::{Forward, Own, Rule, to_positions};
-use super::route::{Route, own, packed};
-use super::tangents::from_positions;
-use super::{context, expect_field, expect_like, gathered, typed};
-use crate::dialect::torch_scatter::Reduce;
-use crate::dialect::{Arguments, Call, Plan, Value, expect_dtype, expect_shape, find};
-use crate::error::{Class, Error, Problem, Result};
-use crate::plan::{Bounds, hand_back};
-use crate::tensor::shaped;
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
-
 /// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of its result.
 ///
 /// * `grad`: of the result's shape, which is `src`'s but for `dim`, and of `src`'s type. The other arguments are the
@@ -408,7 +410,7 @@ fn positions(
     expect_shape(argument, values.shape(), values.rank() > 0, || {
         "it must have at least one dimension".into()
     })?;
-    let axis = crate::dialect::axis("dim", dim, values.rank())?;
+    let axis = strew_engine::checks::axis("dim", dim, values.rank())?;
     let mut before = 0;
     let mut negative = None;
     arg.all_integers(|block| {
@@ -503,7 +505,7 @@ impl<'a> Case<'a> {
         dim: i64,
         reduce: &'a str,
     ) -> Result<Self> {
-        let along = crate::dialect::axis("dim", dim, src.rank());
+        let along = strew_engine::checks::axis("dim", dim, src.rank());
         // What is wrong with `dim` the operator says.
         let size = along.ok().and_then(|axis| grad.shape().get(axis).copied());
         let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));

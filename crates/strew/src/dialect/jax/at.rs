@@ -1,14 +1,17 @@
 //! `x.at[indices]` and its methods.
 
-use super::call;
-use crate::dialect::call::Call;
-use crate::dialect::indexing::indexed;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_dtype};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Gather, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynTensor, DynView, Element, Scalar, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::indexing::indexed;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::jax::call;
+use strew_engine::checks::expect_dtype;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Scalar, Tensor, TensorView};
 
 /// What becomes of an index that is out of range, once a negative one has counted from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,8 +175,8 @@ at! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something as
-    /// `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would lose something as
+    /// `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do not fit.
     AT_SET "jax.at_set" at_set, at_set_dyn = Combine::Assign,
         "x.at[indices].set(y): a copy of x with what is indexed replaced";
 
@@ -201,7 +204,7 @@ at! {
     /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
     ///
     /// # Errors
-    /// As [`at_set`]; [`Class::Type`](crate::Class::Type) for integers, whose quotients are none.
+    /// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients are none.
     AT_DIVIDE "jax.at_divide" at_divide, at_divide_dyn = Combine::Div,
         "x.at[indices].divide(y): a copy of x with what is indexed divided by y";
 

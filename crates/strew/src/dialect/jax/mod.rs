@@ -3,23 +3,23 @@
 //! Source of the semantics: JAX 0.10, the documents of `jax.numpy.ndarray.at` and `jax.ops`, its tests
 //! (`tests/lax_numpy_indexing_test.py`) and runs on CPU; see also `COMPARE.md`.
 
-mod at;
-mod segment;
+pub(crate) mod at;
+pub(crate) mod segment;
 
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::Operator;
+use strew_engine::context::Context;
+use strew_kernel::error::{Class, Problem, Result};
+
+pub use crate::dialect::jax::at::{Mode, at_get, at_get_dyn};
 pub use at::{
-    Mode, at_add, at_add_dyn, at_divide, at_divide_dyn, at_get, at_get_dyn, at_max, at_max_dyn,
-    at_min, at_min_dyn, at_multiply, at_multiply_dyn, at_set, at_set_dyn, at_subtract,
-    at_subtract_dyn,
+    at_add, at_add_dyn, at_divide, at_divide_dyn, at_max, at_max_dyn, at_min, at_min_dyn,
+    at_multiply, at_multiply_dyn, at_set, at_set_dyn, at_subtract, at_subtract_dyn,
 };
 pub use segment::{
     segment_max, segment_max_dyn, segment_min, segment_min_dyn, segment_prod, segment_prod_dyn,
     segment_sum, segment_sum_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::Operator;
-use crate::error::{Class, Problem, Result};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     at::AT_SET,
@@ -44,7 +44,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {

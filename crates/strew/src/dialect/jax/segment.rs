@@ -1,13 +1,16 @@
 //! `jax.ops.segment_*`.
 
-use super::call;
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::jax::call;
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed("data", Kind::Tensor, "the rows to reduce: any dtype"),
@@ -81,7 +84,7 @@ segments! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for shapes.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
     SEGMENT_SUM "jax.ops.segment_sum" segment_sum, segment_sum_dyn = Combine::Sum,
         "The sum of the rows of each segment";
 
@@ -96,7 +99,7 @@ segments! {
     /// segments without rows are infinity, or the largest integer.
     ///
     /// # Errors
-    /// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    /// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
     SEGMENT_MIN "jax.ops.segment_min" segment_min, segment_min_dyn = Combine::Min(Nan::Propagate),
         "The minimum of the rows of each segment";
 

@@ -1,13 +1,16 @@
 //! `tensor_scatter_elements` and `scatter`: elements that each have an index along one axis.
 
-use super::{call, expect_index};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::mindspore::{call, expect_index};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 /// Negative indices count from the end once; updates whose index is out of range are left out.
 const BOUNDS: Bounds = Bounds {
@@ -117,9 +120,9 @@ pub(super) const SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
-/// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates of another type,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for an axis, shapes and an unknown reduction.
 pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -7,8 +7,8 @@ macro_rules! in_place {
         $(#[$doc:meta])*
         $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
     )*) => {$(
-        pub(super) const $entry: $crate::dialect::operator::Operator =
-            $crate::dialect::operator::Operator {
+        pub(super) const $entry: $crate::dialect::framework::operator::Operator =
+            $crate::dialect::framework::operator::Operator {
                 name: $operator,
                 summary: $summary,
                 arguments: &ARGUMENTS,
@@ -18,8 +18,8 @@ macro_rules! in_place {
                     let indices = args.tensor("indices")?;
                     let updates = args.tensor("updates")?;
                     let device = args.optional_text("device");
-                    let device = device.as_deref().map(super::Device::parse).transpose();
-                    super::call($operator, device.and_then(|device| {
+                    let device = device.as_deref().map(crate::dialect::mindspore::Device::parse).transpose();
+                    crate::dialect::mindspore::call($operator, device.and_then(|device| {
                         let bounds = device.unwrap_or_default().bounds();
                         describe($combine, input_x, indices, updates, bounds)
                     }))
@@ -28,15 +28,15 @@ macro_rules! in_place {
 
         $(#[$doc])*
         pub fn $name<'a, T: Element, I: Element, U: Element>(
-            input_x: impl Into<TensorViewMut<'a, T>>,
-            indices: impl Into<TensorView<'a, I>>,
-            updates: impl Into<TensorView<'a, U>>,
+            input_x: impl Into<$crate::TensorViewMut<'a, T>>,
+            indices: impl Into<$crate::TensorView<'a, I>>,
+            updates: impl Into<$crate::TensorView<'a, U>>,
         ) -> Result<()> {
             $erased(
                 input_x.into().into_dyn(),
                 indices.into().into_dyn(),
                 updates.into().into_dyn(),
-                super::Device::Cpu,
+                crate::dialect::mindspore::Device::Cpu,
             )
         }
 
@@ -48,10 +48,10 @@ macro_rules! in_place {
             input_x: DynViewMut<'a>,
             indices: DynView<'a>,
             updates: DynView<'a>,
-            device: super::Device,
+            device: crate::dialect::mindspore::Device,
         ) -> Result<()> {
             let described = describe($combine, input_x, indices, updates, device.bounds());
-            super::call($operator, described)?.run()?;
+            crate::dialect::mindspore::call($operator, described)?.run()?;
             Ok(())
         }
     )*};

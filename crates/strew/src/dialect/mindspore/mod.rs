@@ -7,36 +7,38 @@
 //! out of range holds; the others follow the CPU. On an error nothing has changed.
 
 #[macro_use]
-mod faces;
+pub(crate) mod faces;
+pub(crate) mod elements;
+pub(crate) mod nd;
+pub(crate) mod rows;
 
-mod elements;
-mod nd;
-mod rows;
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use strew_engine::checks::{expect_dtype, expect_no_zero};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DType, DynView};
 
-pub use elements::{scatter, scatter_dyn, tensor_scatter_elements, tensor_scatter_elements_dyn};
-pub use nd::{
-    scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_div, scatter_nd_div_dyn,
-    scatter_nd_dyn, scatter_nd_max, scatter_nd_max_dyn, scatter_nd_min, scatter_nd_min_dyn,
-    scatter_nd_mul, scatter_nd_mul_dyn, scatter_nd_sub, scatter_nd_sub_dyn, scatter_nd_update,
-    scatter_nd_update_dyn, tensor_scatter_add, tensor_scatter_add_dyn, tensor_scatter_div,
-    tensor_scatter_div_dyn, tensor_scatter_max, tensor_scatter_max_dyn, tensor_scatter_min,
-    tensor_scatter_min_dyn, tensor_scatter_mul, tensor_scatter_mul_dyn, tensor_scatter_sub,
-    tensor_scatter_sub_dyn, tensor_scatter_update, tensor_scatter_update_dyn,
+pub use crate::dialect::mindspore::elements::{
+    scatter, scatter_dyn, tensor_scatter_elements, tensor_scatter_elements_dyn,
 };
-pub(crate) use rows::destinations;
+pub use crate::dialect::mindspore::nd::{scatter_nd, scatter_nd_dyn};
+pub use nd::{
+    scatter_nd_add, scatter_nd_add_dyn, scatter_nd_div, scatter_nd_div_dyn, scatter_nd_max,
+    scatter_nd_max_dyn, scatter_nd_min, scatter_nd_min_dyn, scatter_nd_mul, scatter_nd_mul_dyn,
+    scatter_nd_sub, scatter_nd_sub_dyn, scatter_nd_update, scatter_nd_update_dyn,
+    tensor_scatter_add, tensor_scatter_add_dyn, tensor_scatter_div, tensor_scatter_div_dyn,
+    tensor_scatter_max, tensor_scatter_max_dyn, tensor_scatter_min, tensor_scatter_min_dyn,
+    tensor_scatter_mul, tensor_scatter_mul_dyn, tensor_scatter_sub, tensor_scatter_sub_dyn,
+    tensor_scatter_update, tensor_scatter_update_dyn,
+};
 pub use rows::{
     scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
     scatter_min, scatter_min_dyn, scatter_mul, scatter_mul_dyn, scatter_sub, scatter_sub_dyn,
     scatter_update, scatter_update_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::{Argument, Kind, Operator, expect_dtype, expect_no_zero};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::tensor::{DType, DynView};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     rows::SCATTER_ADD,
@@ -100,7 +102,7 @@ impl Device {
     }
 }
 
-const DEVICE: Argument = Argument::needed(
+pub(crate) const DEVICE: Argument = Argument::needed(
     "device",
     Kind::Text,
     "whose rule holds for indices out of range: on the CPU they are an error, on the GPU left out",
@@ -108,8 +110,9 @@ const DEVICE: Argument = Argument::needed(
 .or("cpu")
 .of(&["cpu", "gpu"]);
 
-const MAX: Combine = Combine::Max(Nan::Propagate);
-const MIN: Combine = Combine::Min(Nan::Propagate);
+pub(crate) const MAX: Combine = Combine::Max(Nan::Propagate);
+
+pub(crate) const MIN: Combine = Combine::Min(Nan::Propagate);
 
 pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
@@ -124,7 +127,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
@@ -135,7 +138,7 @@ fn call<'a>(
     .call(described)
 }
 
-fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         argument,
         index.dtype(),
@@ -145,7 +148,7 @@ fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Probl
 }
 
 /// The dtypes of a parameter that is written to, and of its updates.
-fn expect_promoted(to: DType, updates: DType) -> Result<(), Problem> {
+pub(crate) fn expect_promoted(to: DType, updates: DType) -> Result<(), Problem> {
     expect_dtype(
         "input_x",
         to,
@@ -179,7 +182,7 @@ fn promotes(from: DType, to: DType) -> bool {
 }
 
 /// Nothing is divided by zero.
-fn expect_divisors(combine: Combine, updates: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_divisors(combine: Combine, updates: &DynView<'_>) -> Result<(), Problem> {
     match combine {
         Combine::Div => expect_no_zero("updates", updates),
         _ => Ok(()),

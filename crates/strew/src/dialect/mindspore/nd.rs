@@ -1,21 +1,25 @@
 //! `scatter_nd*` and `tensor_scatter_*`: tuples along the last axis of the index name windows.
 
-use super::{DEVICE, Device, MAX, MIN, call, expect_divisors, expect_index, expect_promoted};
-use crate::dialect::operator::{Argument, Integers, Kind, Operator, expect_dtype, expect_shape};
-use crate::dialect::tuples::{expect_windows, tuples};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+use crate::dialect::framework::index_tuples::{expect_windows, tuples};
+use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::mindspore::{
+    DEVICE, Device, MAX, MIN, call, expect_divisors, expect_index, expect_promoted,
 };
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView};
 
 const INDICES: Argument = Argument::needed(
     "indices",
     Kind::Tensor,
     "index tuples along its last axis, rank 2 or more: int32 or int64",
 );
+
 const UPDATES: &str =
     "windows, of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:]; input_x's dtype";
 
@@ -89,8 +93,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for shapes,
-/// [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range.
 pub fn scatter_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -157,7 +161,7 @@ in_place! {
     /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
     ///
     /// # Errors
-    /// As [`scatter_nd_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
+    /// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
     SCATTER_ND_DIV "mindspore.scatter_nd_div" scatter_nd_div, scatter_nd_div_dyn = Combine::Div,
         "Divides input_x by updates, in place, by index tuples along the last axis";
 

@@ -1,12 +1,15 @@
 //! `scatter_*`: an index names a row of the parameter.
 
-use super::{DEVICE, MAX, MIN, expect_divisors, expect_index, expect_promoted};
-use crate::dialect::operator::{Argument, Kind, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Reduction, Scatter, Target};
-use crate::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use crate::dialect::framework::operator::{Argument, Kind};
+use crate::dialect::mindspore::{DEVICE, MAX, MIN, expect_divisors, expect_index, expect_promoted};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynView, DynViewMut, Element};
 
 const ARGUMENTS: [Argument; 4] = [
     Argument::needed(
@@ -50,10 +53,10 @@ in_place! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for an index type,
-    /// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates that would have to promote
-    /// `input_x`, [`Class::Value`](crate::Class::Value) for shapes,
-    /// [`Class::Runtime`](crate::Class::Runtime) for an index out of range and for overlapping memory.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+    /// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates that would have to promote
+    /// `input_x`, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range and for overlapping memory.
     /// `input_x` is then unchanged.
     SCATTER_MUL "mindspore.scatter_mul" scatter_mul, scatter_mul_dyn = Combine::Prod,
         "Multiplies rows of input_x, in place, by the rows of updates that indices sends there";
@@ -96,7 +99,7 @@ in_place! {
     /// ```
     ///
     /// # Errors
-    /// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
+    /// As [`scatter_mul`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` holds a zero.
     SCATTER_DIV "mindspore.scatter_div" scatter_div, scatter_div_dyn = Combine::Div,
         "Divides rows of input_x, in place, by the rows of updates that indices sends there";
 

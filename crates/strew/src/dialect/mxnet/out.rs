@@ -1,14 +1,19 @@
 //! `req`: results that go into memory of the caller's, in place of what it holds or on top of it.
 
-use super::{WRAP, call, context, destinations, expect_slices, expect_wide};
-use crate::dialect::call::{Call, Context, Work};
-use crate::dialect::delivered::{Delivered, Made};
-use crate::dialect::operator::{Argument, Arguments, Integers, Kind, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Gather, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use crate::dialect::framework::call::{Call, Work};
+use crate::dialect::framework::into_out::{Delivered, Made};
+use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind};
+use crate::dialect::mxnet::{WRAP, call, context, destinations, expect_slices, expect_wide};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
 
 /// What becomes of what `out` holds: MXNet's `OpReqType`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,7 +62,7 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
     }
 }
 
-/// [`scatter_nd`](super::scatter_nd) into memory of the caller's, of the shape of the result.
+/// [`scatter_nd`](crate::dialect::mxnet::scatter_nd) into memory of the caller's, of the shape of the result.
 ///
 /// * [`Req::Write`]: `out` becomes the result, zeros included.
 /// * [`Req::Add`]: every slice is added to what `out` holds, in row-major order: of duplicates all count.
@@ -75,7 +80,7 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
 /// ```
 ///
 /// # Errors
-/// As [`scatter_nd`](super::scatter_nd); [`Class::Value`](crate::Class::Value) for an `out` that shares memory with
+/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd); [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that shares memory with
 /// an argument. `out` is then unchanged.
 pub fn scatter_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
@@ -90,7 +95,7 @@ pub fn scatter_nd_into<'a, T: Element, I: Element>(
 /// [`scatter_nd_into`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_nd_into`]; [`Class::Type`](crate::Class::Type) if `out` has another type than `data`.
+/// As [`scatter_nd_into`]; [`Class::Type`](strew_kernel::error::Class::Type) if `out` has another type than `data`.
 pub fn scatter_nd_into_dyn<'a>(
     out: DynViewMut<'a>,
     data: DynView<'a>,
@@ -110,7 +115,7 @@ pub fn scatter_nd_into_dyn<'a>(
     Ok(())
 }
 
-/// [`gather_nd`](super::gather_nd) into memory of the caller's, of the shape of the result; see [`scatter_nd_into`].
+/// [`gather_nd`](crate::dialect::mxnet::gather_nd) into memory of the caller's, of the shape of the result; see [`scatter_nd_into`].
 ///
 /// ```
 /// use ndarray::array;
@@ -148,7 +153,7 @@ pub fn gather_nd_into_dyn<'a>(
     Ok(())
 }
 
-/// [`backward_gather_nd`](super::backward_gather_nd) into memory of the caller's, of the shape of the result; see
+/// [`backward_gather_nd`](crate::dialect::mxnet::backward_gather_nd) into memory of the caller's, of the shape of the result; see
 /// [`scatter_nd_into`].
 ///
 /// ```

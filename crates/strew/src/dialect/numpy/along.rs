@@ -1,13 +1,19 @@
 //! `put_along_axis`.
 
-use super::call_with;
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, converted, unravel};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Target};
-use crate::tensor::{Dims, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::numpy::call_with;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::take::Pointer;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Target};
+use strew_kernel::elementwise::nonzero::unravel;
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::cast::converted;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{Dims, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut};
 
 const NAME: &str = "numpy.put_along_axis";
 
@@ -104,7 +110,7 @@ fn lower<'a>(
 ) -> Result<Call<'a>> {
     let class = |problem: &Problem| match problem {
         Problem::Shape { .. } => Class::Value,
-        other => super::class(other),
+        other => crate::dialect::numpy::class(other),
     };
     call_with(NAME, class, describe(arr, indices, values, axis))
 }

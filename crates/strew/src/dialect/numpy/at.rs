@@ -1,16 +1,20 @@
 //! `ufunc.at`: functions applied to cells in place, once for each time that an index names them.
 
-use super::call;
-use super::casting::computed_in;
-use crate::dialect::call::Call;
-use crate::dialect::indexing::indexed;
-use crate::dialect::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::steps::{Steps, Stepwise};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan, Ufunc, apply, converted, same_values};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::scatter::{Output, Reduction, RowNumbers, Scatter, Start, Target};
-use crate::tensor::{
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::custom::{Steps, Stepwise};
+use crate::dialect::framework::indexing::indexed;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::numpy::call;
+use crate::dialect::numpy::casting::computed_in;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::destinations::row_ids::RowNumbers;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::elementwise::ufunc::{Ufunc, apply};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::cast::{converted, same_values};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{
     DType, DynTensor, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut,
     overlap_each_other,
 };
@@ -20,11 +24,13 @@ const A: Argument = Argument::needed(
     Kind::Target,
     "the array that is changed: any shape, a dtype that the function takes",
 );
+
 const INDICES: Argument = Argument::needed(
     "indices",
     Kind::Tensors,
     "what stands between the brackets: integers or masks, one for each of the first axes; None takes one whole",
 );
+
 const B: Argument = Argument::needed(
     "b",
     Kind::Tensor,
@@ -129,9 +135,9 @@ of_two! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for an index that is out of bounds, of another type or shape than
-    /// an index has, or one too many; [`Class::Type`](crate::Class::Type) for types that the function does not
-    /// take; [`Class::Value`](crate::Class::Value) for a `b` that does not broadcast, and for memory that
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for an index that is out of bounds, of another type or shape than
+    /// an index has, or one too many; [`Class::Type`](strew_kernel::error::Class::Type) for types that the function does not
+    /// take; [`Class::Value`](strew_kernel::error::Class::Value) for a `b` that does not broadcast, and for memory that
     /// overlaps. `a` is then unchanged.
     ADD "numpy.add.at" add_at, add_at_dyn = Ufunc::Add, "Adds b to what is indexed, in place";
 
@@ -168,7 +174,7 @@ of_two! {
     /// `numpy.power.at`: raises to the power of `b`; see [`add_at`]. Integers wrap.
     ///
     /// # Errors
-    /// As [`add_at`]; [`Class::Value`](crate::Class::Value) for a negative power of integers.
+    /// As [`add_at`]; [`Class::Value`](strew_kernel::error::Class::Value) for a negative power of integers.
     POWER "numpy.power.at" power_at, power_at_dyn = Ufunc::Power,
         "Raises what is indexed to the power of b, in place";
 

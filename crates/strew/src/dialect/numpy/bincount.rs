@@ -1,14 +1,19 @@
 //! `bincount`, along an axis too.
 
-use super::call_with;
-use crate::dialect::call::Call;
-use crate::dialect::delivered::{Delivered, Made};
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, converted};
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Place, Pointer, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Scalar};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::into_out::{Delivered, Made};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::numpy::call_with;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::take::Pointer;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::cast::converted;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Scalar};
 
 const NAME: &str = "numpy.bincount";
 
@@ -96,7 +101,7 @@ fn lower<'a>(
 ) -> Result<Call<'a>> {
     let class = |problem: &Problem| match problem {
         Problem::IndexOutOfBounds { .. } => Class::Value,
-        other => super::class(other),
+        other => crate::dialect::numpy::class(other),
     };
     let Some(out) = out else {
         return call_with(NAME, class, describe(x, weights, minlength, axis, None));

@@ -1,7 +1,7 @@
 //! In which type NumPy computes.
 
-use crate::kernel::Ufunc;
-use crate::tensor::DType;
+use strew_kernel::elementwise::ufunc::Ufunc;
+use strew_kernel::tensor::DType;
 
 /// The type that both become: `numpy.result_type` of arrays. `bfloat16` is as `float16` is.
 pub(super) fn promoted(a: DType, b: DType) -> DType {

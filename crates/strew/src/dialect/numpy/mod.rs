@@ -4,12 +4,18 @@
 //! `numpy.bincount`, its tests (`numpy/_core/tests/test_ufunc.py`, `numpy/lib/tests/test_shape_base.py`) and runs;
 //! see also `COMPARE.md`.
 
-mod along;
-mod at;
-mod bincount;
-mod casting;
+pub(crate) mod along;
+pub(crate) mod at;
+pub(crate) mod bincount;
+pub(crate) mod casting;
 
-pub use along::{put_along_axis, put_along_axis_dyn};
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::Operator;
+use strew_engine::context::Context;
+use strew_kernel::error::{Class, Problem, Result};
+
+pub use crate::dialect::numpy::along::{put_along_axis, put_along_axis_dyn};
+pub use crate::dialect::numpy::bincount::bincount_dyn;
 pub use at::{
     absolute_at, absolute_at_dyn, add_at, add_at_dyn, bitwise_and_at, bitwise_and_at_dyn,
     bitwise_or_at, bitwise_or_at_dyn, bitwise_xor_at, bitwise_xor_at_dyn, divide_at, divide_at_dyn,
@@ -20,12 +26,6 @@ pub use at::{
     negative_at_dyn, power_at, power_at_dyn, right_shift_at, right_shift_at_dyn, subtract_at,
     subtract_at_dyn,
 };
-pub use bincount::bincount_dyn;
-
-use super::call::{Call, Context, Work};
-use super::operator::Operator;
-use crate::error::{Class, Problem, Result};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     at::ADD,
@@ -53,7 +53,7 @@ pub const OPERATORS: &[Operator] = &[
     bincount::BINCOUNT,
 ];
 
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } | Problem::Axis { .. } => Class::Index,
         Problem::DType { argument, .. } | Problem::Shape { argument, .. }
@@ -67,14 +67,14 @@ fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
     call_with(operator, class, described)
 }
 
-fn call_with<'a>(
+pub(crate) fn call_with<'a>(
     operator: &'static str,
     class: fn(&Problem) -> Class,
     described: Result<impl Into<Work<'a>>, Problem>,

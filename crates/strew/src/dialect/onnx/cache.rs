@@ -1,13 +1,16 @@
 //! `TensorScatter-24`: a step of a sequence into a cache of keys or values.
 
-use super::{call, expect_like, opset};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynTensor, DynView, Element, Held, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::onnx::{call, expect_like, opset};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held, Tensor, TensorView};
 
 pub(super) const TENSOR_SCATTER: Operator = Operator {
     name: "onnx.tensor_scatter",
@@ -75,8 +78,8 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
-/// [`Class::Value`](crate::Class::Value) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an update that would begin or end outside,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn tensor_scatter<'a, T: Element>(
     past_cache: impl Into<TensorView<'a, T>>,
     update: impl Into<TensorView<'a, T>>,
@@ -93,7 +96,7 @@ pub fn tensor_scatter<'a, T: Element>(
 /// [`tensor_scatter`] with element types known at run time.
 ///
 /// # Errors
-/// As [`tensor_scatter`]; [`Class::Type`](crate::Class::Type) for other types.
+/// As [`tensor_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for other types.
 pub fn tensor_scatter_dyn(
     past_cache: DynView<'_>,
     update: DynView<'_>,

@@ -1,11 +1,13 @@
 //! `Gather-13`, `GatherElements-13`, `GatherND-13`.
 
-use super::{AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_tuples, opset};
-use crate::dialect::call::Call;
-use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Kind, Operator};
-use crate::error::Result;
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::gather_forms;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::onnx::{
+    AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_tuples, opset,
+};
+use strew_kernel::error::Result;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 pub(super) const GATHER: Operator = Operator {
     name: "onnx.gather",
@@ -64,8 +66,8 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for an index out
-/// of range, [`Class::Value`](crate::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
+/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -165,18 +167,18 @@ pub fn gather_nd_dyn(
 
 fn lower_gather<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
     let described = expect_index("indices", &indices)
-        .and_then(|()| gathers::slices(data, &indices, axis, 0, WRAP));
+        .and_then(|()| gather_forms::slices(data, &indices, axis, 0, WRAP));
     call("onnx.gather", described)
 }
 
 fn lower_elements<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
     let described = expect_index("indices", &indices)
-        .and_then(|()| gathers::elements(data, &indices, axis, WRAP));
+        .and_then(|()| gather_forms::elements(data, &indices, axis, WRAP));
     call("onnx.gather_elements", described)
 }
 
 fn lower_nd<'a>(data: DynView<'a>, indices: DynView<'a>, batch_dims: i64) -> Result<Call<'a>> {
     let described = expect_tuples(&indices)
-        .and_then(|()| gathers::windows("data", data, &indices, batch_dims, WRAP));
+        .and_then(|()| gather_forms::windows("data", data, &indices, batch_dims, WRAP));
     call("onnx.gather_nd", described)
 }

@@ -3,24 +3,25 @@
 //! Source of the semantics: ONNX 1.23, the documents of the operators and their node tests
 //! (`onnx/backend/test/case/node/`), and runs of ONNX Runtime 1.31; see also `COMPARE.md`.
 
-mod cache;
-mod gather;
-mod scatter;
+pub(crate) mod cache;
+pub(crate) mod gather;
+pub(crate) mod scatter;
 
-pub use cache::{tensor_scatter, tensor_scatter_dyn};
-pub use gather::{
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use strew_engine::checks::expect_dtype;
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{DType, DynView};
+
+pub use crate::dialect::onnx::cache::{tensor_scatter, tensor_scatter_dyn};
+pub use crate::dialect::onnx::gather::{
     gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
 };
-pub use scatter::{
+pub use crate::dialect::onnx::scatter::{
     scatter, scatter_dyn, scatter_elements, scatter_elements_dyn, scatter_nd, scatter_nd_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::{Argument, Kind, Operator, expect_dtype};
-use crate::error::{Class, Problem, Result};
-use crate::plan::{Bounds, Negative};
-use crate::tensor::{DType, DynView};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     scatter::SCATTER_ELEMENTS,
@@ -33,39 +34,39 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 /// Negative indices count from the end.
-const WRAP: Bounds = Bounds {
+pub(crate) const WRAP: Bounds = Bounds {
     negative: Negative::Wrap,
     ..Bounds::STRICT
 };
 
-const DATA: Argument = Argument::needed(
+pub(crate) const DATA: Argument = Argument::needed(
     "data",
     Kind::Tensor,
     "the tensor to start from or to read: rank 1 or more, any dtype",
 );
 
 /// Where along an axis each element goes, or comes from.
-const INDICES: Argument = Argument::needed(
+pub(crate) const INDICES: Argument = Argument::needed(
     "indices",
     Kind::Tensor,
     "where along axis: int32 or int64; negative counts from the end",
 );
 
 /// Tuples, which name windows.
-const TUPLES: Argument = Argument::needed(
+pub(crate) const TUPLES: Argument = Argument::needed(
     "indices",
     Kind::Tensor,
     "index tuples along the last axis: int64; negative counts from the end",
 );
 
-const AXIS: Argument = Argument::needed(
+pub(crate) const AXIS: Argument = Argument::needed(
     "axis",
     Kind::Int,
     "the axis that indices point along; negative counts from the end",
 )
 .or("0");
 
-const fn opset(default: &'static str) -> Argument {
+pub(crate) const fn opset(default: &'static str) -> Argument {
     Argument::needed(
         "opset",
         Kind::Int,
@@ -82,7 +83,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
@@ -93,7 +94,7 @@ fn call<'a>(
     .call(described)
 }
 
-fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         argument,
         index.dtype(),
@@ -102,7 +103,7 @@ fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Probl
     )
 }
 
-fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         "indices",
         index.dtype(),
@@ -111,7 +112,7 @@ fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
     )
 }
 
-fn expect_like(
+pub(crate) fn expect_like(
     argument: &'static str,
     found: DType,
     of: &'static str,
@@ -126,7 +127,7 @@ fn expect_like(
 }
 
 /// What an operator of some version cannot do yet.
-fn expect_opset(
+pub(crate) fn expect_opset(
     opset: i64,
     first: i64,
     argument: &str,

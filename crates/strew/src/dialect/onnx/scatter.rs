@@ -1,22 +1,26 @@
 //! `ScatterElements-18`, `Scatter-11`, `ScatterND-18`.
 
-use super::{
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::index_tuples::{expect_windows, tuples};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::onnx::{
     AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_like, expect_opset,
     expect_tuples, opset,
 };
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
-use crate::dialect::tuples::{expect_windows, tuples};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "max", "min"];
 
 /// The version that brought sums and products, and the one that brought minima and maxima.
 const ADD_SINCE: i64 = 16;
+
 const MAX_SINCE: i64 = 18;
 
 const UPDATES: Argument = Argument::needed(
@@ -110,8 +114,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for an index out
-/// of range, [`Class::Value`](crate::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
+/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn scatter_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

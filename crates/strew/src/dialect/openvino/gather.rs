@@ -1,12 +1,12 @@
 //! `Gather-8`, `GatherElements-6`, `GatherND-8`.
 
-use super::{WRAP, call, expect_index};
-use crate::dialect::call::Call;
-use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Kind, Operator};
-use crate::error::Result;
-use crate::plan::{Bounds, OutOfRange};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::gather_forms;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::openvino::{WRAP, call, expect_index};
+use strew_engine::scatter::bounds::{Bounds, OutOfRange};
+use strew_kernel::error::Result;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 /// What is out of range gives zeros.
 const ZEROS: Bounds = Bounds {
@@ -19,11 +19,13 @@ const DATA: Argument = Argument::needed(
     Kind::Tensor,
     "the tensor to read from: rank 1 or more, any dtype",
 );
+
 const AXIS: Argument = Argument::needed(
     "axis",
     Kind::Int,
     "the axis that indices point along; negative counts from the end",
 );
+
 const BATCH_DIMS: Argument = Argument::needed(
     "batch_dims",
     Kind::Int,
@@ -112,7 +114,7 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for everything
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for everything
 /// else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
@@ -153,8 +155,8 @@ pub fn gather_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for an index out
-/// of range, [`Class::Value`](crate::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
+/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn gather_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -227,18 +229,18 @@ fn lower_gather<'a>(
     batch_dims: i64,
 ) -> Result<Call<'a>> {
     let described = expect_index(&indices)
-        .and_then(|()| gathers::slices(data, &indices, axis, batch_dims, ZEROS));
+        .and_then(|()| gather_forms::slices(data, &indices, axis, batch_dims, ZEROS));
     call("openvino.gather", described)
 }
 
 fn lower_elements<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
     let described =
-        expect_index(&indices).and_then(|()| gathers::elements(data, &indices, axis, WRAP));
+        expect_index(&indices).and_then(|()| gather_forms::elements(data, &indices, axis, WRAP));
     call("openvino.gather_elements", described)
 }
 
 fn lower_nd<'a>(data: DynView<'a>, indices: DynView<'a>, batch_dims: i64) -> Result<Call<'a>> {
     let described = expect_index(&indices)
-        .and_then(|()| gathers::windows("data", data, &indices, batch_dims, WRAP));
+        .and_then(|()| gather_forms::windows("data", data, &indices, batch_dims, WRAP));
     call("openvino.gather_nd", described)
 }

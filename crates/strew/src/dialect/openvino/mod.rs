@@ -3,26 +3,26 @@
 //! Source of the semantics: OpenVINO 2026.4.1, the documents of the operators, its reference tests
 //! (`src/plugins/template/tests/functional/op_reference/`) and runs of the CPU plugin; see also `COMPARE.md`.
 
-mod gather;
-mod slice;
-mod update;
+pub(crate) mod gather;
+pub(crate) mod slice;
+pub(crate) mod update;
 
-pub use gather::{
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::Operator;
+use strew_engine::checks::expect_dtype;
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::DynView;
+
+pub use crate::dialect::openvino::gather::{
     gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
 };
-pub(crate) use slice::{Selected, Slice};
-pub use slice::{slice_scatter, slice_scatter_dyn};
-pub use update::{
+pub use crate::dialect::openvino::slice::{slice_scatter, slice_scatter_dyn};
+pub use crate::dialect::openvino::update::{
     scatter_elements_update, scatter_elements_update_dyn, scatter_nd_update, scatter_nd_update_dyn,
     scatter_update, scatter_update_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::{Operator, expect_dtype};
-use crate::error::{Class, Problem, Result};
-use crate::plan::{Bounds, Negative};
-use crate::tensor::DynView;
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     slice::SLICE_SCATTER,
@@ -35,7 +35,7 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 /// Negative indices count from the end.
-const WRAP: Bounds = Bounds {
+pub(crate) const WRAP: Bounds = Bounds {
     negative: Negative::Wrap,
     ..Bounds::STRICT
 };
@@ -48,7 +48,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
@@ -59,7 +59,7 @@ fn call<'a>(
     .call(described)
 }
 
-fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         "indices",
         indices.dtype(),
@@ -68,7 +68,7 @@ fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {
     )
 }
 
-fn expect_like_data(data: &DynView<'_>, updates: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_like_data(data: &DynView<'_>, updates: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         "updates",
         updates.dtype(),

@@ -3,17 +3,18 @@
 //! Source of the semantics: the operator's document and
 //! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`.
 
-use super::call;
-use crate::dialect::call::Call;
-use crate::dialect::operator::{
-    Argument, Arguments, Integers, Kind, Operator, axis, expect_dtype, expect_shape,
-};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::openvino::call;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
 
 pub(super) const SLICE_SCATTER: Operator = Operator {
     name: "openvino.slice_scatter",
@@ -108,7 +109,7 @@ pub(crate) struct Selected {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`](crate::Class::Value) for lengths, axes, steps or shapes that do not fit.
+/// [`Class::Value`](strew_kernel::error::Class::Value) for lengths, axes, steps or shapes that do not fit.
 pub fn slice_scatter<'a, T: Element>(
     data: impl Into<TensorView<'a, T>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -133,7 +134,7 @@ pub fn slice_scatter<'a, T: Element>(
 /// or as tensors of any integer type.
 ///
 /// # Errors
-/// As [`slice_scatter`]; [`Class::Type`](crate::Class::Type) for dtypes that do not fit.
+/// As [`slice_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for dtypes that do not fit.
 pub fn slice_scatter_dyn<'a>(
     data: DynView<'a>,
     updates: DynView<'a>,

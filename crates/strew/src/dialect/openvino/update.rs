@@ -1,14 +1,17 @@
 //! `ScatterElementsUpdate-12`, `ScatterNDUpdate-15`, `ScatterUpdate-3`.
 
-use super::{WRAP, call, expect_index, expect_like_data};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
-use crate::dialect::tuples::{expect_windows, tuples};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Finish, Init, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::index_tuples::{expect_windows, tuples};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::openvino::{WRAP, call, expect_index, expect_like_data};
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const DATA: Argument = Argument::needed(
     "data",
@@ -17,6 +20,7 @@ const DATA: Argument = Argument::needed(
 );
 
 const ELEMENT_REDUCTIONS: &[&str] = &["none", "sum", "prod", "min", "max", "mean"];
+
 const WINDOW_REDUCTIONS: &[&str] = &["none", "sum", "sub", "prod", "min", "max"];
 
 pub(super) const SCATTER_ELEMENTS_UPDATE: Operator = Operator {
@@ -151,8 +155,8 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for an index out
-/// of range, [`Class::Value`](crate::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
+/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn scatter_elements_update<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -170,7 +174,7 @@ pub fn scatter_elements_update<'a, T: Element, I: Element>(
 /// [`scatter_elements_update`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_elements_update`]; [`Class::Type`](crate::Class::Type) for updates of another type.
+/// As [`scatter_elements_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for updates of another type.
 pub fn scatter_elements_update_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,

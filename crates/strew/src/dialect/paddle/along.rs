@@ -1,17 +1,21 @@
 //! `put_along_axis`: elements that each have an index along one axis.
 
-use super::{
+use crate::dialect::framework::call::{Call, Work};
+use crate::dialect::framework::custom::{Steps, Stepwise};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::paddle::{
     WRAP, along_class, call, expect_index, expect_number, expect_same, into_copy, own_axis,
 };
-use crate::dialect::call::{Call, Work};
-use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
-use crate::dialect::steps::{Steps, Stepwise};
-use crate::error::{Class, Error, Problem, Result};
-use crate::kernel::{Combine, Nan, converted};
-use crate::scatter::{Destinations, Finish, Init, Output, Place, Reduction, Scatter};
-use crate::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
 use num_complex::Complex64;
 use std::str::FromStr;
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Output, Scatter};
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::ops::cast::converted;
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
 
 const NAME: &str = "paddle.put_along_axis";
 

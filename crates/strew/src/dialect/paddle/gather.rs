@@ -1,12 +1,16 @@
 //! `gather`, `gather_nd`, `take_along_axis`.
 
-use super::{WRAP, along_class, call, class, expect_index, own_axis, slices, value_class, vector};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
-use crate::dialect::tuples::tuples;
-use crate::error::{Class, Error, Problem, Result};
-use crate::scatter::{Destinations, Gather, Place};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::index_tuples::tuples;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::paddle::{
+    WRAP, along_class, call, class, expect_index, own_axis, slices, value_class, vector,
+};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::gather::Gather;
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const X: Argument = Argument::needed("x", Kind::Tensor, "the tensor to read from: any dtype");
 
@@ -155,7 +159,7 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 }
 
 /// The elements of `arr` that `indices` name along `axis`: the way back of
-/// [`put_along_axis`](super::put_along_axis()). Bits are copied.
+/// [`put_along_axis`](crate::dialect::paddle::along::put_along_axis()). Bits are copied.
 ///
 /// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
 /// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices` are no larger than

@@ -5,30 +5,37 @@
 //!
 //! A function with `_dyn` takes element types known at run time. None works in place.
 
-mod along;
-mod gather;
-mod nd;
-mod rows;
-mod segment;
+pub(crate) mod along;
+pub(crate) mod gather;
+pub(crate) mod nd;
+pub(crate) mod rows;
+pub(crate) mod segment;
 
-pub use along::{PutReduce, put_along_axis, put_along_axis_dyn};
-pub use gather::{
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::Operator;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{DType, DynView, Held};
+
+pub use crate::dialect::paddle::along::{PutReduce, put_along_axis, put_along_axis_dyn};
+pub use crate::dialect::paddle::gather::{
     gather, gather_dyn, gather_nd, gather_nd_dyn, take_along_axis, take_along_axis_dyn,
 };
-pub use nd::{scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_dyn};
-pub use rows::{index_add, index_add_dyn, index_fill, index_fill_dyn, scatter, scatter_dyn};
+pub use crate::dialect::paddle::nd::{
+    scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_dyn,
+};
+pub use crate::dialect::paddle::rows::{
+    index_add, index_add_dyn, index_fill, index_fill_dyn, scatter, scatter_dyn,
+};
 pub use segment::{
     segment_max, segment_max_dyn, segment_mean, segment_mean_dyn, segment_min, segment_min_dyn,
     segment_sum, segment_sum_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::{Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::plan::{Bounds, Negative};
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, DynView, Held};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     rows::SCATTER,
@@ -47,12 +54,12 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 /// Negative indices count from the end.
-const WRAP: Bounds = Bounds {
+pub(crate) const WRAP: Bounds = Bounds {
     negative: Negative::Wrap,
     ..Bounds::STRICT
 };
 
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } | Problem::Axis { .. } => Class::Index,
         Problem::Kind { .. } | Problem::Missing { .. } => Class::Type,
@@ -62,7 +69,7 @@ fn class(problem: &Problem) -> Class {
 }
 
 /// Likewise where an index out of bounds is a `ValueError`.
-fn value_class(problem: &Problem) -> Class {
+pub(crate) fn value_class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Value,
         other => class(other),
@@ -70,7 +77,7 @@ fn value_class(problem: &Problem) -> Class {
 }
 
 /// Likewise where an axis that is none is a `ValueError`, and an index of another type a `TypeError`.
-fn along_class(problem: &Problem) -> Class {
+pub(crate) fn along_class(problem: &Problem) -> Class {
     match problem {
         Problem::Axis { .. } => Class::Value,
         Problem::DType {
@@ -81,7 +88,7 @@ fn along_class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     class: fn(&Problem) -> Class,
     described: Result<impl Into<Work<'a>>, Problem>,
@@ -93,7 +100,7 @@ fn call<'a>(
     .call(described)
 }
 
-fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         argument,
         index.dtype(),
@@ -103,7 +110,7 @@ fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Probl
 }
 
 /// Arithmetic knows no bool.
-fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
+pub(crate) fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
     match dtype {
         DType::Bool => Err(Problem::Unsupported {
             what: what.into(),
@@ -113,7 +120,7 @@ fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
     }
 }
 
-fn expect_same(
+pub(crate) fn expect_same(
     argument: &'static str,
     found: DType,
     to: &'static str,
@@ -128,7 +135,7 @@ fn expect_same(
 }
 
 /// An axis of a tensor that has some: 0-d does not count as 1-d.
-fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
+pub(crate) fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
     match rank {
         0 => Err(Problem::Axis {
             argument: "axis".into(),
@@ -140,7 +147,7 @@ fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
 }
 
 /// A number, a vector, or a vector that stands upright: then it is laid down.
-fn vector<'a>(index: DynView<'a>) -> Result<DynView<'a>, Problem> {
+pub(crate) fn vector<'a>(index: DynView<'a>) -> Result<DynView<'a>, Problem> {
     let fits = index.rank() < 2 || (index.rank() == 2 && index.shape()[1] == 1);
     expect_shape("index", index.shape(), fits, || {
         "it must be 0-d or 1-d, or 2-d with one column".into()
@@ -152,7 +159,7 @@ fn vector<'a>(index: DynView<'a>) -> Result<DynView<'a>, Problem> {
 }
 
 /// Slices of a tensor along one of its axes.
-fn slices<'a>(
+pub(crate) fn slices<'a>(
     shape: &[usize],
     axis: usize,
     index: &DynView<'a>,
@@ -162,7 +169,7 @@ fn slices<'a>(
 }
 
 /// A scatter into a copy. Where one of the tensors has no elements, indices are not looked at.
-fn into_copy<'a>(
+pub(crate) fn into_copy<'a>(
     copied: DynView<'a>,
     destinations: Destinations<'a>,
     reduction: Reduction,

@@ -1,13 +1,18 @@
 //! `scatter_nd`, `scatter_nd_add`: windows that index tuples name.
 
-use super::{WRAP, call, class, expect_index, expect_number, expect_same, into_copy};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Integers, Kind, Operator, expect_shape};
-use crate::dialect::tuples::tuples;
-use crate::error::{Class, Problem, Result};
-use crate::kernel::Combine;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::index_tuples::tuples;
+use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::paddle::{
+    WRAP, call, class, expect_index, expect_number, expect_same, into_copy,
+};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const INDEX: Argument = Argument::needed(
     "index",

@@ -1,15 +1,19 @@
 //! `scatter`, `index_add`, `index_fill`: slices along one axis.
 
-use super::{
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::paddle::{
     WRAP, call, class, expect_index, expect_number, expect_same, into_copy, own_axis, slices,
     value_class, vector,
 };
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, converted};
-use crate::scatter::{Destinations, Finish, Init, Reduction, Scatter};
-use crate::tensor::{DType, DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::Scatter;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::cast::converted;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
 
 const AXIS: Argument = Argument::needed(
     "axis",

@@ -1,13 +1,16 @@
 //! `paddle.geometric.segment_*`: rows of which the numbers ascend.
 
-use super::{call, class, expect_index, expect_number};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::paddle::{call, class, expect_index, expect_number};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +86,8 @@ segments! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
-    /// [`Class::Index`](crate::Class::Index) for a negative number, [`Class::Value`](crate::Class::Value) for
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number, [`Class::Value`](strew_kernel::error::Class::Value) for
     /// everything else.
     SEGMENT_SUM "paddle.geometric.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
         "The sum of the rows of each segment, of which the numbers ascend";

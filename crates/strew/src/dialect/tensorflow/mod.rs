@@ -5,15 +5,25 @@
 //! (`python/kernel_tests/array_ops/scatter_nd_ops_test.py`,
 //! `python/kernel_tests/math_ops/segment_reduction_ops_test.py`) and runs on CPU; see also `COMPARE.md`.
 
-mod nd;
-mod rows;
-mod segment;
+pub(crate) mod nd;
+pub(crate) mod rows;
+pub(crate) mod segment;
 
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use strew_engine::checks::expect_dtype;
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DType, DynView};
+
+pub use crate::dialect::tensorflow::nd::{gather_nd, gather_nd_dyn, scatter_nd, scatter_nd_dyn};
 pub use nd::{
-    gather_nd, gather_nd_dyn, scatter_nd, scatter_nd_dyn, tensor_scatter_nd_add,
-    tensor_scatter_nd_add_dyn, tensor_scatter_nd_max, tensor_scatter_nd_max_dyn,
-    tensor_scatter_nd_min, tensor_scatter_nd_min_dyn, tensor_scatter_nd_sub,
-    tensor_scatter_nd_sub_dyn, tensor_scatter_nd_update, tensor_scatter_nd_update_dyn,
+    tensor_scatter_nd_add, tensor_scatter_nd_add_dyn, tensor_scatter_nd_max,
+    tensor_scatter_nd_max_dyn, tensor_scatter_nd_min, tensor_scatter_nd_min_dyn,
+    tensor_scatter_nd_sub, tensor_scatter_nd_sub_dyn, tensor_scatter_nd_update,
+    tensor_scatter_nd_update_dyn,
 };
 pub use rows::{
     scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
@@ -28,14 +38,6 @@ pub use segment::{
     unsorted_segment_prod_dyn, unsorted_segment_sqrt_n, unsorted_segment_sqrt_n_dyn,
     unsorted_segment_sum, unsorted_segment_sum_dyn,
 };
-
-use super::call::{Call, Context, Work};
-use super::operator::{Argument, Kind, Operator, expect_dtype};
-use crate::error::{Class, Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative, OutOfRange};
-use crate::tensor::{DType, DynView};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     nd::SCATTER_ND,
@@ -100,7 +102,7 @@ impl BadIndicesPolicy {
     }
 }
 
-const POLICY: Argument = Argument::needed(
+pub(crate) const POLICY: Argument = Argument::needed(
     "bad_indices_policy",
     Kind::Text,
     "what an index that names no cell is: an error, or left out",
@@ -109,8 +111,9 @@ const POLICY: Argument = Argument::needed(
 .of(&["DEFAULT", "ERROR", "IGNORE"]);
 
 /// A NaN update loses against a number, and a NaN that is there stays.
-const MIN: Combine = Combine::Min(Nan::Ignore);
-const MAX: Combine = Combine::Max(Nan::Ignore);
+pub(crate) const MIN: Combine = Combine::Min(Nan::Ignore);
+
+pub(crate) const MAX: Combine = Combine::Max(Nan::Ignore);
 
 pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
@@ -120,7 +123,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-fn call<'a>(
+pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
@@ -131,7 +134,7 @@ fn call<'a>(
     .call(described)
 }
 
-fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         argument,
         index.dtype(),
@@ -141,12 +144,20 @@ fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Probl
 }
 
 /// Arithmetic knows no bool.
-fn expect_number(argument: &'static str, combine: Combine, found: DType) -> Result<(), Problem> {
+pub(crate) fn expect_number(
+    argument: &'static str,
+    combine: Combine,
+    found: DType,
+) -> Result<(), Problem> {
     let fits = combine == Combine::Assign || found != DType::Bool;
     expect_dtype(argument, found, fits, "it must not be bool")
 }
 
-fn expect_same(argument: &'static str, found: DType, wanted: DType) -> Result<(), Problem> {
+pub(crate) fn expect_same(
+    argument: &'static str,
+    found: DType,
+    wanted: DType,
+) -> Result<(), Problem> {
     expect_dtype(
         argument,
         found,

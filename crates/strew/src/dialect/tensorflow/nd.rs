@@ -1,15 +1,20 @@
 //! `scatter_nd`, `tensor_scatter_nd_*`, `gather_nd`: tuples along the last axis of the index name windows.
 
-use super::{BadIndicesPolicy, MAX, MIN, POLICY, call, expect_index, expect_number, expect_same};
-use crate::dialect::call::Call;
-use crate::dialect::gathers;
-use crate::dialect::operator::{Argument, Arguments, Integers, Kind, Operator, expect_shape};
-use crate::dialect::tuples::{expect_windows, tuples};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::gather_forms;
+use crate::dialect::framework::index_tuples::{expect_windows, tuples};
+use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::tensorflow::{
+    BadIndicesPolicy, MAX, MIN, POLICY, call, expect_index, expect_number, expect_same,
+};
+use strew_engine::checks::expect_shape;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 const INDICES: Argument = Argument::needed(
     "indices",
@@ -149,8 +154,8 @@ copies! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for an index
-    /// out of range, [`Class::Value`](crate::Class::Value) for shapes.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
+    /// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
     TENSOR_SCATTER_ND_UPDATE "tensorflow.tensor_scatter_nd_update"
         tensor_scatter_nd_update, tensor_scatter_nd_update_dyn = Combine::Assign,
         "A copy of tensor with cells replaced by updates, by index tuples along the last axis";
@@ -166,7 +171,7 @@ copies! {
     /// ```
     ///
     /// # Errors
-    /// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
+    /// As [`tensor_scatter_nd_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
     TENSOR_SCATTER_ND_ADD "tensorflow.tensor_scatter_nd_add"
         tensor_scatter_nd_add, tensor_scatter_nd_add_dyn = Combine::Sum,
         "A copy of tensor with updates added, by index tuples along the last axis";
@@ -183,7 +188,7 @@ copies! {
     /// against a number, one in `tensor` stays.
     ///
     /// # Errors
-    /// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    /// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
     TENSOR_SCATTER_ND_MIN "tensorflow.tensor_scatter_nd_min"
         tensor_scatter_nd_min, tensor_scatter_nd_min_dyn = MIN,
         "A copy of tensor lowered to updates, by index tuples along the last axis";
@@ -297,7 +302,7 @@ fn lower_gather<'a>(
 ) -> Result<Call<'a>> {
     let described = bounds.and_then(|bounds| {
         expect_index("indices", &indices)?;
-        gathers::windows("params", params, &indices, batch_dims, bounds)
+        gather_forms::windows("params", params, &indices, batch_dims, bounds)
     });
     call("tensorflow.gather_nd", described)
 }

@@ -1,12 +1,15 @@
 //! `tf.compat.v1.scatter_*`: an index names a row of the variable.
 
-use super::{MAX, MIN, call, expect_index, expect_number, expect_same};
-use crate::dialect::operator::{Argument, Kind, Operator, expect_no_zero, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Reduction, Scatter, Target};
-use crate::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::tensorflow::{MAX, MIN, call, expect_index, expect_number, expect_same};
+use strew_engine::checks::{expect_no_zero, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed(
@@ -87,8 +90,8 @@ in_place! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for an index
-    /// out of range, [`Class::Value`](crate::Class::Value) for shapes and overlapping memory. `ref_` is then
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
+    /// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is then
     /// unchanged.
     SCATTER_UPDATE "tensorflow.scatter_update" scatter_update, scatter_update_dyn = Combine::Assign,
         "Replaces rows of ref, in place, by the rows of updates that indices sends there";
@@ -103,7 +106,7 @@ in_place! {
     /// ```
     ///
     /// # Errors
-    /// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
+    /// As [`scatter_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
     SCATTER_ADD "tensorflow.scatter_add" scatter_add, scatter_add_dyn = Combine::Sum,
         "Adds to rows of ref, in place, the rows of updates that indices sends there";
 
@@ -124,7 +127,7 @@ in_place! {
     /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
     ///
     /// # Errors
-    /// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
+    /// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
     SCATTER_DIV "tensorflow.scatter_div" scatter_div, scatter_div_dyn = Combine::Div,
         "Divides rows of ref, in place, by the rows of updates that indices sends there";
 
@@ -132,7 +135,7 @@ in_place! {
     /// `ref_` stays.
     ///
     /// # Errors
-    /// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
+    /// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
     SCATTER_MIN "tensorflow.scatter_min" scatter_min, scatter_min_dyn = MIN,
         "Lowers rows of ref, in place, to the rows of updates that indices sends there";
 

@@ -1,13 +1,16 @@
 //! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
 
-use super::{call, expect_number};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::plan::{Bounds, Negative};
-use crate::scatter::{Destinations, Finish, Init, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::tensorflow::{call, expect_number};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +99,8 @@ sorted! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for shapes and
-    /// numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and
+    /// numbers that do not ascend, [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
     SEGMENT_SUM "tensorflow.math.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
         "The sum of the rows of each segment, of which the numbers ascend";
 
@@ -186,8 +189,8 @@ unsorted! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for shapes,
-    /// [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
     UNSORTED_SEGMENT_SUM "tensorflow.math.unsorted_segment_sum"
         unsorted_segment_sum, unsorted_segment_sum_dyn = Fold::Sum,
         "The sum of the rows of each segment";

@@ -1,25 +1,27 @@
 //! What the operators of this dialect have in common on the outside: a typed and an erased function,
 //! each into a new tensor and in place, and an entry in the table of operators for both.
 
+use crate::dialect::framework::operator::{Argument, Kind};
+
 /// The type of an argument of a typed function.
 macro_rules! typed {
-    (tensor $of:ident) => { impl Into<$crate::tensor::TensorView<'a, $of>> };
+    (tensor $of:ident) => { impl Into<strew_kernel::tensor::TensorView<'a, $of>> };
     (word $of:ident) => { $of };
     (joins $of:ident) => { Option<$of> };
     (scalar $of:ident) => { impl Into<$of> };
     (plain $of:ident) => { $of };
-    (tensors $of:ident) => { &[Option<$crate::tensor::DynView<'a>>] };
+    (tensors $of:ident) => { &[Option<strew_kernel::tensor::DynView<'a>>] };
     (option $of:ident) => { Option<$of> };
 }
 
 /// The type of an argument of an erased function.
 macro_rules! erased {
-    (tensor $of:ident) => { $crate::tensor::DynView<'a> };
+    (tensor $of:ident) => { strew_kernel::tensor::DynView<'a> };
     (word $of:ident) => { &str };
     (joins $of:ident) => { Option<&str> };
     (scalar $of:ident) => { $of };
     (plain $of:ident) => { $of };
-    (tensors $of:ident) => { &[Option<$crate::tensor::DynView<'a>>] };
+    (tensors $of:ident) => { &[Option<strew_kernel::tensor::DynView<'a>>] };
     (option $of:ident) => { Option<$of> };
 }
 
@@ -50,10 +52,10 @@ macro_rules! new_faces {
         ($($arg:ident: $kind:ident $of:ident),* $(,)?) = $lower:path
     ) => {
         $(#[$doc])*
-        pub fn $name<'a, $($element: $crate::tensor::Element),*>(
-            input: impl Into<$crate::tensor::TensorView<'a, T>>,
+        pub fn $name<'a, $($element: strew_kernel::tensor::Element),*>(
+            input: impl Into<strew_kernel::tensor::TensorView<'a, T>>,
             $($arg: typed!($kind $of)),*
-        ) -> $crate::error::Result<$crate::tensor::Tensor<T>> {
+        ) -> strew_kernel::error::Result<strew_kernel::tensor::Tensor<T>> {
             let input = input.into().into_dyn();
             let call = $lower($operator, input.into(), $(erase!($kind $arg)),*)?;
             Ok($crate::dialect::typed(call.run()?.tensor))
@@ -64,9 +66,9 @@ macro_rules! new_faces {
         /// # Errors
         #[doc = concat!("As [`", stringify!($name), "`].")]
         pub fn $erased<'a>(
-            input: $crate::tensor::DynView<'a>,
+            input: strew_kernel::tensor::DynView<'a>,
             $($arg: erased!($kind $of)),*
-        ) -> $crate::error::Result<$crate::tensor::DynTensor> {
+        ) -> strew_kernel::error::Result<strew_kernel::tensor::DynTensor> {
             let call = $lower($operator, input.into(), $($arg),*)?;
             Ok($crate::dialect::tensor(call.run()?.tensor))
         }
@@ -89,10 +91,10 @@ macro_rules! faces {
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($name), "`]; `input` is then unchanged.")]
-        pub fn $in_place<'a, $($element: $crate::tensor::Element),*>(
-            input: impl Into<$crate::tensor::TensorViewMut<'a, T>>,
+        pub fn $in_place<'a, $($element: strew_kernel::tensor::Element),*>(
+            input: impl Into<strew_kernel::tensor::TensorViewMut<'a, T>>,
             $($arg: typed!($kind $of)),*
-        ) -> $crate::error::Result<()> {
+        ) -> strew_kernel::error::Result<()> {
             let input = input.into().into_dyn();
             $lower(concat!($operator, "_"), input.into(), $(erase!($kind $arg)),*)?.run()?;
             Ok(())
@@ -103,9 +105,9 @@ macro_rules! faces {
         /// # Errors
         #[doc = concat!("As [`", stringify!($name), "`]; `input` is then unchanged.")]
         pub fn $erased_in_place<'a>(
-            input: $crate::tensor::DynViewMut<'a>,
+            input: strew_kernel::tensor::DynViewMut<'a>,
             $($arg: erased!($kind $of)),*
-        ) -> $crate::error::Result<()> {
+        ) -> strew_kernel::error::Result<()> {
             $lower(concat!($operator, "_"), input.into(), $($arg),*)?.run()?;
             Ok(())
         }
@@ -117,8 +119,8 @@ macro_rules! faces {
 macro_rules! entries {
     ($new:ident, $in_place:ident: $name:literal, $arguments:ident, $lower:path,
      $summary:literal, $summary_in_place:literal $(,)?) => {
-        pub(super) const $new: $crate::dialect::operator::Operator =
-            $crate::dialect::operator::Operator {
+        pub(super) const $new: $crate::dialect::framework::operator::Operator =
+            $crate::dialect::framework::operator::Operator {
                 name: $name,
                 summary: $summary,
                 arguments: &$arguments,
@@ -128,8 +130,8 @@ macro_rules! entries {
                     $lower(args, $name, input.into())
                 },
             };
-        pub(super) const $in_place: $crate::dialect::operator::Operator =
-            $crate::dialect::operator::Operator {
+        pub(super) const $in_place: $crate::dialect::framework::operator::Operator =
+            $crate::dialect::framework::operator::Operator {
                 name: concat!($name, "_"),
                 summary: $summary_in_place,
                 arguments: &$crate::dialect::torch::faces::in_place($arguments),
@@ -142,8 +144,6 @@ macro_rules! entries {
     };
 }
 
-use crate::dialect::operator::{Argument, Kind};
-
 /// The arguments of the form in place: the first one is written to.
 pub(super) const fn in_place<const N: usize>(mut arguments: [Argument; N]) -> [Argument; N] {
     arguments[0].kind = Kind::Target;
@@ -155,6 +155,7 @@ pub(super) const INPUT: Argument = Argument::needed(
     Kind::Tensor,
     "the tensor to write into: any shape and dtype",
 );
+
 pub(super) const DIM: Argument = Argument::needed(
     "dim",
     Kind::Int,

@@ -1,14 +1,16 @@
 //! `gather`, `take_along_dim`: elements that each say from where along one axis they come.
 
-use super::faces::INPUT;
-use super::scatter::expect_index;
-use super::{call, class, context};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::plan::{Bounds, Negative};
-use crate::scatter::{Destinations, Gather, Place};
-use crate::tensor::{DType, Dims, DynView, Held};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::torch::faces::INPUT;
+use crate::dialect::torch::scatter::expect_index;
+use crate::dialect::torch::{call, class, context};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::gather::Gather;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::tensor::{DType, Dims, DynView, Held};
 
 pub(super) const GATHER: Operator = Operator {
     name: "torch.gather",
@@ -94,8 +96,8 @@ new_faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
-    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.gather" gather, gather_dyn <T, I> (dim: plain i64, index: tensor I) = lower_gather
 }
 

@@ -1,26 +1,31 @@
 //! `index_add`, `index_copy`, `index_fill`, `index_reduce`: slices that a vector names along one axis.
 
-use super::faces::{DIM, INPUT};
-use super::reduce::Reduce;
-use super::scatter::repeated;
-use super::{Input, Refusal, call, context, index_class, index_error};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Arguments, Kind, axis, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::{Bounds, Negative};
-use crate::scatter::{Destinations, Place, Reduction, Scatter, Start, Target};
-use crate::tensor::{DType, Dims, DynView, Held, Scalar};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind};
+use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::torch::reduce::Reduce;
+use crate::dialect::torch::scatter::repeated;
+use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, Dims, DynView, Held, Scalar};
 
 const INDEX: Argument = Argument::needed(
     "index",
     Kind::Tensor,
     "where along dim each slice of source goes: int32 or int64, 1-d or 0-d",
 );
+
 const LONG: Argument = Argument {
     doc: "the slices along dim that are written: int64, 1-d or 0-d",
     ..INDEX
 };
+
 const SOURCE: Argument = Argument::needed(
     "source",
     Kind::Tensor,
@@ -158,8 +163,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, an `index` of more dimensions and one
-    /// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more dimensions and one
+    /// out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.index_add" index_add, index_add_dyn, index_add_, index_add_dyn_ <T, I>
     (dim: plain i64, index: tensor I, source: tensor T, alpha: scalar Scalar) = lower_add
 }
@@ -181,8 +186,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// As [`index_add`]; [`Class::Runtime`](crate::Class::Runtime) for [`Reduce::Sum`] too, and
-    /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not.
+    /// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`] too, and
+    /// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the type has not.
     "torch.index_reduce" index_reduce, index_reduce_dyn, index_reduce_, index_reduce_dyn_ <T, I>
     (dim: plain i64, index: tensor I, source: tensor T, reduce: word Reduce, include_self: plain bool) = lower_reduce
 }
@@ -203,8 +208,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, ranks and lengths that do not fit and
-    /// an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths that do not fit and
+    /// an index out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.index_copy" index_copy, index_copy_dyn, index_copy_, index_copy_dyn_ <T, I>
     (dim: plain i64, index: tensor I, source: tensor T) = lower_copy
 }
@@ -224,8 +229,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, another type of `index` and one out of
-    /// bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of `index` and one out of
+    /// bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.index_fill" index_fill, index_fill_dyn, index_fill_, index_fill_dyn_ <T, I>
     (dim: plain i64, index: tensor I, value: scalar Scalar) = lower_fill
 }
@@ -241,7 +246,7 @@ fn lower_add<'a>(
     // PyTorch adds to tensors of more dimensions in another way, with another error.
     let class = match input.shape().len() {
         0 | 1 => index_class,
-        _ => super::class,
+        _ => crate::dialect::torch::class,
     };
     let describe = || {
         let dim = axis("dim", dim, input.shape().len())?;

@@ -9,16 +9,25 @@
 //! have changed.
 
 #[macro_use]
-mod faces;
+pub(crate) mod faces;
+pub(crate) mod gather;
+pub(crate) mod index;
+pub(crate) mod put;
+pub(crate) mod reduce;
+pub(crate) mod scatter;
+pub(crate) mod segment;
+pub(crate) mod slice;
 
-mod gather;
-mod index;
-mod put;
-mod reduce;
-mod scatter;
-mod segment;
-mod slice;
+use crate::dialect::framework::call::{Call, Work};
+use crate::dialect::framework::operator::Operator;
+use strew_engine::context::Context;
+use strew_engine::scatter::{Start, Target};
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut};
 
+pub use crate::dialect::torch::reduce::Reduce;
+pub use crate::dialect::torch::scatter::Join;
+pub use crate::dialect::torch::segment::{Segments, segment_reduce, segment_reduce_dyn};
 pub use gather::{gather, gather_dyn, take_along_dim, take_along_dim_dyn};
 pub use index::{
     index_add, index_add_, index_add_dyn, index_add_dyn_, index_copy, index_copy_, index_copy_dyn,
@@ -29,23 +38,12 @@ pub use put::{
     index_put, index_put_, index_put_dyn, index_put_dyn_, masked_scatter, masked_scatter_,
     masked_scatter_dyn, masked_scatter_dyn_, put, put_, put_dyn, put_dyn_,
 };
-pub use reduce::{
-    Reduce, scatter_reduce, scatter_reduce_, scatter_reduce_dyn, scatter_reduce_dyn_,
-};
+pub use reduce::{scatter_reduce, scatter_reduce_, scatter_reduce_dyn, scatter_reduce_dyn_};
 pub use scatter::{
-    Join, scatter, scatter_, scatter_add, scatter_add_, scatter_add_dyn, scatter_add_dyn_,
-    scatter_dyn, scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn,
-    scatter_value_dyn_,
+    scatter, scatter_, scatter_add, scatter_add_, scatter_add_dyn, scatter_add_dyn_, scatter_dyn,
+    scatter_dyn_, scatter_value, scatter_value_, scatter_value_dyn, scatter_value_dyn_,
 };
-pub use segment::{Segments, segment_reduce, segment_reduce_dyn};
 pub use slice::{select_scatter, select_scatter_dyn, slice_scatter, slice_scatter_dyn};
-
-use super::call::{Call, Context, Work};
-use super::operator::Operator;
-use crate::error::{Class, Error, Problem, Result};
-use crate::scatter::{Start, Target};
-use crate::tensor::{DType, Dims, DynView, DynViewMut};
-
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
     scatter::SCATTER,
@@ -76,7 +74,7 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 /// What to write into.
-enum Input<'a> {
+pub(crate) enum Input<'a> {
     New(DynView<'a>),
     InPlace(DynViewMut<'a>),
 }
@@ -128,7 +126,7 @@ impl<'a> Input<'a> {
 }
 
 /// A problem, with the class of error that PyTorch raises for it, where that is not the usual one.
-struct Refusal {
+pub(crate) struct Refusal {
     class: Option<Class>,
     problem: Problem,
 }
@@ -143,7 +141,7 @@ impl From<Problem> for Refusal {
 }
 
 /// PyTorch raises an `IndexError` for this problem.
-fn index_error(problem: Problem) -> Refusal {
+pub(crate) fn index_error(problem: Problem) -> Refusal {
     Refusal {
         class: Some(Class::Index),
         problem,
@@ -151,7 +149,7 @@ fn index_error(problem: Problem) -> Refusal {
 }
 
 /// The class of a problem in the operators that write one element per element of their index.
-fn class(problem: &Problem) -> Class {
+pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::Axis { .. } => Class::Index,
         Problem::Unsupported { .. } => Class::NotImplemented,
@@ -161,14 +159,14 @@ fn class(problem: &Problem) -> Class {
 }
 
 /// Likewise where an index that is out of bounds is an `IndexError`.
-fn index_class(problem: &Problem) -> Class {
+pub(crate) fn index_class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Index,
         other => class(other),
     }
 }
 
-fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
+pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
     Context {
         operator: operator.into(),
         class,
@@ -176,7 +174,10 @@ fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
 }
 
 /// The call of an operator, once it has been described.
-fn call<'a>(context: Context, described: Result<impl Into<Work<'a>>, Refusal>) -> Result<Call<'a>> {
+pub(crate) fn call<'a>(
+    context: Context,
+    described: Result<impl Into<Work<'a>>, Refusal>,
+) -> Result<Call<'a>> {
     match described {
         Ok(work) => Ok(Call::new(context, work)),
         Err(Refusal {

@@ -1,14 +1,18 @@
 //! `put`, `masked_scatter`, `index_put`: cells that positions, a mask or a tuple of tensors name.
 
-use super::faces::INPUT;
-use super::{Input, Refusal, call, class, context, index_class, index_error};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Arguments, Kind, expect_dtype, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::{Combine, nonzero, unravel};
-use crate::plan::{Bounds, Negative};
-use crate::scatter::{Destinations, Reduction, Scatter};
-use crate::tensor::{DType, Dims, DynView, Held};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind};
+use crate::dialect::torch::faces::INPUT;
+use crate::dialect::torch::{Input, Refusal, call, class, context, index_class, index_error};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::scatter::Scatter;
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_kernel::elementwise::nonzero::{nonzero, unravel};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, Dims, DynView, Held};
 
 const ACCUMULATE: Argument = Argument::needed(
     "accumulate",
@@ -127,8 +131,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of bounds,
-    /// [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a position out of bounds,
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and overlap.
     "torch.put" put, put_dyn, put_, put_dyn_ <T, I>
     (index: tensor I, source: tensor T, accumulate: plain bool) = lower_put
 }
@@ -148,7 +152,7 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Runtime`](crate::Class::Runtime).
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime).
     "torch.masked_scatter" masked_scatter, masked_scatter_dyn, masked_scatter_, masked_scatter_dyn_ <T>
     (mask: tensor bool, source: tensor T) = lower_masked
 }
@@ -175,8 +179,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
-    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and values;
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.index_put" index_put, index_put_dyn, index_put_, index_put_dyn_ <T>
     (indices: tensors T, values: tensor T, accumulate: plain bool) = lower_index_put
 }

@@ -1,15 +1,15 @@
 //! `scatter_reduce`: elements that are reduced into the cells that an index names along one axis.
 
-use super::faces::{DIM, INPUT};
-use super::scatter::{INDEX, SRC, Updates, describe};
-use super::{Input, call, class, context};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Arguments, Kind};
-use crate::error::{Error, Problem, Result};
-use crate::kernel::{Combine, Nan};
-use crate::scatter::{Finish, Init, Reduction};
-use crate::tensor::DynView;
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind};
+use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::torch::scatter::{INDEX, SRC, Updates, describe};
+use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::DynView;
 
 const ARGUMENTS: [Argument; 6] = [
     INPUT,
@@ -165,8 +165,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the
-    /// type has not, [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the
+    /// type has not, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.scatter_reduce" scatter_reduce, scatter_reduce_dyn, scatter_reduce_, scatter_reduce_dyn_ <T, I>
     (dim: plain i64, index: tensor I, src: tensor T, reduce: word Reduce, include_self: plain bool) = lower
 }

@@ -1,21 +1,25 @@
 //! `scatter`, `scatter_add`: elements that each say where along one axis they go.
 
-use super::faces::{DIM, INPUT};
-use super::{Input, call, class, context};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Arguments, Kind, axis, expect_dtype, expect_shape};
-use crate::error::{Error, Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Place, Reduction, Scatter};
-use crate::tensor::{DType, DynView, Held, Scalar};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind};
+use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::Scatter;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::Reduction;
+use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DType, DynView, Held, Scalar};
 
 pub(super) const INDEX: Argument = Argument::needed(
     "index",
     Kind::Tensor,
     "where along dim each element of src goes: int32 or int64, no larger than src, nor than input apart from dim",
 );
+
 pub(super) const SRC: Argument = Argument::needed(
     "src",
     Kind::Tensor,
@@ -158,8 +162,8 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
-    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.scatter" scatter, scatter_dyn, scatter_, scatter_dyn_ <T, I>
     (dim: plain i64, index: tensor I, src: tensor T, reduce: joins Join) = of_src
 }
@@ -176,7 +180,7 @@ faces! {
     /// ```
     ///
     /// # Errors
-    /// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot hold.
+    /// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that `T` cannot hold.
     "torch.scatter" scatter_value, scatter_value_dyn, scatter_value_, scatter_value_dyn_ <T, I>
     (dim: plain i64, index: tensor I, value: scalar Scalar, reduce: joins Join) = of_value
 }

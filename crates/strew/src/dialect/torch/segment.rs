@@ -3,18 +3,19 @@
 //! Source of the semantics: PyTorch 2.15, `aten/src/ATen/native/SegmentReduce.cpp` and runs on CPU; see also
 //! `COMPARE.md`.
 
-use super::reduce::Reduce;
-use super::{Refusal, call, class, context, index_error};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_dtype, expect_shape};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::torch::reduce::Reduce;
+use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use crate::dialect::typed;
-use crate::error::{Class, Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Pairing;
-use crate::scatter::{
-    Destinations, Finish, Init, Output, Place, Reduction, Scatter, Start, Target, identity_element,
-};
-use crate::tensor::{
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::exec::segments::Pairing;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Output, Scatter, Start, Target, identity_element};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{
     DType, Dims, DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView, try_vec,
 };
 
@@ -121,8 +122,8 @@ pub enum Segments<V> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for an `axis` that is none, [`Class::NotImplemented`](crate::Class::NotImplemented)
-/// for a mean of integers or bool and an extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an `axis` that is none, [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented)
+/// for a mean of integers or bool and an extreme of complex numbers, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
 /// everything else: shapes that do not fit, types, negative lengths and those that do not add up, offsets that descend
 /// or are outside.
 pub fn segment_reduce<'a, T: Element, I: Element>(

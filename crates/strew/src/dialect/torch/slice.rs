@@ -1,13 +1,16 @@
 //! `slice_scatter`, `select_scatter`: slices that numbers name, without an index.
 
-use super::faces::INPUT;
-use super::{Refusal, call, class, context, index_error};
-use crate::dialect::call::Call;
-use crate::dialect::operator::{Argument, Kind, Operator, axis, expect_shape};
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::scatter::{Destinations, Reduction, Scatter, Start, Target};
-use crate::tensor::{Dims, DynView, Strides};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::torch::faces::INPUT;
+use crate::dialect::torch::{Refusal, call, class, context, index_error};
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{Dims, DynView, Strides};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -91,8 +94,8 @@ new_faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` that is none, and for a 0-d `input`;
-    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, and for a 0-d `input`;
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.slice_scatter" slice_scatter, slice_scatter_dyn <T>
     (src: tensor T, dim: plain i64, start: option i64, end: option i64, step: plain i64) = lower_slice
 }
@@ -110,8 +113,8 @@ new_faces! {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](crate::Class::Index) for a `dim` or `index` that is none, and for a 0-d `input`;
-    /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` or `index` that is none, and for a 0-d `input`;
+    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
     "torch.select_scatter" select_scatter, select_scatter_dyn <T>
     (src: tensor T, dim: plain i64, index: plain i64) = lower_select
 }

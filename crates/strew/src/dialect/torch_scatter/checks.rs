@@ -1,9 +1,10 @@
 //! What the operators on segments check, and where they write.
 
-use crate::dialect::operator::{expect_dtype, expect_shape};
-use crate::error::Problem;
-use crate::scatter::{Place, Start, Target};
-use crate::tensor::{DType, DynView, DynViewMut};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::scatter::destinations::Place;
+use strew_engine::scatter::{Start, Target};
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::{DType, DynView, DynViewMut};
 
 pub(super) fn target<'a>(
     src: &DynView<'_>,

@@ -4,17 +4,20 @@
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/composite/*.py`, its tests, and runs on CPU; see
 //! also `COMPARE.md`.
 
-use super::super::call::Call;
-use super::super::composed::Composed;
-use super::super::operator::{Argument, Arguments, Kind, Operator};
-use super::super::operator::{expect_dtype, expect_shape};
-use super::super::plan::Composite;
-use super::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::composite::Composed;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
 use crate::dialect::typed;
-use crate::error::{Class, Problem, Result};
-use crate::plan::Bounds;
-use crate::scatter::{Destinations, Output};
-use crate::tensor::{DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::plan::composite::Composite;
+use strew_engine::scatter::Output;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::Destinations;
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{
+    DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 /// What torch_scatter adds to a sum before it takes the logarithm.
 const EPS: f64 = 1e-12;
@@ -24,11 +27,13 @@ const FLOATS: Argument = Argument::needed(
     Kind::Tensor,
     "the values: rank 1 or more, a floating-point dtype",
 );
+
 const NUMBERS: Argument = Argument::needed(
     "src",
     Kind::Tensor,
     "the values: rank 1 or more, integers or a floating-point dtype",
 );
+
 const EPSILON: Argument = Argument::needed(
     "eps",
     Kind::Scalar,
@@ -64,6 +69,7 @@ pub(super) const SCATTER_STD: Operator = Operator {
         from_table(args, "torch_scatter.scatter_std", what)
     },
 };
+
 pub(super) const SCATTER_LOGSUMEXP: Operator = Operator {
     name: "torch_scatter.scatter_logsumexp",
     summary: "The logarithm of the summed exponentials of the elements of src that share an index along dim",
@@ -75,6 +81,7 @@ pub(super) const SCATTER_LOGSUMEXP: Operator = Operator {
         from_table(args, name, Composite::LogSumExp { eps })
     },
 };
+
 pub(super) const SCATTER_SOFTMAX: Operator = Operator {
     name: "torch_scatter.scatter_softmax",
     summary: "The softmax of the elements of src that share an index along dim",
@@ -82,6 +89,7 @@ pub(super) const SCATTER_SOFTMAX: Operator = Operator {
     returns: &["out"],
     lower: |args| from_table(args, "torch_scatter.scatter_softmax", Composite::Softmax),
 };
+
 pub(super) const SCATTER_LOG_SOFTMAX: Operator = Operator {
     name: "torch_scatter.scatter_log_softmax",
     summary: "The logarithm of the softmax of the elements of src that share an index along dim",
@@ -121,7 +129,7 @@ fn from_table<'a>(
 
 /// The standard deviation of the elements of `src` that share an index along `dim`.
 ///
-/// torch_scatter's `scatter_std`; `index`, `dim` and `dim_size` are as for [`scatter`](super::scatter). Of n
+/// torch_scatter's `scatter_std`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). Of n
 /// elements it is the square root of the sum of the squared differences from their mean, divided by `n - 1`
 /// (`unbiased`) or by n, at least by 1, and 1e-6 more.
 ///
@@ -208,7 +216,7 @@ pub fn scatter_std_dyn<'a>(
 
 /// The logarithm of the summed exponentials of the elements of `src` that share an index along `dim`.
 ///
-/// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for [`scatter`](super::scatter). With m
+/// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). With m
 /// the largest element of a group it is `ln(sum of exp(x - m) + eps) + m`, where NaN does not count. torch_scatter's
 /// `eps` is 1e-12.
 ///
@@ -288,8 +296,8 @@ pub fn scatter_logsumexp_dyn<'a>(
 /// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the sum of the
 /// exponentials of its group.
 ///
-/// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for [`scatter`](super::scatter). The result
-/// has `src`'s shape. The largest element of a group, as [`scatter_max`](super::scatter_max) gives it, is subtracted
+/// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). The result
+/// has `src`'s shape. The largest element of a group, as [`scatter_max`](crate::dialect::torch_scatter::scatter_max) gives it, is subtracted
 /// from its elements first. A group of nothing but -inf is NaN, and so is one that holds NaN or inf. 16-bit floats are
 /// computed in `f32` and rounded once.
 ///
@@ -381,7 +389,7 @@ fn class(problem: &Problem) -> Class {
             argument: "src", ..
         } => Class::Value,
         Problem::Value { argument, .. } if argument == "eps" => Class::Type,
-        other => super::class(other),
+        other => crate::dialect::torch_scatter::class(other),
     }
 }
 

@@ -3,16 +3,20 @@
 //! Source of the semantics: torch_scatter 2.1.2, `csrc/cpu/segment_coo_cpu.cpp`,
 //! `csrc/cpu/segment_csr_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
-use super::super::operator::{Argument, Kind, Operator, expect_shape};
-use super::checks::{check_out, check_ranks, expand, place, target};
-use super::context;
-use super::segment::{INDPTR, class};
+use crate::dialect::framework::call::Describe;
+use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
+use crate::dialect::torch_scatter::context;
+use crate::dialect::torch_scatter::segment::{INDPTR, class};
 use crate::dialect::typed;
-use crate::error::{Problem, Result};
-use crate::kernel::Combine;
-use crate::plan::Pairing;
-use crate::scatter::{Destinations, Output, Reduction, Scatter, Start};
-use crate::tensor::{DynView, DynViewMut, Element, Tensor, TensorView};
+use strew_engine::checks::expect_shape;
+use strew_engine::exec::segments::Pairing;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Output, Scatter, Start};
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView};
 
 const SRC: Argument = Argument {
     name: "src",
@@ -21,6 +25,7 @@ const SRC: Argument = Argument {
     doc: "the rows to copy: rank 1 or more, any dtype",
     words: &[],
 };
+
 const INDEX: Argument = Argument {
     name: "index",
     kind: Kind::Tensor,
@@ -28,6 +33,7 @@ const INDEX: Argument = Argument {
     doc: "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's",
     words: &[],
 };
+
 const OUT: Argument = Argument {
     name: "out",
     kind: Kind::Target,
@@ -47,6 +53,7 @@ pub(super) const GATHER_COO: Operator = Operator {
         context("torch_scatter.gather_coo", class).call(scatter)
     },
 };
+
 pub(super) const GATHER_CSR: Operator = Operator {
     name: "torch_scatter.gather_csr",
     summary: "Copies each row of src to the rows from one pointer to the next",
@@ -72,7 +79,7 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do not
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, index types, indices that do not
 /// ascend or are out of range.
 pub fn gather_coo<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
@@ -112,8 +119,8 @@ pub fn gather_coo_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers outside the
-/// result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more than there is.
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, pointer types, pointers outside the
+/// result. [`Class::Memory`](strew_kernel::error::Class::Memory) if the last pointer asks for more than there is.
 pub fn gather_csr<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     indptr: impl Into<TensorView<'a, I>>,

@@ -4,16 +4,18 @@
 //! `torch_scatter/segment_csr.py`, `csrc/cpu/segment_coo_cpu.cpp`, `csrc/cpu/segment_csr_cpu.cpp` and
 //! runs on CPU; see also `COMPARE.md`.
 
-use super::super::call::Call;
-use super::super::operator::expect_shape;
-use super::super::operator::{Argument, Arguments, Kind, Operator};
-use super::checks::{check_out, check_ranks, expand, place, target};
-use super::{DIM_SIZE, Reduce, context, size_along};
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
+use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use crate::dialect::typed;
-use crate::error::{Class, Problem, Result};
-use crate::plan::Pairing;
-use crate::scatter::{Destinations, Finish, Init, Output, Reduction, Scatter, Start, Target};
-use crate::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use strew_engine::checks::expect_shape;
+use strew_engine::exec::segments::Pairing;
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
 
 const SRC: Argument = Argument {
     name: "src",
@@ -22,6 +24,7 @@ const SRC: Argument = Argument {
     doc: "the elements to reduce: rank 1 or more, any dtype",
     words: &[],
 };
+
 const INDEX: Argument = Argument {
     name: "index",
     kind: Kind::Tensor,
@@ -29,6 +32,7 @@ const INDEX: Argument = Argument {
     doc: "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes",
     words: &[],
 };
+
 pub(super) const INDPTR: Argument = Argument {
     name: "indptr",
     kind: Kind::Tensor,
@@ -36,6 +40,7 @@ pub(super) const INDPTR: Argument = Argument {
     doc: "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's",
     words: &[],
 };
+
 const OUT_COO: Argument = Argument {
     name: "out",
     kind: Kind::Target,
@@ -43,6 +48,7 @@ const OUT_COO: Argument = Argument {
     doc: "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis",
     words: &[],
 };
+
 const OUT_CSR: Argument = Argument {
     name: "out",
     kind: Kind::Target,
@@ -50,6 +56,7 @@ const OUT_CSR: Argument = Argument {
     doc: "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis",
     words: &[],
 };
+
 const REDUCE: Argument = Argument {
     name: "reduce",
     kind: Kind::Text,
@@ -59,8 +66,11 @@ const REDUCE: Argument = Argument {
 };
 
 const COO: &[Argument] = &[SRC, INDEX, OUT_COO, DIM_SIZE];
+
 const CSR: &[Argument] = &[SRC, INDPTR, OUT_CSR];
+
 const VALUES: &[&str] = &["out"];
+
 const VALUES_AND_POSITIONS: &[&str] = &["out", "arg"];
 
 /// An operator that reduces in one way, by an ascending index or by pointers.
@@ -96,6 +106,7 @@ pub(super) const SEGMENT_COO: Operator = Operator {
         lower_coo(args, name, reduce, false)
     },
 };
+
 pub(super) const SEGMENT_SUM_COO: Operator = operator!(
     coo,
     "torch_scatter.segment_sum_coo",
@@ -103,6 +114,7 @@ pub(super) const SEGMENT_SUM_COO: Operator = operator!(
     Sum,
     false
 );
+
 pub(super) const SEGMENT_ADD_COO: Operator = operator!(
     coo,
     "torch_scatter.segment_add_coo",
@@ -110,6 +122,7 @@ pub(super) const SEGMENT_ADD_COO: Operator = operator!(
     Sum,
     false
 );
+
 pub(super) const SEGMENT_MEAN_COO: Operator = operator!(
     coo,
     "torch_scatter.segment_mean_coo",
@@ -117,6 +130,7 @@ pub(super) const SEGMENT_MEAN_COO: Operator = operator!(
     Mean,
     false
 );
+
 pub(super) const SEGMENT_MIN_COO: Operator = operator!(
     coo,
     "torch_scatter.segment_min_coo",
@@ -124,6 +138,7 @@ pub(super) const SEGMENT_MIN_COO: Operator = operator!(
     Min,
     true
 );
+
 pub(super) const SEGMENT_MAX_COO: Operator = operator!(
     coo,
     "torch_scatter.segment_max_coo",
@@ -131,6 +146,7 @@ pub(super) const SEGMENT_MAX_COO: Operator = operator!(
     Max,
     true
 );
+
 pub(super) const SEGMENT_CSR: Operator = Operator {
     name: "torch_scatter.segment_csr",
     summary: "Reduces the elements of src from one pointer to the next",
@@ -142,6 +158,7 @@ pub(super) const SEGMENT_CSR: Operator = Operator {
         lower_csr(args, name, reduce, false)
     },
 };
+
 pub(super) const SEGMENT_SUM_CSR: Operator = operator!(
     csr,
     "torch_scatter.segment_sum_csr",
@@ -149,6 +166,7 @@ pub(super) const SEGMENT_SUM_CSR: Operator = operator!(
     Sum,
     false
 );
+
 pub(super) const SEGMENT_ADD_CSR: Operator = operator!(
     csr,
     "torch_scatter.segment_add_csr",
@@ -156,6 +174,7 @@ pub(super) const SEGMENT_ADD_CSR: Operator = operator!(
     Sum,
     false
 );
+
 pub(super) const SEGMENT_MEAN_CSR: Operator = operator!(
     csr,
     "torch_scatter.segment_mean_csr",
@@ -163,6 +182,7 @@ pub(super) const SEGMENT_MEAN_CSR: Operator = operator!(
     Mean,
     false
 );
+
 pub(super) const SEGMENT_MIN_CSR: Operator = operator!(
     csr,
     "torch_scatter.segment_min_csr",
@@ -170,6 +190,7 @@ pub(super) const SEGMENT_MIN_CSR: Operator = operator!(
     Min,
     true
 );
+
 pub(super) const SEGMENT_MAX_CSR: Operator = operator!(
     csr,
     "torch_scatter.segment_max_csr",
@@ -211,7 +232,7 @@ fn lower_csr<'a>(
 /// last index plus 1.
 ///
 /// Groups without elements are 0. Minima and maxima start from the type's largest and lowest finite
-/// value; a group that is still there in the end becomes 0, as by [`scatter`](super::scatter). Means of
+/// value; a group that is still there in the end becomes 0, as by [`scatter`](crate::dialect::torch_scatter::scatter). Means of
 /// integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded once.
 ///
 /// ```

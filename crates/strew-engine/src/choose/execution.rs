@@ -1,0 +1,433 @@
+//! What an execution tells about itself.
+
+use crate::choose::cost;
+use crate::choose::request::Request;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::choose::wide::Wide;
+use crate::exec::{gather, tiles};
+use crate::explain::text::{Explanation, bytes};
+use crate::explain::traffic::{Around, Traffic};
+use crate::scatter::space::{Cut, Space};
+use smallvec::smallvec;
+use std::fmt;
+use strew_kernel::bucket::Blocks;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::runtime::bandwidth::Machine;
+use strew_kernel::segment::csr::Groups;
+use strew_kernel::tensor::DType;
+use strew_kernel::walk::geometry::{Axis, Step};
+
+/// How a scatter is run: the same value drives the run and explains it.
+#[derive(Debug)]
+pub struct Execution {
+    pub(crate) request: Request,
+    pub(crate) cut: Cut,
+    strategy: Strategy,
+    reason: &'static str,
+    dst: DType,
+    src: DType,
+    lookups: usize,
+    split: Option<(Split, usize)>,
+    /// What the cells of a dense table hold that is a destination like any other.
+    wide: Option<Wide>,
+    /// Bytes that a list of the updates by block of the destination takes.
+    listed: usize,
+    /// Touched rows are marked, so that the first touch is known.
+    pub(crate) marks: bool,
+    /// What a run moves, if this is to be explained.
+    traffic: Option<Traffic>,
+}
+
+impl Execution {
+    pub fn new(
+        space: &Space<'_>,
+        request: Request,
+        dst: DType,
+        src: DType,
+    ) -> Result<Self, Problem> {
+        let cut = space.cut();
+        let (strategy, reason) = cost::choose(space, &request, (dst, src), &cut)?;
+        Ok(Self {
+            request,
+            strategy,
+            reason,
+            dst,
+            src,
+            lookups: space.lookups.len(),
+            listed: Blocks::over(space.reach()).bytes(cut.count(), dst.size()),
+            marks: cost::marks(&request, strategy, &cut),
+            wide: match strategy {
+                Strategy::DenseTable => Wide::choose(&request, space, &cut, (dst, src)),
+                _ => None,
+            },
+            split: cost::split(space, &request, strategy, &cut, (dst, src))?,
+            cut,
+            traffic: None,
+        })
+    }
+
+    /// A run over rows that lie one after the other: so many, of `width` elements each, into so many.
+    pub fn of_runs(
+        request: Request,
+        dtype: DType,
+        (count, width, cells): (usize, usize, usize),
+        split: Option<(Split, usize)>,
+        traffic: Traffic,
+    ) -> Self {
+        let axis = |len| Axis {
+            len,
+            step: Step::default(),
+        };
+        Self {
+            request,
+            cut: Cut {
+                rows: smallvec![axis(count)],
+                index: smallvec![smallvec![0]],
+                window: smallvec![axis(width)],
+                cells: smallvec![axis(cells)],
+                lookup_aux: smallvec![0],
+                cell_count: cells,
+                start: Step::default(),
+                cell_start: 0,
+            },
+            strategy: Strategy::Runs,
+            reason: match request.force {
+                Some(_) => "it was asked for",
+                None => "the rows that belong together lie one after the other",
+            },
+            dst: dtype,
+            src: dtype,
+            lookups: 1,
+            split,
+            wide: None,
+            listed: 0,
+            marks: false,
+            traffic: Some(traffic),
+        }
+    }
+
+    /// A gather: the updates' walk, gone the other way. Each element is written once, so the one strategy
+    /// is to go in order, and whatever axis the run is shared out along, no part writes what another does.
+    pub(crate) fn of_gather(
+        space: &Space<'_>,
+        dtype: DType,
+        force: Option<Strategy>,
+        split: Option<(Split, usize)>,
+    ) -> Result<Self, Problem> {
+        if let Some(strategy) = force.filter(|&strategy| strategy != Strategy::InOrder) {
+            return Err(Problem::Strategy {
+                strategy: strategy.name(),
+                why: "a gather goes in order",
+            });
+        }
+        let request = Request {
+            combine: Combine::Assign,
+            from_identity: false,
+            unset: false,
+            private: false,
+            blank: false,
+            mean: None,
+            visible: false,
+            proven: false,
+            listed: false,
+            ungrouped: None,
+            force,
+            split,
+        };
+        Ok(Self {
+            request,
+            cut: space.cut(),
+            strategy: Strategy::InOrder,
+            reason: "each element is read from where it is",
+            dst: dtype,
+            src: dtype,
+            lookups: space.lookups.len(),
+            split: gather::split(space, split, dtype.size())?,
+            wide: None,
+            listed: 0,
+            marks: false,
+            traffic: None,
+        })
+    }
+
+    /// The wide cells of a part of the run, if it has such.
+    pub(crate) fn wide(&self, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
+        self.wide
+            .and_then(|_| Wide::choose(&self.request, space, cut, (self.dst, self.src)))
+    }
+
+    /// Bytes of a row of a table.
+    pub(crate) fn table_row(&self) -> usize {
+        let count = match self.wide {
+            Some(wide) => return self.width().saturating_mul(wide.size(self.dst)),
+            None => size_of::<u64>(),
+        };
+        self.width()
+            .saturating_mul(self.dst.accumulator().size())
+            .saturating_add(count)
+    }
+
+    /// Elements of the destination that are always touched together, one after the other, if its layout
+    /// has no gaps.
+    pub(crate) fn run_length(&self) -> usize {
+        let mut step = self.dst.size().cast_signed();
+        let (window, cells) = (self.cut.window.iter().rev(), self.cut.cells.iter().rev());
+        let packed = window.chain(cells).all(|axis| {
+            let next = axis.step.dst == step;
+            step = step.wrapping_mul(axis.len.cast_signed());
+            next
+        });
+        match packed && self.cut.cell_start == 0 {
+            true => self.width(),
+            false => 1,
+        }
+    }
+
+    /// The same, with what it moves: a run does without.
+    pub(crate) fn with_traffic(mut self, space: &Space<'_>, around: Around) -> Self {
+        self.traffic = Some(self.traffic_of(space, around));
+        self
+    }
+
+    /// What a run moves through memory; `None` for a run without updates.
+    #[must_use]
+    pub fn traffic(&self) -> Option<&Traffic> {
+        self.traffic.as_ref()
+    }
+
+    /// Bytes of an element of the source and of the destination.
+    pub(crate) fn sizes(&self) -> [usize; 2] {
+        [self.src, self.dst].map(DType::size)
+    }
+
+    /// What is known of the run: the strategy and why, and what it moves through memory.
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        Explanation::new(self.facts())
+    }
+
+    /// Likewise, with the time that it should take on a machine that was measured.
+    ///
+    /// It is that of a run whose output is fresh memory, and whose inputs are in no cache.
+    #[must_use]
+    pub fn explain_on(&self, machine: &Machine) -> Explanation {
+        let mut facts = self.facts();
+        facts.extend(self.traffic.iter().flat_map(|t| t.forecast(machine)));
+        Explanation::new(facts)
+    }
+
+    /// The strategy that runs.
+    #[must_use]
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
+    }
+
+    /// How the run is shared out, and among how many threads; `None`: it is not.
+    #[must_use]
+    pub fn split(&self) -> Option<(Split, usize)> {
+        self.split
+    }
+
+    /// Among how many threads it is shared out.
+    pub fn threads(&self) -> usize {
+        self.split.map_or(1, |(_, threads)| threads)
+    }
+
+    fn sharing(&self) -> String {
+        match self.split {
+            None => "no, one thread".into(),
+            Some((Split::Axis(axis), threads)) => {
+                format!("along axis {axis} of the updates, {threads} threads")
+            }
+            Some((Split::Updates, threads)) => {
+                format!("by updates, {threads} threads, all but one with a table of their own")
+            }
+            Some((Split::Owner, threads)) if self.strategy == Strategy::Partition => {
+                format!("{threads} threads that list a stretch each, and then join some blocks")
+            }
+            Some((Split::Owner, threads)) if self.strategy == Strategy::Grouped => {
+                format!("by destination, {threads} threads that take some of the groups each")
+            }
+            Some((Split::Owner, threads)) => {
+                let trial = match self.is_tried() {
+                    true => ", or one if a trial at the beginning says so",
+                    false => "",
+                };
+                format!("by destination, {threads} threads that each read the whole index{trial}")
+            }
+        }
+    }
+
+    /// Why this strategy.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        self.reason
+    }
+
+    /// Rows of updates: each goes to one place as a whole.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.cut.count()
+    }
+
+    /// Elements in a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.cut.width()
+    }
+
+    /// Which of the forms of destinations this is: `affine`, `rows`, `elements` or `runs`.
+    #[must_use]
+    pub fn form(&self) -> &'static str {
+        match (self.lookups, self.cut.width()) {
+            _ if self.strategy == Strategy::Runs => "runs",
+            (0, _) => "affine",
+            (_, 1) => "elements",
+            _ => "rows",
+        }
+    }
+
+    /// How often the updates or their indices are walked.
+    #[must_use]
+    pub fn passes(&self) -> usize {
+        let request = &self.request;
+        match self.strategy {
+            Strategy::Runs => 1 + usize::from(self.checks_first()),
+            Strategy::InOrder | Strategy::Tiled => {
+                1 + usize::from(self.checks_first())
+                    + usize::from(request.from_identity && !self.marks)
+            }
+            Strategy::DenseTable => 1,
+            Strategy::CompactTable | Strategy::Partition | Strategy::Grouped => 2,
+        }
+    }
+
+    /// Whether every index is checked before the first write, in a pass of its own.
+    pub(crate) fn checks_first(&self) -> bool {
+        let request = &self.request;
+        let unchecked = matches!(
+            self.strategy,
+            Strategy::InOrder | Strategy::Tiled | Strategy::Runs
+        );
+        request.visible && !request.proven && self.lookups > 0 && unchecked
+    }
+
+    /// Bytes of working memory beyond the inputs and the output, at most: of a run on one thread, with the tables of
+    /// the others.
+    #[must_use]
+    pub fn working_memory(&self) -> usize {
+        let row = self.table_row();
+        let convert = match self.src == self.dst {
+            true => 0,
+            false => (self.width().max(8192)).saturating_mul(self.dst.size()),
+        };
+        let table = match self.strategy {
+            Strategy::InOrder if self.marks => self.cut.cell_count / 8,
+            Strategy::InOrder | Strategy::Runs => 0,
+            Strategy::Tiled => tiles::LARGEST,
+            Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
+            Strategy::Partition => self.listed,
+            Strategy::Grouped => Groups::most(self.rows(), self.cut.cell_count),
+            Strategy::CompactTable => {
+                let touched = self.cut.cell_count.min(self.rows());
+                touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)
+            }
+        };
+        let private = match self.request.private {
+            true => self.cut.cell_count.saturating_mul(self.dst.size()),
+            false => 0,
+        };
+        let tables = match self.split {
+            Some((Split::Updates, threads)) => {
+                let cells = self.cut.cell_count.saturating_mul(self.width());
+                (threads - 1).saturating_mul(cells.saturating_mul(self.dst.size()))
+            }
+            _ => 0,
+        };
+        table
+            .saturating_add(convert)
+            .saturating_add(private)
+            .saturating_add(tables)
+    }
+
+    /// The same as names and values, for programs.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let combine = match self.request.combine {
+            Combine::Assign => "assign",
+            Combine::Sum => "sum",
+            Combine::Prod => "prod",
+            Combine::Sub => "sub",
+            Combine::Div => "div",
+            Combine::Min(_) => "min",
+            Combine::Max(_) => "max",
+        };
+        let reduction = if self.request.mean.is_some() {
+            "mean"
+        } else {
+            combine
+        };
+        let accumulator = match self.request.combine.folds() {
+            true => self.dst.accumulator(),
+            false => self.dst,
+        };
+        let mut facts = vec![
+            ("strategy", self.strategy.to_string()),
+            ("reason", self.reason.to_owned()),
+            ("destinations", self.form().to_owned()),
+            ("reduction", reduction.to_owned()),
+            ("dtype", self.dst.to_string()),
+            ("updates dtype", self.src.to_string()),
+            ("accumulator", accumulator.to_string()),
+            ("rows of updates", self.rows().to_string()),
+            ("elements in a row", self.width().to_string()),
+            ("rows of the destination", self.cut.cell_count.to_string()),
+            ("shared out", self.sharing()),
+            (
+                "passes over the updates or their index",
+                self.passes().to_string(),
+            ),
+            (
+                "index checked before the first write",
+                self.checks_first().to_string(),
+            ),
+            (
+                "working memory, at most",
+                bytes(self.working_memory() as u64),
+            ),
+        ];
+        if self.working_memory() > 0 {
+            facts.push(("working memory for", self.use_of_memory().to_owned()));
+        }
+        facts.extend(self.traffic.iter().flat_map(Traffic::facts));
+        facts
+    }
+
+    /// What most of the working memory is there for.
+    fn use_of_memory(&self) -> &'static str {
+        match (self.strategy, self.split) {
+            (_, Some((Split::Updates, _))) => "a table for each thread but one",
+            (Strategy::Grouped, _) => "the order of the updates by row, and what sorts them",
+            (Strategy::Partition, _) => "the updates listed by block of the destination",
+            (Strategy::DenseTable | Strategy::CompactTable, _) => "a table of running results",
+            (Strategy::Tiled, _) => "columns that are kept close together",
+            (Strategy::InOrder | Strategy::Runs, _) if self.request.private => {
+                "sums of updates alone"
+            }
+            (Strategy::InOrder | Strategy::Runs, _) if self.marks => {
+                "marks of the rows that are touched"
+            }
+            (Strategy::InOrder | Strategy::Runs, _) => {
+                "updates that are converted, a piece at a time"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.explain().fmt(f)
+    }
+}

@@ -1,0 +1,371 @@
+//! The cost model of a plan that owns its index: which way a run takes.
+
+use std::fmt;
+use std::str::FromStr;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::threads::available;
+
+/// A way to run a plan. Both give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Way {
+    /// The updates one after the other, as without a plan, but for the checks of the index.
+    InOrder,
+    /// Row by row of the destination: each takes all its updates and is written once.
+    Grouped,
+}
+
+impl Way {
+    /// Every way.
+    pub const ALL: [Self; 2] = [Self::InOrder, Self::Grouped];
+
+    /// The name by which it is shown and forced.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in-order",
+            Self::Grouped => "grouped",
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Way {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        let found = Self::ALL.into_iter().find(|w| w.name() == name);
+        found.ok_or_else(|| Problem::Value {
+            argument: "way".into(),
+            value: name.to_owned(),
+            expected: "it must be in-order or grouped".into(),
+        })
+    }
+}
+
+/// What the choice depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// Rows of updates.
+    pub updates: usize,
+    /// Rows of the destination, and those that are touched.
+    pub rows: usize,
+    pub touched: usize,
+    /// Bytes of a row that lie one after the other in the source; those of an element if it is all
+    /// there is of a row.
+    pub run: usize,
+    /// Bytes of all rows of updates.
+    pub bytes: usize,
+    /// Rows lie in so many pieces.
+    pub pieces: usize,
+    /// A row is a single element.
+    pub single: bool,
+    /// Updates of the row that takes most.
+    pub most: usize,
+    /// Rows that take many times as many updates as others, and how many.
+    pub hot: (usize, usize),
+    /// Updates lie in the order of their rows.
+    pub in_order: bool,
+    /// Different reductions that are asked for at once.
+    pub reductions: usize,
+    /// In order, the updates would go to a table first, for counts or for wide sums.
+    pub staged: bool,
+    /// Sums are wider than the elements.
+    pub widened: bool,
+    /// To join elements takes longer than to wait for them.
+    pub computes: bool,
+    /// In order, the whole destination would be gone over before or after the updates.
+    pub swept: bool,
+    /// Of a row's updates only the last one counts.
+    pub assigns: bool,
+    /// The positions of the winners are wanted as well.
+    pub positions: bool,
+    /// A grouped run gets so many.
+    pub threads: usize,
+}
+
+/// Runs with fewer bytes are over before anything could be gained.
+const WORTH: usize = 1 << 20;
+
+/// A run of a row as long as this is worth a random access to it, if several reductions share it.
+const SHARED: usize = 128;
+
+/// Rows in order that are longer than this are only grouped where their running row stays in registers.
+const LONG: usize = 256;
+
+/// Rows in order of so many bytes, none of which a cache still holds, are grouped to write each row of the destination once.
+const STREAM: usize = 128 << 20;
+
+/// A destination of so many bytes is not in the nearest caches,
+const APART: usize = 1 << 20;
+
+/// one of so many hardly in any,
+const OUTSIDE: usize = 16 << 20;
+
+/// and one of so many in none: each update reads and writes what lies far away. A source of so many is not either.
+const NOWHERE: usize = 32 << 20;
+
+/// Rows at random as long as this are read as fast as those one after the other.
+const WIDE: usize = 256;
+
+/// Shorter ones are worth it if counts are gathered in no table for it.
+const TABLED: usize = 64;
+
+/// A row with a larger part of the updates than one of so many is left to one thread for too long.
+const SHARE: usize = 8;
+
+/// Rows that take a larger part of the updates than one of so many, and are not [`OUTSIDE`], stay in a cache of one thread.
+const HOT_PART: usize = 4;
+
+/// Rows with fewer updates than this are over before the running row has paid,
+const FEW: usize = 4;
+
+/// but for these, where there would be a table.
+const PAIR: usize = 2;
+
+/// So many single elements of a row, one after the other, are reduced faster where it is known that they are. In fewer, where a
+/// row ends is foreseen wrongly too often; the loops that read an index do not care.
+const MANY: usize = 48;
+
+/// A table of this many bytes stays in the nearest caches.
+const NEAR: usize = 256 << 10;
+
+/// The table of a destination of so many bytes is in no cache. Before that, to read single updates at random costs up to six
+/// times as much as to write into the table at random.
+const FAR: usize = 64 << 20;
+
+/// The way of a run, and why.
+///
+/// Rows in order of their destinations are read one after the other either way; others at random
+/// where updates are grouped. Short ones cost more so than to write at random, unless it saves something.
+pub fn choose(work: &Work) -> (Way, &'static str) {
+    let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
+    if work.bytes < WORTH {
+        return (Way::InOrder, "there is little to do");
+    }
+    let gathers = !work.single || work.pieces == 1;
+    if work.assigns && gathers && work.touched <= work.updates / 2 {
+        return (Way::Grouped, "only the last update of each row is read");
+    }
+    if work.positions && gathers && (!work.single || work.in_order || destination > NEAR) {
+        return (
+            Way::Grouped,
+            "each row keeps its winners' positions in the nearest cache",
+        );
+    }
+    if work.swept && destination / 2 > work.bytes && work.pieces == 1 {
+        return (Way::Grouped, "only rows that take updates are gone over");
+    }
+    if work.single && work.pieces == 1 {
+        if work.in_order && !work.widened && work.updates / work.touched.max(1) >= MANY {
+            return (Way::Grouped, "the updates lie in the order of their rows");
+        }
+        if work.staged && destination > FAR {
+            return (Way::Grouped, "each row is reduced without a table");
+        }
+        return (Way::InOrder, "single updates are read one after the other");
+    }
+    if work.reductions > 1 && work.run >= SHARED {
+        return (
+            Way::Grouped,
+            "several reductions share the trip over the source",
+        );
+    }
+    let share = work.updates / work.touched.max(1);
+    if share < PAIR || work.single {
+        return (Way::InOrder, "rows are read one after the other");
+    }
+    let shared = work.most <= work.updates / SHARE;
+    if work.in_order {
+        let most = if work.widened { LONG } else { usize::MAX };
+        let counted = work.staged && (SHARED..=most).contains(&work.run);
+        let streams = shared && work.run >= LONG && work.bytes >= STREAM && share >= FEW;
+        return if counted && (share >= FEW || !work.widened) {
+            (Way::Grouped, "each row is reduced without a table")
+        } else if streams && !work.widened && !work.computes {
+            (Way::Grouped, "each row of the destination is written once")
+        } else {
+            (Way::InOrder, "rows are read one after the other")
+        };
+    }
+    if share < FEW {
+        return (Way::InOrder, "rows are read one after the other");
+    }
+    // Threads that read what each has for itself are in each other's way less than those that write.
+    let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
+    let (rows, updates) = work.hot;
+    let hot = rows.saturating_mul(work.bytes / work.updates.max(1));
+    let spread = updates <= work.updates / HOT_PART || hot >= OUTSIDE;
+    let enough = if work.staged && !work.widened && destination >= OUTSIDE {
+        TABLED
+    } else if several_threads || (spread && destination >= NOWHERE) {
+        SHARED
+    } else if spread && work.bytes >= 2 * NOWHERE && destination >= APART {
+        WIDE
+    } else {
+        usize::MAX
+    };
+    match work.run >= enough && shared && !work.computes {
+        true => (Way::Grouped, "each row of the destination is written once"),
+        false => (Way::InOrder, "rows are read one after the other"),
+    }
+}
+
+/// Bytes of updates that a thread must have: fewer are done before another one has woken up.
+const EACH: usize = 1 << 20;
+
+/// How many threads a grouped run, or a gather, of so many bytes gets.
+pub fn threads(bytes: usize) -> usize {
+    available().min(bytes / EACH).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Way, Work, choose};
+
+    /// Means of single float32 values in any order, into so many cells.
+    fn means(rows: usize) -> Work {
+        let updates = 100_000_000;
+        Work {
+            updates,
+            rows,
+            touched: rows,
+            run: 4,
+            bytes: 4 * updates,
+            pieces: 1,
+            single: true,
+            most: 100,
+            hot: (0, 0),
+            in_order: false,
+            reductions: 1,
+            staged: true,
+            widened: false,
+            computes: false,
+            swept: false,
+            assigns: false,
+            positions: false,
+            threads: 1,
+        }
+    }
+
+    #[test]
+    fn single_updates_are_grouped_where_no_cache_holds_a_table() {
+        assert_eq!(choose(&means(100_000)).0, Way::InOrder);
+        assert_eq!(choose(&means(16 << 20)).0, Way::InOrder);
+        assert_eq!(choose(&means((16 << 20) + 1)).0, Way::Grouped);
+    }
+
+    #[test]
+    fn updates_in_order_are_grouped_where_rows_have_many() {
+        let sorted = |touched, widened| Work {
+            touched,
+            in_order: true,
+            widened,
+            ..means(touched)
+        };
+        let (many, several) = (100_000_000 / 48, 100_000_000 / 47);
+        assert_eq!(choose(&sorted(many, false)).0, Way::Grouped);
+        assert_eq!(choose(&sorted(several, false)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(many, true)).0, Way::InOrder);
+    }
+
+    #[test]
+    fn rows_in_order_are_grouped_where_registers_hold_one() {
+        let sorted = |run| Work {
+            run,
+            single: false,
+            in_order: true,
+            ..means(1000)
+        };
+        assert_eq!(choose(&sorted(64)).0, Way::InOrder);
+        assert_eq!(choose(&sorted(128)).0, Way::Grouped);
+        assert_eq!(choose(&sorted(4096)).0, Way::Grouped);
+        let pairs = |rest| Work {
+            touched: 50_000_000,
+            ..rest
+        };
+        assert_eq!(choose(&pairs(sorted(128))).0, Way::Grouped);
+        let widened = |run| Work {
+            widened: true,
+            ..sorted(run)
+        };
+        assert_eq!(choose(&widened(256)).0, Way::Grouped);
+        assert_eq!(choose(&widened(257)).0, Way::InOrder);
+        assert_eq!(choose(&pairs(widened(128))).0, Way::InOrder);
+        // Sums that need no table, of many bytes.
+        let sums = |run, bytes| Work {
+            staged: false,
+            bytes,
+            ..sorted(run)
+        };
+        assert_eq!(choose(&sums(256, 128 << 20)).0, Way::Grouped);
+        assert_eq!(choose(&sums(255, 128 << 20)).0, Way::InOrder);
+        assert_eq!(choose(&sums(256, (128 << 20) - 1)).0, Way::InOrder);
+        assert_eq!(choose(&pairs(sums(256, 128 << 20))).0, Way::InOrder);
+    }
+
+    #[test]
+    fn rows_at_random_are_grouped_where_the_destination_is_far() {
+        let far = means(1000);
+        let rows = |rows, run| Work {
+            rows,
+            touched: rows,
+            run,
+            updates: 1 << 20,
+            bytes: run << 20,
+            most: 1 << 17,
+            single: false,
+            staged: false,
+            ..far
+        };
+        let way = |work| choose(&work).0;
+        assert_eq!(way(rows(4096, 256)), Way::Grouped);
+        assert_eq!(way(rows(4095, 256)), Way::InOrder);
+        assert_eq!(way(rows(1 << 18, 128)), Way::Grouped);
+        assert_eq!(way(rows((1 << 18) - 1, 128)), Way::InOrder);
+        let two = |rows| Work { threads: 2, ..rows };
+        assert_eq!(way(two(rows(8192, 128))), Way::Grouped);
+        assert_eq!(way(two(rows(8191, 128))), Way::InOrder);
+        assert_eq!(way(two(rows(1 << 18, 64))), Way::InOrder);
+        let wide = rows(1 << 18, 256);
+        let staged = Work {
+            staged: true,
+            ..rows(1 << 18, 64)
+        };
+        assert_eq!(way(staged), Way::Grouped);
+        assert_eq!(way(wide), Way::Grouped);
+        assert_eq!(
+            way(Work {
+                most: (1 << 17) + 1,
+                ..wide
+            }),
+            Way::InOrder
+        );
+        assert_eq!(
+            way(Work {
+                touched: (1 << 18) + 1,
+                ..wide
+            }),
+            Way::InOrder
+        );
+        // Hot rows stay in a cache; two threads that read in order would both read all.
+        let hot = |rows| Work {
+            hot: (rows, (1 << 18) + 1),
+            ..wide
+        };
+        assert_eq!(way(hot(1000)), Way::InOrder);
+        assert_eq!([way(two(hot(1000))), way(hot(1 << 16))], [Way::Grouped; 2]);
+        assert_eq!(
+            way(Work {
+                computes: true,
+                ..wide
+            }),
+            Way::InOrder
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Strategy.
+
+use std::fmt;
+use std::str::FromStr;
+use strew_kernel::error::Problem;
+
+/// A way to run a scatter. All of them give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// Each update goes straight into its cell, in order.
+    InOrder,
+    /// Updates are gathered in a private table with a row for each row of the destination.
+    DenseTable,
+    /// Likewise, with a row for each row of the destination that is touched.
+    CompactTable,
+    /// Elements along an axis go to some columns of their rows at a time, kept close together.
+    Tiled,
+    /// Updates are listed by block of the destination first, and then go straight into their cells.
+    Partition,
+    /// Updates are sorted by row of the destination, of which each takes all of its own and is written
+    /// once.
+    Grouped,
+    /// Each row of the destination is made at once, from rows that lie one after the other.
+    Runs,
+}
+
+impl Strategy {
+    /// Every strategy.
+    pub const ALL: [Self; 7] = [
+        Self::InOrder,
+        Self::DenseTable,
+        Self::CompactTable,
+        Self::Tiled,
+        Self::Partition,
+        Self::Grouped,
+        Self::Runs,
+    ];
+
+    /// The name by which it is shown and forced.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InOrder => "in-order",
+            Self::DenseTable => "dense-table",
+            Self::CompactTable => "compact-table",
+            Self::Tiled => "tiled",
+            Self::Partition => "partition",
+            Self::Grouped => "grouped",
+            Self::Runs => "runs",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = Problem;
+
+    fn from_str(name: &str) -> Result<Self, Problem> {
+        let found = Self::ALL.into_iter().find(|s| s.name() == name);
+        found.ok_or_else(|| Problem::Value {
+            argument: "strategy".into(),
+            value: name.to_owned(),
+            expected:
+                "it must be in-order, dense-table, compact-table, tiled, partition, grouped or \
+                       runs"
+                    .into(),
+        })
+    }
+}

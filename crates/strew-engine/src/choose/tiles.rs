@@ -1,0 +1,46 @@
+//! Tiles.
+
+use crate::exec::tiles::{CELLS_PER_UPDATE, LARGEST, NARROWEST, SPREAD, TILE, WIDEST};
+use crate::scatter::space::{Cut, Space};
+
+/// Whether tiles pay.
+pub(crate) fn pay(space: &Space<'_>, cut: &Cut, size: usize) -> bool {
+    let (Ok(width), [lookup]) = (columns(space, cut, size), &space.lookups[..]) else {
+        return false;
+    };
+    let (rows, stride) = space.dst[lookup.axis];
+    let on_a_column = cut.rows.iter().filter(|a| a.step.dst == 0);
+    let updates: usize = on_a_column.map(|a| a.len).product();
+    width >= NARROWEST
+        && rows.saturating_mul(width * size) <= LARGEST
+        && rows.saturating_mul(stride.unsigned_abs()) >= SPREAD
+        && updates.saturating_mul(CELLS_PER_UPDATE) >= rows
+}
+
+/// Columns of a tile of this cut, or why it has no tiles.
+pub(crate) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize, &'static str> {
+    let ([lookup], [outer @ .., last]) = (&space.lookups[..], &cut.rows[..]) else {
+        return Err("tiles take one index and two axes");
+    };
+    if cut.width() != 1 || last.step.dst == 0 || space.arg.is_some() {
+        return Err("only single elements, without positions, that lie in columns are tiled");
+    }
+    // Columns of a tile are cells of their own whatever the index says: the last axis walks along one
+    // of the destination that nobody else does.
+    let alone = space
+        .axes
+        .iter()
+        .rev()
+        .find(|a| a.len > 1)
+        .and_then(|a| a.onto);
+    let walked = space.axes.iter().filter(|a| a.onto == alone && a.len > 1);
+    if alone.is_none_or(|axis| axis == lookup.axis) || walked.count() != 1 {
+        return Err("the columns are not cells of their own");
+    }
+    if outer.iter().all(|a| a.step.dst != 0) {
+        return Err("no column gets more than one update");
+    }
+    let rows = space.dst[lookup.axis].0.max(1);
+    let fit = TILE / rows.saturating_mul(size).max(1);
+    Ok(fit.clamp(NARROWEST, WIDEST).min(last.len))
+}

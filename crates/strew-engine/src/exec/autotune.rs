@@ -1,0 +1,263 @@
+//! One thread or several, where nothing but a trial tells which is faster.
+//!
+//! A part by owner reads the whole index, and most of the source where rows are narrow. What another thread gains beside
+//! that depends on how near the destination's cache is, and on how much of the memory's bandwidth one core can use alone:
+//! there are machines where two threads need half the time, and others where they need twice as much. Both ways give the same
+//! bits, so a run may begin in one way and end in the other.
+//!
+//! To wake another thread takes as long as a short stretch of the work. So only the work of the parts is measured, from when all
+//! are awake; and if several threads were faster, they go on at once.
+
+use crate::choose::execution::Execution;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::exec::pass::{Before, Fault, Outputs, Part, share, unfit};
+use crate::scatter::space::Space;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::runtime::monitor::Monitor;
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DynView, DynViewMut};
+
+/// A way is tried with one of so many parts of the updates, at most,
+const TRIED: usize = 32;
+
+/// with so many bytes of them, and with so many rows: what those take is known well enough.
+const ENOUGH: usize = 4 << 20;
+
+const ENOUGH_ROWS: usize = 1 << 18;
+
+/// Bytes of a row, at most, for which another thread may be too many,
+const NARROW: usize = 64;
+
+/// and of sums, of which one thread does more in the same time.
+const NARROW_SUM: usize = 128;
+
+impl Execution {
+    /// Whether the run tries one thread and several, and goes on as was faster.
+    #[must_use]
+    pub fn is_tried(&self) -> bool {
+        let owned = matches!(self.split(), Some((Split::Owner, _)));
+        let most = match self.request.combine {
+            Combine::Sum => NARROW_SUM,
+            _ => NARROW,
+        };
+        let narrow = self.width().saturating_mul(self.sizes()[1]) <= most;
+        // What a run keeps to itself between its updates would be lost between two of them.
+        let alone = self.strategy() == Strategy::InOrder && !self.request.from_identity;
+        owned && narrow && alone && self.request.split.is_none()
+    }
+
+    /// The axis of the updates that is cut for the trial, and its length.
+    pub(crate) fn tried_along(&self, space: &Space<'_>, outputs: &Outputs<'_>) -> Option<usize> {
+        let plain = outputs.arg.is_none() && matches!(outputs.before, Before::Nothing);
+        let axis = space.axes.iter().position(|axis| axis.len > 1)?;
+        (plain && self.is_tried() && space.axes[axis].len >= TRIED).then_some(axis)
+    }
+
+    /// Runs the updates in stretches along an axis, the last of which is nearly all of them.
+    pub(crate) fn run_tried(
+        &self,
+        axis: usize,
+        (space, src, mut dst): (&Space<'_>, &DynView<'_>, DynViewMut<'_>),
+        (team, threads): (&Team, usize),
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let len = space.axes[axis].len;
+        let trial = Trial {
+            run: self,
+            axis,
+            updates: self.rows().saturating_mul(self.width()) as u64,
+            len: len as u64,
+            stop,
+        };
+        let rows = (self.rows() / len).max(1);
+        let bytes = rows
+            .saturating_mul(self.width())
+            .saturating_mul(self.sizes()[1]);
+        let enough = (ENOUGH / bytes.max(1)).min(ENOUGH_ROWS / rows);
+        let tried = (len / TRIED).min(enough.max(1));
+        let mut all = Part::whole(space, src, into(dst.reborrow()));
+        // After the first stretch cells are in the caches.
+        trial.run(&mut all, 0..tried, monitor)?;
+        let start = Instant::now();
+        trial.run(&mut all, tried..2 * tried, monitor)?;
+        let alone = start.elapsed();
+        let parts = all.split(Split::Owner, threads);
+        let meeting = Meeting::new(parts.len(), alone);
+        let rest = 4 * tried..len;
+        share(team, parts, monitor, |mut part, monitor| {
+            // Each part's cells come into the caches of its own core.
+            let warm = trial.run(&mut part, 2 * tried..3 * tried, monitor);
+            meeting.begin();
+            let start = Instant::now();
+            let done = warm.and_then(|()| trial.run(&mut part, 3 * tried..4 * tried, monitor));
+            match meeting.end(start) {
+                Choice::Together => done.and_then(|()| trial.run(&mut part, rest.clone(), monitor)),
+                Choice::Alone => done,
+            }
+        })?;
+        if meeting.choice() == Some(Choice::Together) {
+            return Ok(());
+        }
+        trial.run(&mut Part::whole(space, src, into(dst)), rest, monitor)
+    }
+}
+
+/// Into cells that are as they should be.
+fn into(dst: DynViewMut<'_>) -> Outputs<'_> {
+    Outputs {
+        dst,
+        arg: None,
+        before: Before::Nothing,
+        lists: None,
+    }
+}
+
+/// What the stretches of a run have in common.
+struct Trial<'t> {
+    run: &'t Execution,
+    axis: usize,
+    updates: u64,
+    /// The length of the axis.
+    len: u64,
+    stop: &'t AtomicBool,
+}
+
+impl Trial<'_> {
+    /// Updates before a place on the axis.
+    fn before(&self, at: usize) -> u64 {
+        self.updates / self.len * at as u64
+    }
+
+    /// Runs a stretch of a part on this thread.
+    fn run(
+        &self,
+        part: &mut Part<'_, '_>,
+        stretch: Range<usize>,
+        monitor: Option<&dyn Monitor>,
+    ) -> Result<(), Fault> {
+        let space = part.space.stretch(self.axis, stretch.start, stretch.len());
+        let src = part.src.narrow(self.axis, stretch.start, stretch.len());
+        let (space, src) = space.zip(src).ok_or_else(unfit)?;
+        let checked = |updates| if self.run.checks_first() { updates } else { 0 };
+        let watched = monitor.map(|monitor| Stretch {
+            monitor,
+            before: checked(self.updates) + self.before(stretch.start),
+            checked: checked(self.before(stretch.len())),
+            total: checked(self.updates) + self.updates,
+        });
+        let monitor = watched.as_ref().map(|m| m as &dyn Monitor);
+        let (cut, outputs) = (space.cut(), into(part.dst.reborrow()));
+        let done = self
+            .run
+            .run_serial(&space, &cut, &src, outputs, monitor, self.stop);
+        if done.is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+}
+
+/// How a run goes on after the trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Alone,
+    Together,
+}
+
+/// Where the parts of a run wait for each other, before and after their stretch of the trial, and choose.
+#[derive(Debug)]
+struct Meeting {
+    /// If the parts take less than this, added up, they are faster than one thread. The longest one would not tell: the cut is even
+    /// for the whole run, but a stretch of a sorted index is all of one part.
+    enough: Duration,
+    /// Parts that have yet to come, and those that have yet to be done with the stretch.
+    missing: AtomicUsize,
+    working: AtomicUsize,
+    /// Nanoseconds that the parts took, one after another.
+    taken: AtomicU64,
+    /// What is chosen first is chosen for all.
+    chosen: OnceLock<Choice>,
+}
+
+impl Meeting {
+    /// Who comes later than this, and than by all of a stretch before, has no processor to run on.
+    const PATIENCE: Duration = Duration::from_micros(500);
+
+    /// Of so many parts, where one thread takes `alone` for the whole stretch.
+    fn new(parts: usize, alone: Duration) -> Self {
+        Self {
+            enough: alone.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)),
+            missing: AtomicUsize::new(parts),
+            working: AtomicUsize::new(parts),
+            taken: AtomicU64::new(0),
+            chosen: OnceLock::new(),
+        }
+    }
+
+    /// Waits for the other parts.
+    fn begin(&self) {
+        self.missing.fetch_sub(1, Ordering::Relaxed);
+        let (here, patience) = (Instant::now(), Self::PATIENCE.max(self.enough));
+        while self.missing.load(Ordering::Relaxed) > 0 && self.choice().is_none() {
+            if here.elapsed() > patience {
+                self.choose(Choice::Alone);
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Waits until a choice has been made, after a stretch that this part began at `start`.
+    fn end(&self, start: Instant) -> Choice {
+        let taken = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.taken.fetch_add(taken, Ordering::Relaxed);
+        if self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let taken = Duration::from_nanos(self.taken.load(Ordering::Relaxed));
+            self.choose(match taken < self.enough {
+                true => Choice::Together,
+                false => Choice::Alone,
+            });
+        }
+        loop {
+            if let Some(choice) = self.choice() {
+                return choice;
+            }
+            if start.elapsed() > self.enough {
+                self.choose(Choice::Alone);
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Chooses, unless somebody else has.
+    fn choose(&self, choice: Choice) {
+        let _ = self.chosen.set(choice);
+    }
+
+    fn choice(&self) -> Option<Choice> {
+        self.chosen.get().copied()
+    }
+}
+
+/// Who watches the whole run, told of a stretch of it.
+struct Stretch<'m> {
+    monitor: &'m dyn Monitor,
+    /// Updates that had been handled when it began.
+    before: u64,
+    /// Its own that count as checked before.
+    checked: u64,
+    total: u64,
+}
+
+impl Monitor for Stretch<'_> {
+    fn progress(&self, done: u64, _total: u64) -> bool {
+        let done = self.before + done.saturating_sub(self.checked);
+        self.monitor.progress(done.min(self.total), self.total)
+    }
+}

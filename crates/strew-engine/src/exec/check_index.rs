@@ -1,0 +1,110 @@
+//! Every index value, checked before the first write that the caller can see.
+
+use crate::choose::lookers::lookers;
+use crate::exec::pass::Fault;
+use crate::scatter::bounds::Bounds;
+use crate::scatter::space::Space;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::DynView;
+
+/// Bytes of an index that a thread must have which does nothing but look at it.
+pub(crate) const LOOKED_AT: usize = 4 << 20;
+
+/// Checks the whole index, some stretches of it at a time by the run's team; values that are repeated, once. A run that is not
+/// `shared` out, be it for the order of its sums, need not be alone with this: unless it was told so, a team is called for it.
+///
+/// `passes` is how many passes the run takes in all, of which this is the first.
+pub(crate) fn check(
+    space: &Space<'_>,
+    shared: Option<(&Team, usize)>,
+    told: bool,
+    passes: usize,
+    monitor: Option<&dyn Monitor>,
+) -> Result<(), Fault> {
+    let stop = AtomicBool::new(false);
+    for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
+        let index = lookup.index.without_repeats();
+        let threads = match shared {
+            Some((_, threads)) => threads,
+            None if told => 1,
+            None => lookers(index.len().saturating_mul(index.dtype().size())),
+        };
+        let called = (shared.is_none() && threads > 1)
+            .then(|| Team::new(threads))
+            .flatten();
+        let team = shared.map(|(team, _)| team).or(called.as_ref());
+        let stretches = index.stretches(threads);
+        let mut faults: SmallVec<[Result<(), Fault>; 1]> =
+            stretches.iter().map(|_| Ok(())).collect();
+        let bounds = space.bounds;
+        let look = |stretch: &DynView<'_>, monitor| {
+            let total = (stretch.len() as u64).saturating_mul(passes as u64);
+            let progress = Progress::new(monitor, &stop, 0, total);
+            let done = stretch_is_inside(stretch, bounds, rule.size, progress);
+            if done.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            done
+        };
+        let each = stretches.iter().zip(&mut faults);
+        match team {
+            None => each.for_each(|(stretch, fault)| *fault = look(stretch, monitor)),
+            Some(team) => team.share(
+                each,
+                |(stretch, fault)| *fault = look(stretch, monitor),
+                |(stretch, fault)| *fault = look(stretch, None),
+            ),
+        }
+        Fault::first(faults)?;
+    }
+    Ok(())
+}
+
+/// Whether every index into axes without cells leaves its update out; one that is an error is still one.
+pub(crate) fn all_left_out(space: &Space<'_>) -> Result<(), Fault> {
+    let bounds = space.bounds;
+    let mut each = space.lookups.iter().zip(space.rules());
+    let out = each.all(|(lookup, rule)| {
+        bounds.drops() && bounds.all_valid(&lookup.index.without_repeats(), rule.size, |_| true)
+    });
+    match out {
+        true => Ok(()),
+        false => Err(Fault::OutOfBounds),
+    }
+}
+
+fn stretch_is_inside(
+    stretch: &DynView<'_>,
+    bounds: Bounds,
+    size: usize,
+    mut progress: Progress<'_>,
+) -> Result<(), Fault> {
+    let mut stopped = false;
+    let inside = bounds.all_valid(stretch, size, |count| {
+        stopped = !progress.step(count);
+        !stopped
+    });
+    match (inside, stopped) {
+        (true, _) => Ok(()),
+        (false, true) => Err(Problem::Interrupted.into()),
+        (false, false) => Err(Fault::OutOfBounds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LOOKED_AT;
+    use crate::choose::lookers::lookers;
+
+    #[test]
+    fn an_index_that_is_small_is_looked_at_by_the_calling_thread() {
+        assert_eq!(lookers(0), 1);
+        assert_eq!(lookers(2 * LOOKED_AT - 1), 1);
+        // Another test may set how many threads there are meanwhile.
+        assert!((1..=2).contains(&lookers(2 * LOOKED_AT)));
+    }
+}

@@ -1,0 +1,135 @@
+//! The run of a gather: a scatter's walk from the places to the updates.
+
+use crate::choose::execution::Execution;
+use crate::choose::plan_cost::threads;
+use crate::choose::split::Split;
+use crate::exec::check_index::all_left_out;
+use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
+use crate::scatter::bounds::Reader;
+use crate::scatter::space::{Cut, Space};
+use std::sync::atomic::{AtomicBool, Ordering};
+use strew_kernel::copy::take_walk::Fetch;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Watch};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DynView, DynViewMut};
+
+/// How a gather is shared out: along the outermost axis that has enough for every thread.
+pub(crate) fn split(
+    space: &Space<'_>,
+    asked: Option<(Split, usize)>,
+    size: usize,
+) -> Result<Option<(Split, usize)>, Problem> {
+    let Some((split, parts)) = asked else {
+        let lens = space.axes.iter().map(|axis| axis.len);
+        let threads = threads(lens.clone().fold(size, usize::saturating_mul));
+        let axis = lens.clone().position(|len| len >= threads);
+        return Ok(axis
+            .filter(|_| threads > 1)
+            .map(|axis| (Split::Axis(axis), threads)));
+    };
+    let why = match split {
+        Split::Axis(axis) if axis < space.axes.len() => return Ok(Some((split, parts))),
+        Split::Axis(_) => "the updates have no such axis",
+        Split::Owner | Split::Updates => "each element of a gather has a place of its own",
+    };
+    Err(Problem::Strategy {
+        strategy: split.name(),
+        why,
+    })
+}
+
+/// One part of a run: some of the elements.
+struct Part<'p, 'i> {
+    space: Space<'i>,
+    output: DynViewMut<'p>,
+    done: Result<(), Fault>,
+}
+
+impl Execution {
+    /// Copies the cells of `input` that the space names to `output`, which has the shape of the updates.
+    pub fn gather(
+        &self,
+        space: &Space<'_>,
+        input: &DynView<'_>,
+        output: DynViewMut<'_>,
+    ) -> Result<(), Fault> {
+        if space.is_empty() {
+            return Ok(());
+        }
+        if space.rules().iter().any(|rule| rule.size == 0) {
+            return all_left_out(space);
+        }
+        let watch = Watch::take();
+        let stop = AtomicBool::new(false);
+        let team = self.split().and_then(|(_, threads)| Team::new(threads));
+        let (Some(team), Some((Split::Axis(axis), threads))) = (team, self.split()) else {
+            let monitor = watch.monitor();
+            return self.fetch(space, &self.cut, input, output, monitor, &stop);
+        };
+        let mut parts = parts(space, output, axis, threads).ok_or_else(unfit)?;
+        let one = |part: &mut Part<'_, '_>, monitor: Option<&dyn Monitor>| {
+            let output = part.output.reborrow();
+            let cut = part.space.cut();
+            part.done = self.fetch(&part.space, &cut, input, output, monitor, &stop);
+            if part.done.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        team.share(
+            parts.iter_mut(),
+            |part| one(part, watch.monitor()),
+            |part| one(part, None),
+        );
+        Fault::first(parts.into_iter().map(|part| part.done))
+    }
+
+    fn fetch(
+        &self,
+        space: &Space<'_>,
+        cut: &Cut,
+        input: &DynView<'_>,
+        mut output: DynViewMut<'_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let rules = space.rules();
+        let terms = terms(space, cut);
+        let fetch = Fetch::new(&unnumbered(cut, &terms), input, &mut output).ok_or_else(unfit)?;
+        let mut pass = Pass {
+            reader: Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut,
+                origin: &[],
+            },
+            walk: fetch.walk(),
+            progress: &mut self.progress(cut, monitor, stop),
+        };
+        pass.each(|block| fetch.run(block))
+    }
+}
+
+/// The elements and their places, cut along an axis into as many parts, or fewer.
+fn parts<'p, 'i>(
+    space: &Space<'i>,
+    mut rest: DynViewMut<'p>,
+    axis: usize,
+    count: usize,
+) -> Option<Vec<Part<'p, 'i>>> {
+    let len = space.axes[axis].len;
+    let count = count.clamp(1, len);
+    let mut parts = Vec::with_capacity(count);
+    let mut from = 0;
+    for n in 1..=count {
+        let end = n * len / count;
+        let (output, others) = rest.split_at(axis, end - from)?;
+        parts.push(Part {
+            space: space.stretch(axis, from, end - from)?,
+            output,
+            done: Ok(()),
+        });
+        (rest, from) = (others, end);
+    }
+    Some(parts)
+}

@@ -1,0 +1,303 @@
+//! Runs of a plan that owns its index: group by group, and back again.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use strew_kernel::copy::take;
+use strew_kernel::copy::take::gather;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::segment::accumulator::{Fold, Take};
+use strew_kernel::segment::arg_backward;
+use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::reduce::{Grouped, is_past_caches};
+use strew_kernel::segment::row_ids::Numbers;
+use strew_kernel::tensor::{DynTensor, DynView, DynViewMut};
+use strew_kernel::update::in_place::clear;
+
+/// One part of a run: some of the work, and the outputs that it alone writes.
+struct Part<'o> {
+    range: Range<usize>,
+    first_row: usize,
+    outputs: Vec<DynViewMut<'o>>,
+}
+
+/// What a run by groups makes of each row's updates.
+pub struct Reductions<'r> {
+    pub folds: &'r [Fold],
+    /// One for each output,
+    pub takes: &'r [Take],
+    /// and one more output if positions are wanted: those of the winners, or this where there is none.
+    pub none: Option<i64>,
+    /// Outputs hold anything: rows that take no update are cleared.
+    pub clears: bool,
+}
+
+/// Reduces the groups into the outputs, shared out among so many threads.
+///
+/// # Errors
+/// As [`Grouped::run`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
+/// outputs yet.
+pub fn reduce(
+    groups: &Groups,
+    what: &Reductions<'_>,
+    axis: usize,
+    src: &DynView<'_>,
+    outputs: Vec<DynViewMut<'_>>,
+    threads: usize,
+    visible: bool,
+) -> Result<(), Problem> {
+    let bytes = outputs.iter().map(|o| o.len() * o.dtype().size()).sum();
+    let parts = split_groups(groups, outputs, axis, &balanced(groups, threads));
+    let grouped = Grouped {
+        groups,
+        folds: what.folds,
+        takes: what.takes,
+        none: what.none,
+        axis,
+        past_caches: is_past_caches(bytes),
+    };
+    let elements = src.len() as u64;
+    share(parts, threads, visible, elements, |part, step| {
+        let first_row = part.first_row;
+        if what.clears {
+            clear_untouched(groups, axis, part);
+        }
+        grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
+    })
+}
+
+/// To clear a row by itself takes as long as to clear so many bytes in one piece.
+const CLEARED_FOR: usize = 1024;
+
+/// Whether so many rows without updates are rather cleared one by one than an output of so many bytes as a whole.
+pub(crate) fn are_few(untouched: usize, bytes: usize) -> bool {
+    untouched.saturating_mul(CLEARED_FOR) <= bytes
+}
+
+/// Clears the rows of a part's outputs that take no update.
+fn clear_untouched(groups: &Groups, axis: usize, part: &mut Part<'_>) {
+    let first = part.first_row;
+    let touched = |&group: &usize| groups.start(group) < groups.start(group + 1);
+    let touched = || {
+        part.range
+            .clone()
+            .filter(touched)
+            .map(|g| groups.row(g) - first)
+    };
+    for output in &mut part.outputs {
+        let end = output.shape()[axis];
+        let mut next = 0;
+        for row in touched().chain([end]) {
+            if next < row {
+                let above = output.reborrow().split_at(axis, next);
+                let between = above.and_then(|(_, above)| above.split_at(axis, row - next));
+                if let Some((mut between, _)) = between {
+                    clear(&mut between);
+                }
+            }
+            next = row + 1;
+        }
+    }
+}
+
+/// Cuts of the groups into as many parts as there are threads.
+fn balanced(groups: &Groups, threads: usize) -> Vec<usize> {
+    // A row costs something even if little goes there.
+    let weight = |group: usize| groups.start(group) + group;
+    let total = weight(groups.len());
+    let cuts = (1..threads).map(|n| {
+        let wanted = total / threads * n;
+        partition_point(groups.len(), |group| weight(group) < wanted)
+    });
+    cuts.collect()
+}
+
+/// A new matrix with a row for each update, whose elements are those of `values` that the update has won: matrices
+/// of a row for each row of the groups, of values and the numbers of their winners. Every update is in a group.
+///
+/// # Errors
+/// As [`arg_backward::handed_back`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+pub fn hand_back(
+    groups: &Groups,
+    values: &DynView<'_>,
+    winners: &DynView<'_>,
+) -> Result<DynTensor, Problem> {
+    let width = values.shape().last().copied().unwrap_or(0);
+    let mut made = DynTensor::scratch(values.dtype(), &[groups.updates(), width])?;
+    let threads = crate::choose::plan_cost::threads(made.as_bytes().len());
+    let elements = groups.updates().saturating_mul(width);
+    let cuts = balanced(groups, threads);
+    let parts = arg_backward::handed_back(groups, values, winners, &mut made, &cuts)?;
+    share(parts, threads, false, elements as u64, |part, step| {
+        Ok(part.run(step))
+    })?;
+    Ok(made)
+}
+
+/// Copies the last update of each group into its row of `output`, shared out among so many threads.
+///
+/// # Errors
+/// As [`take::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the output
+/// yet.
+pub fn last(
+    groups: &Groups,
+    axis: usize,
+    src: &DynView<'_>,
+    output: DynViewMut<'_>,
+    threads: usize,
+    visible: bool,
+) -> Result<(), Problem> {
+    let cuts: Vec<usize> = (1..threads).map(|n| groups.len() / threads * n).collect();
+    let parts = split_groups(groups, vec![output], axis, &cuts);
+    share(
+        parts,
+        threads,
+        visible,
+        groups.len() as u64,
+        |part, step| {
+            let [output] = part.outputs.as_mut_slice() else {
+                return Ok(true);
+            };
+            let range = part.range.clone();
+            take::last(groups, range, src, output, part.first_row, axis, step)
+        },
+    )
+}
+
+/// A new tensor of the rows of `input` that the numbers name, one after the other along an axis that is there; zeros for
+/// numbers that name no row. `all`: there are none of those. `threads` says among how many threads a run of so many bytes is
+/// shared out.
+///
+/// # Errors
+/// As [`gather`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+pub fn picked(
+    numbers: &Numbers,
+    all: bool,
+    axis: usize,
+    input: &DynView<'_>,
+    threads: impl Fn(usize) -> usize,
+) -> Result<DynTensor, Problem> {
+    let rows = numbers.len();
+    let mut shape = input.dims();
+    shape[axis] = rows;
+    let mut made = match all {
+        true => DynTensor::scratch(input.dtype(), &shape)?,
+        false => DynTensor::zeros(input.dtype(), &shape)?,
+    };
+    let threads = threads(made.as_bytes().len());
+    let cuts: Vec<usize> = (1..threads).map(|n| rows / threads * n).collect();
+    let parts = split(vec![made.view_mut()], axis, rows, &cuts, |row| row);
+    share(parts, threads, false, rows as u64, |part, step| {
+        let [output] = part.outputs.as_mut_slice() else {
+            return Ok(true);
+        };
+        gather(numbers, part.range.clone(), input, output, axis, step)
+    })?;
+    Ok(made)
+}
+
+/// The first number below `end` for which `before` is false.
+pub(crate) fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match before(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+/// Cuts outputs along an axis at the rows of the groups `cuts`.
+fn split_groups<'o>(
+    groups: &Groups,
+    outputs: Vec<DynViewMut<'o>>,
+    axis: usize,
+    cuts: &[usize],
+) -> Vec<Part<'o>> {
+    let row_of = |group: usize| match group < groups.len() {
+        true => groups.row(group),
+        false => groups.size(),
+    };
+    split(outputs, axis, groups.len(), cuts, row_of)
+}
+
+/// Cuts outputs along an axis at the rows where the pieces of work `cuts` begin.
+fn split<'o>(
+    mut outputs: Vec<DynViewMut<'o>>,
+    axis: usize,
+    end: usize,
+    cuts: &[usize],
+    row_of: impl Fn(usize) -> usize,
+) -> Vec<Part<'o>> {
+    let mut parts = Vec::with_capacity(cuts.len() + 1);
+    let (mut from, mut first_row) = (0, 0);
+    for &cut in cuts {
+        let row = row_of(cut);
+        if cut <= from || cut >= end || row <= first_row {
+            continue;
+        }
+        let halves = outputs.into_iter().map(|output| {
+            let halves = output.split_at(axis, row - first_row);
+            halves.expect("the cut is on the axis")
+        });
+        let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
+        parts.push(Part {
+            range: from..cut,
+            first_row,
+            outputs: low,
+        });
+        (outputs, from, first_row) = (high, cut, row);
+    }
+    parts.push(Part {
+        range: from..end,
+        first_row,
+        outputs,
+    });
+    parts
+}
+
+/// Does the parts, telling the calling thread's monitor how far its own is.
+fn share<P: Send>(
+    parts: Vec<P>,
+    threads: usize,
+    visible: bool,
+    total: u64,
+    work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
+) -> Result<(), Problem> {
+    let watch = Watch::take();
+    let stop = AtomicBool::new(false);
+    let mut parts: Vec<(P, Result<bool, Problem>)> =
+        parts.into_iter().map(|part| (part, Ok(true))).collect();
+    let one = |(part, done): &mut (P, Result<bool, Problem>), monitor: Option<&dyn Monitor>| {
+        let _floats = DefaultFloats::enter();
+        let mut progress = Progress::new(monitor, &stop, 0, total);
+        if visible {
+            progress.writes_are_visible();
+        }
+        *done = work(part, &mut |more| progress.step(more));
+        if !matches!(done, Ok(true)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let team = (parts.len() > 1).then(|| Team::new(threads)).flatten();
+    match team {
+        None => parts.iter_mut().for_each(|part| one(part, watch.monitor())),
+        Some(team) => team.share(
+            parts.iter_mut(),
+            |part| one(part, watch.monitor()),
+            |part| one(part, None),
+        ),
+    }
+    let mut through = true;
+    for (_, done) in parts {
+        through &= done?;
+    }
+    match through {
+        true => Ok(()),
+        false => Err(Problem::Interrupted),
+    }
+}

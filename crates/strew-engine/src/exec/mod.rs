@@ -1,0 +1,15 @@
+//! How to do it: facts about the updates, the strategy that they lead to, and its run.
+
+pub mod autotune;
+pub mod by_updates;
+pub mod check_index;
+pub mod gather;
+pub mod grouped;
+pub mod init;
+pub mod partition;
+pub mod pass;
+pub mod run;
+pub mod segments;
+pub mod split;
+pub mod tiles;
+pub mod wide_table;

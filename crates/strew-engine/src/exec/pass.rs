@@ -1,0 +1,396 @@
+//! Pass.
+
+use crate::choose::split::Split;
+use crate::exec::split::{SAMPLE, SAMPLED};
+use crate::scatter::bounds::Reader;
+use crate::scatter::space::{Cut, Space};
+use smallvec::SmallVec;
+use std::sync::atomic::AtomicBool;
+use strew_kernel::bucket::cached::Lists;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DynView, DynViewMut};
+use strew_kernel::update::in_place::Direct;
+use strew_kernel::update::lazy_init::Fresh;
+use strew_kernel::walk::Walk;
+use strew_kernel::walk::cursor::{Block, Cursor};
+use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
+
+/// Who works, and who watches.
+pub(crate) struct Crew<'c> {
+    pub(crate) team: Option<&'c Team>,
+    pub(crate) threads: usize,
+    pub(crate) monitor: Option<&'c dyn Monitor>,
+    pub(crate) stop: &'c AtomicBool,
+}
+
+impl Crew<'_> {
+    /// Does the pieces of work, telling the one that is done here from the others.
+    pub(crate) fn share<T: Send>(
+        &self,
+        pieces: impl IntoIterator<Item = T>,
+        work: impl Fn(T, Option<&dyn Monitor>) + Sync,
+    ) {
+        match self.team {
+            None => pieces.into_iter().for_each(|p| work(p, self.monitor)),
+            Some(team) => team.share(pieces, |p| work(p, self.monitor), |p| work(p, None)),
+        }
+    }
+}
+
+/// Whether there is something to run at all.
+pub(crate) fn runs(space: &Space<'_>) -> bool {
+    !space.is_empty() && space.rules().iter().all(|rule| rule.size > 0)
+}
+
+/// The updates cut into stretches, one after the other in their order.
+pub(crate) fn stretches<'i, 's>(
+    space: &Space<'i>,
+    src: &DynView<'s>,
+    count: usize,
+) -> Vec<(Space<'i>, DynView<'s>)> {
+    let outermost = space.axes.iter().position(|a| a.len > 1);
+    let cuts = outermost.and_then(|axis| {
+        let len = space.axes[axis].len;
+        let parts = count.clamp(1, len);
+        let ends = (0..parts).map(|n| (n * len / parts, (n + 1) * len / parts));
+        ends.map(|(from, to)| {
+            space
+                .stretch(axis, from, to - from)
+                .zip(src.narrow(axis, from, to - from))
+        })
+        .collect()
+    });
+    cuts.unwrap_or_else(|| vec![(space.clone(), src.clone())])
+}
+
+/// Why a run stopped.
+#[derive(Debug)]
+pub enum Fault {
+    /// Some index value names no cell.
+    OutOfBounds,
+    Problem(Problem),
+}
+
+impl Fault {
+    /// The fault that made the others stop, if there is one.
+    pub(crate) fn first(faults: impl IntoIterator<Item = Result<(), Self>>) -> Result<(), Self> {
+        let interrupted = |f: &Self| matches!(f, Self::Problem(Problem::Interrupted));
+        let faults: Vec<Self> = faults.into_iter().filter_map(Result::err).collect();
+        let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);
+        faults.into_iter().nth(cause).map_or(Ok(()), Err)
+    }
+}
+
+impl From<OutOfBounds> for Fault {
+    fn from(_: OutOfBounds) -> Self {
+        Self::OutOfBounds
+    }
+}
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+/// Where a run writes.
+pub struct Outputs<'o> {
+    pub dst: DynViewMut<'o>,
+    /// Positions of winners: one per cell, of the destination's shape.
+    pub arg: Option<DynViewMut<'o>>,
+    pub before: Before<'o>,
+    /// Where in which block of the destination the updates go, if that is known.
+    pub lists: Option<&'o Lists>,
+}
+
+/// What is to be done about a destination before the first update.
+#[derive(Clone, Copy)]
+pub enum Before<'o> {
+    /// Nothing: it is as it should be.
+    Nothing,
+    /// It holds anything, and should be zeros: of a run that [begins those](Execution::begins_zeros).
+    Zeros,
+    /// Likewise, it should be this: of a run that [begins blocks](Execution::begins_blocks).
+    Blocks(&'o Fresh<'o>),
+}
+
+/// Does the work of each part on a thread; that of the first one, on this thread, is watched.
+pub(crate) fn share<'p, 'i>(
+    team: &Team,
+    parts: Vec<Part<'p, 'i>>,
+    monitor: Option<&dyn Monitor>,
+    run: impl Fn(Part<'p, 'i>, Option<&dyn Monitor>) -> Result<(), Fault> + Sync,
+) -> Result<(), Fault> {
+    let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
+    let pieces = parts.into_iter().zip(&mut faults);
+    team.share(
+        pieces,
+        |(part, fault)| *fault = run(part, monitor),
+        |(part, fault)| *fault = run(part, None),
+    );
+    Fault::first(faults)
+}
+
+/// What the index values of a row add to its offset.
+pub(crate) fn terms(space: &Space<'_>, cut: &Cut) -> SmallVec<[Term; 2]> {
+    let terms = space.lookups.iter().zip(&cut.lookup_aux);
+    terms
+        .map(|(lookup, &aux)| Term {
+            limit: lookup.limit,
+            from: lookup.from,
+            len: space.dst[lookup.axis].0,
+            dst: space.dst[lookup.axis].1,
+            aux,
+            drop: space.bounds.drops(),
+        })
+        .collect()
+}
+
+/// What a run goes over, if nobody asks for numbers of the destination's rows.
+pub(crate) fn unnumbered<'g>(cut: &'g Cut, terms: &'g [Term]) -> Geometry<'g> {
+    Geometry {
+        rows: &cut.rows,
+        terms,
+        window: &cut.window,
+        cells: &[],
+        numbers: false,
+        start: cut.start,
+        cell_start: cut.cell_start,
+    }
+}
+
+/// The walk would leave its memory: no dialect lets that come so far.
+pub(crate) fn unfit() -> Fault {
+    Fault::Problem(Problem::Layout {
+        argument: "destination".into(),
+        why: "its updates would leave it, or it overlaps itself or them".into(),
+    })
+}
+
+/// A walk with its index and its monitor: what every pass goes over.
+pub(crate) struct Pass<'p, 'a, 'm> {
+    pub(crate) reader: Reader<'p, 'p>,
+    pub(crate) walk: &'p Walk<'a>,
+    pub(crate) progress: &'p mut Progress<'m>,
+}
+
+impl Pass<'_, '_, '_> {
+    /// Joins all updates into their cells.
+    pub(crate) fn join(&mut self, direct: &mut Direct) -> Result<(), Fault> {
+        self.join_from(Cursor::new(self.walk), direct)
+    }
+
+    /// Likewise, those from a place on.
+    pub(crate) fn join_from(
+        &mut self,
+        mut cursor: Cursor<'_, '_>,
+        direct: &mut Direct,
+    ) -> Result<(), Fault> {
+        let walk = self.walk;
+        if direct.has_lines(&cursor, &self.reader) {
+            loop {
+                let done = direct.run_lines(&mut cursor, &self.reader)?;
+                if !self.step(done)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.each_from(cursor, |block| direct.run(walk, block))
+    }
+
+    pub(crate) fn each(&mut self, work: impl FnMut(&mut Block)) -> Result<(), Fault> {
+        self.each_from(Cursor::new(self.walk), work)
+    }
+
+    /// Goes on from a place.
+    fn each_from(
+        &mut self,
+        mut cursor: Cursor<'_, '_>,
+        mut work: impl FnMut(&mut Block),
+    ) -> Result<(), Fault> {
+        let mut block = Block::new();
+        block.make_room(&cursor);
+        loop {
+            let taken = cursor.next(&mut block, &self.reader)?;
+            if taken == 0 {
+                return Ok(());
+            }
+            work(&mut block);
+            self.step(taken)?;
+        }
+    }
+
+    /// So many rows are done; false if there are no more.
+    pub(crate) fn step(&mut self, rows: usize) -> Result<bool, Fault> {
+        match rows == 0 || self.progress.step(rows.saturating_mul(self.walk.width())) {
+            true => Ok(rows > 0),
+            false => Err(Problem::Interrupted.into()),
+        }
+    }
+}
+
+/// One part of a run.
+pub(crate) struct Part<'p, 'i> {
+    pub(crate) space: Space<'i>,
+    pub(crate) src: DynView<'p>,
+    pub(crate) dst: DynViewMut<'p>,
+    pub(crate) arg: Option<DynViewMut<'p>>,
+}
+
+impl<'p, 'i> Part<'p, 'i> {
+    pub(crate) fn whole(space: &Space<'i>, src: &DynView<'p>, outputs: Outputs<'p>) -> Self {
+        Self {
+            space: space.clone(),
+            src: src.clone(),
+            dst: outputs.dst,
+            arg: outputs.arg,
+        }
+    }
+
+    /// As many parts as asked for, or fewer.
+    pub(crate) fn split(self, split: Split, parts: usize) -> Vec<Self> {
+        match split {
+            Split::Axis(k) => {
+                let most = self.space.axes[k].len.max(1);
+                self.along(k, parts.min(most))
+            }
+            Split::Owner => self.by_owner(parts.min(SAMPLE[0])),
+            Split::Updates => unreachable!("its parts share the destination"),
+        }
+    }
+
+    fn along(mut self, k: usize, parts: usize) -> Vec<Self> {
+        let mut done = Vec::with_capacity(parts);
+        for left in (2..=parts).rev() {
+            let size = self.space.axes[k].len;
+            match self.cut_axis(k, (size / left).max(1).min(size)) {
+                Ok((part, rest)) => {
+                    done.push(part);
+                    self = rest;
+                }
+                Err(whole) => {
+                    self = *whole;
+                    break;
+                }
+            }
+        }
+        done.push(self);
+        done
+    }
+
+    /// Cuts the updates at `mid` of axis `k`, and the destination between the two.
+    fn cut_axis(self, k: usize, mid: usize) -> Result<(Self, Self), Box<Self>> {
+        let axis = &self.space.axes[k];
+        let (len, Some(onto)) = (axis.len, axis.onto) else {
+            return Err(Box::new(self));
+        };
+        if mid == 0 || mid >= len {
+            return Err(Box::new(self));
+        }
+        let step = self.space.steps(k);
+        let start = self.space.start[onto].cast_signed();
+        // The first coordinate of the second half, or behind the first half, whichever is higher.
+        let place = start + mid.cast_signed() * step;
+        let cut = if step > 0 { place } else { place + 1 };
+        let cut = cut.cast_unsigned();
+        let halves = |from: usize, len: usize| -> Option<(Space<'i>, DynView<'p>)> {
+            let mut space = self.space.clone();
+            space.axes[k].len = len;
+            for lookup in &mut space.lookups {
+                lookup.index = lookup.index.narrow(k, from, len)?;
+            }
+            let at = start + from.cast_signed() * step;
+            let low = if at.cast_unsigned() >= cut { cut } else { 0 };
+            space.start[onto] = at.cast_unsigned() - low;
+            space.dst[onto].0 = if low == 0 {
+                cut
+            } else {
+                self.space.dst[onto].0 - cut
+            };
+            Some((space, self.src.narrow(k, from, len)?))
+        };
+        let (Some(first), Some(second)) = (halves(0, mid), halves(mid, len - mid)) else {
+            return Err(Box::new(self));
+        };
+        let (first, second) = if step > 0 {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        Ok(pair(first, second, onto, cut, self.dst, self.arg))
+    }
+
+    fn by_owner(mut self, parts: usize) -> Vec<Self> {
+        let mut done = Vec::with_capacity(parts);
+        for cut in self.cuts(parts) {
+            let lookup = &self.space.lookups[0];
+            let (axis, from) = (lookup.axis, lookup.from);
+            if cut <= from || cut - from >= self.space.dst[axis].0 {
+                continue;
+            }
+            let mut spaces = [self.space.clone(), self.space.clone()];
+            spaces[0].dst[axis].0 = cut - from;
+            spaces[1].dst[axis].0 -= cut - from;
+            for lookup in &mut spaces[1].lookups {
+                if lookup.axis == axis {
+                    lookup.from = cut;
+                }
+            }
+            let [first, second] = spaces.map(|space| (space, self.src.clone()));
+            let (part, rest) = pair(first, second, axis, cut - from, self.dst, self.arg);
+            done.push(part);
+            self = rest;
+        }
+        done.push(self);
+        done
+    }
+
+    /// Where to cut the destination so that a sample of the index falls into equal parts.
+    fn cuts(&self, parts: usize) -> Vec<usize> {
+        let lookup = &self.space.lookups[0];
+        let [least, most] = SAMPLE;
+        let values = (lookup.index.len() / SAMPLED).clamp(least, most);
+        let mut sample: Vec<i64> = lookup
+            .index
+            .sample(values)
+            .into_iter()
+            .filter_map(|v| self.space.bounds.resolve(v, lookup.limit).ok().flatten())
+            .collect();
+        sample.sort_unstable();
+        if sample.is_empty() {
+            return Vec::new();
+        }
+        (1..parts)
+            .map(|n| sample[n * sample.len() / parts])
+            .filter_map(|v| usize::try_from(v).ok())
+            .collect()
+    }
+}
+
+/// Two parts with the destination, and the arg output, cut between them.
+fn pair<'p, 'i>(
+    first: (Space<'i>, DynView<'p>),
+    second: (Space<'i>, DynView<'p>),
+    axis: usize,
+    at: usize,
+    dst: DynViewMut<'p>,
+    arg: Option<DynViewMut<'p>>,
+) -> (Part<'p, 'i>, Part<'p, 'i>) {
+    let (low, high) = dst.split_at(axis, at).expect("the cut is on the axis");
+    let (low_arg, high_arg) = match arg.map(|a| a.split_at(axis, at)) {
+        Some(halves) => {
+            let (low, high) = halves.expect("the arg output has the destination's shape");
+            (Some(low), Some(high))
+        }
+        None => (None, None),
+    };
+    let part = |(space, src), dst, arg| Part {
+        space,
+        src,
+        dst,
+        arg,
+    };
+    (part(first, low, low_arg), part(second, high, high_arg))
+}

@@ -1,0 +1,345 @@
+//! The strategies, each a short walk over blocks.
+
+use crate::choose::execution::Execution;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::exec::check_index::{all_left_out, check};
+use crate::exec::init::{row_shift, tiles_all};
+use crate::exec::pass::{
+    Before, Crew, Fault, Outputs, Part, Pass, share, terms, unfit, unnumbered,
+};
+use crate::scatter::bounds::Reader;
+use crate::scatter::space::{Cut, Space};
+use std::sync::atomic::{AtomicBool, Ordering};
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::ops::identity::identity;
+use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DynView, DynViewMut, try_vec};
+use strew_kernel::update::arg::Arg;
+use strew_kernel::update::in_place::{Direct, clear};
+use strew_kernel::update::row_bitmap::Touched;
+use strew_kernel::update::table::{Begin, Table};
+use strew_kernel::walk::Walk;
+use strew_kernel::walk::cursor::{Block, Cursor};
+use strew_kernel::walk::geometry::Geometry;
+use strew_kernel::walk::stack_buf::Lane;
+
+impl Execution {
+    /// Runs the updates `src` into the destination.
+    ///
+    /// On a fault nothing that the caller can see has been written, unless the index was changed
+    /// by somebody else during the run.
+    pub fn run(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
+    ) -> Result<(), Fault> {
+        if space.is_empty() {
+            return Ok(());
+        }
+        if space.rules().iter().any(|r| r.size == 0) {
+            // Not a single index can be right.
+            return all_left_out(space);
+        }
+        let watch = Watch::take();
+        let monitor = watch.monitor();
+        let shared = self
+            .split()
+            .and_then(|(split, threads)| Some((split, threads, Team::new(threads)?)));
+        if self.checks_first() {
+            let team = shared.as_ref().map(|(_, threads, team)| (team, *threads));
+            let told = self.request.split.is_some();
+            check(space, team, told, self.passes(), monitor)?;
+        }
+        let stop = AtomicBool::new(false);
+        let Some((split, threads, team)) = shared else {
+            return self.run_serial(space, &self.cut, src, outputs, monitor, &stop);
+        };
+        if (self.strategy(), split) == (Strategy::Partition, Split::Owner) {
+            let crew = Crew {
+                team: Some(&team),
+                threads,
+                monitor,
+                stop: &stop,
+            };
+            let known = (outputs.before, outputs.lists);
+            return self.by_block(space, src, outputs.dst, known, &crew);
+        }
+        if split == Split::Updates {
+            return self.run_by_updates(space, src, outputs, (&team, threads), monitor, &stop);
+        }
+        if let Some(axis) = self.tried_along(space, &outputs) {
+            let run = (space, src, outputs.dst);
+            return self.run_tried(axis, run, (&team, threads), monitor, &stop);
+        }
+        let sharing = (split, &team, threads);
+        self.run_shared(space, src, outputs, sharing, monitor, &stop)
+    }
+
+    /// Runs the parts of a run, each on a thread.
+    pub(crate) fn run_shared(
+        &self,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
+        (split, team, threads): (Split, &Team, usize),
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let before = outputs.before;
+        let parts = Part::whole(space, src, outputs).split(split, threads);
+        share(team, parts, monitor, |part, monitor| {
+            self.run_part(part, before, monitor, stop)
+        })
+    }
+
+    /// Runs one part, on this thread.
+    fn run_part(
+        &self,
+        part: Part<'_, '_>,
+        before: Before<'_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let Part {
+            space,
+            src,
+            dst,
+            arg,
+        } = part;
+        let outputs = Outputs {
+            dst,
+            arg,
+            before,
+            lists: None,
+        };
+        let done = self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop);
+        if done.is_err() {
+            stop.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    pub(crate) fn run_serial(
+        &self,
+        space: &Space<'_>,
+        cut: &Cut,
+        src: &DynView<'_>,
+        outputs: Outputs<'_>,
+        monitor: Option<&dyn Monitor>,
+        stop: &AtomicBool,
+    ) -> Result<(), Fault> {
+        let Outputs {
+            mut dst,
+            arg,
+            before,
+            lists,
+        } = outputs;
+        if self.strategy() == Strategy::Partition {
+            let crew = Crew {
+                team: None,
+                threads: 1,
+                monitor,
+                stop,
+            };
+            return self.by_block(space, src, dst, (before, lists), &crew);
+        }
+        if let Some(wide) = self.wide(space, cut) {
+            return self.run_wide(wide, space, src, dst, monitor, stop);
+        }
+        let begins = matches!(before, Before::Zeros);
+        let tile = self.tile(space, cut, dst.dtype());
+        let marks_all = begins && tile.is_none() && self.marks_untouched(cut, dst.layout());
+        if begins && !marks_all && !(tile.is_some() && tiles_all(space, cut, dst.layout())) {
+            clear(&mut dst);
+        }
+        if let Some(tile) = tile {
+            let _floats = DefaultFloats::enter();
+            let progress = self.progress(cut, monitor, stop);
+            return self.tiled(space, cut, src, dst, tile, progress);
+        }
+        let rules = space.rules();
+        let reader = Reader {
+            lookups: &space.lookups,
+            rules: &rules,
+            cut,
+            origin: &[],
+        };
+        let terms = terms(space, cut);
+        let cells = match self.strategy() {
+            _ if marks_all => &cut.cells,
+            Strategy::InOrder
+            | Strategy::Tiled
+            | Strategy::Partition
+            | Strategy::Grouped
+            | Strategy::Runs => &[][..],
+            Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
+        };
+        let geometry = Geometry {
+            cells,
+            numbers: arg.is_some()
+                || (marks_all && row_shift(cut).is_none())
+                || match self.strategy() {
+                    Strategy::InOrder | Strategy::Tiled => self.marks,
+                    Strategy::Partition | Strategy::Grouped | Strategy::Runs => false,
+                    Strategy::DenseTable | Strategy::CompactTable => true,
+                },
+            ..unnumbered(cut, &terms)
+        };
+        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+        let _floats = DefaultFloats::enter();
+        let mut pass = Pass {
+            reader,
+            walk: &walk,
+            progress: &mut self.progress(cut, monitor, stop),
+        };
+        match self.strategy() {
+            // A part that has no tiles goes in order.
+            Strategy::InOrder | Strategy::Tiled if marks_all => self.assign_all(&mut pass, cut),
+            Strategy::InOrder | Strategy::Tiled => self.in_order(&mut pass, arg, cut.cell_count),
+            Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
+            Strategy::CompactTable => self.compact_table(&mut pass),
+            Strategy::Partition => unreachable!("it ran above"),
+            Strategy::Grouped | Strategy::Runs => unreachable!("it has no walk"),
+        }
+    }
+
+    /// How far one part of the run has come, once its index has been checked if that comes first.
+    pub(crate) fn progress<'p>(
+        &self,
+        cut: &Cut,
+        monitor: Option<&'p dyn Monitor>,
+        stop: &'p AtomicBool,
+    ) -> Progress<'p> {
+        let updates = (cut.count() as u64).saturating_mul(cut.width() as u64);
+        let done = if self.checks_first() { updates } else { 0 };
+        let total = updates.saturating_mul(self.passes() as u64);
+        Progress::new(monitor, stop, done, total)
+    }
+
+    fn in_order(
+        &self,
+        pass: &mut Pass<'_, '_, '_>,
+        arg: Option<DynViewMut<'_>>,
+        rows: usize,
+    ) -> Result<(), Fault> {
+        let walk = pass.walk;
+        let combine = self.request.combine;
+        if let Some(mut arg) = arg {
+            let loops = Arg::new(walk, combine, &arg)?;
+            self.begin_writing(pass);
+            return pass.each(|block| loops.run(walk, block, &mut arg));
+        }
+        let mut direct = Direct::new(walk, combine, self.request.unset)?;
+        self.begin_writing(pass);
+        let value = match self.request.from_identity {
+            true => identity(walk.dst_layout().dtype(), combine),
+            false => None,
+        };
+        let Some(value) = value else {
+            return pass.join(&mut direct);
+        };
+        // Without memory for the marks there is the longer way.
+        let marks = self.marks.then(|| Touched::new(rows).ok()).flatten();
+        let Some(mut touched) = marks else {
+            pass.each(|block| direct.reset(walk, block, &value))?;
+            return pass.each(|block| direct.run(walk, block));
+        };
+        let mut cursor = Cursor::new(walk);
+        let numbered = direct.has_numbered_line(&cursor, &pass.reader);
+        let mut block = Block::new();
+        block.make_room(&cursor);
+        while !touched.is_full() {
+            let (marks, reader) = (&mut touched, &pass.reader);
+            let line = match numbered {
+                true => direct.run_line_afresh(&mut cursor, reader, marks, &value)?,
+                false => None,
+            };
+            let done = match line {
+                Some(rows) => rows,
+                None => {
+                    let rows = cursor.next(&mut block, reader)?;
+                    if rows > 0 {
+                        direct.reset_first(walk, &block, marks, &value);
+                        direct.run(walk, &block);
+                    }
+                    rows
+                }
+            };
+            if !pass.step(done)? {
+                return Ok(());
+            }
+        }
+        // All cells hold a value of their own by now, and nobody needs their numbers any more.
+        cursor.forget_numbers();
+        pass.join_from(cursor, &mut direct)
+    }
+
+    fn dense_table(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
+        let walk = pass.walk;
+        let request = &self.request;
+        let begin = match (request.blank, request.from_identity) {
+            (true, _) => Begin::Everywhere,
+            (false, true) => Begin::Identity,
+            (false, false) => Begin::Destination,
+        };
+        let counts = request.mean.is_some();
+        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
+        pass.each(|block| {
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
+            for (slot, &number) in slots.iter_mut().zip(block.aux()) {
+                *slot = number.cast_unsigned();
+            }
+            table.add(walk, block, slots);
+        })?;
+        self.begin_writing(pass);
+        table.finish(walk, request.mean, |slot| slot);
+        Ok(())
+    }
+
+    fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
+        let walk = pass.walk;
+        let request = &self.request;
+        let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;
+        pass.each(|block| numbers.extend_from_slice(block.aux()))?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rows = numbers.len();
+        // No row is there that is not touched.
+        let begin = match request.blank || request.from_identity {
+            true => Begin::Everywhere,
+            false => Begin::Destination,
+        };
+        let counts = request.mean.is_some();
+        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
+        let mut changed = false;
+        pass.each(|block| {
+            let mut slots = Lane::new();
+            let slots = slots.fill_with(0usize, block.aux().len());
+            for (slot, number) in slots.iter_mut().zip(block.aux()) {
+                match numbers.binary_search(number) {
+                    Ok(found) => *slot = found,
+                    Err(_) => changed = true,
+                }
+            }
+            if !changed {
+                table.add(walk, block, slots);
+            }
+        })?;
+        if changed {
+            return Err(Fault::OutOfBounds);
+        }
+        self.begin_writing(pass);
+        table.finish(walk, request.mean, |slot| numbers[slot].cast_unsigned());
+        Ok(())
+    }
+
+    pub(crate) fn begin_writing(&self, pass: &mut Pass<'_, '_, '_>) {
+        if self.request.visible {
+            pass.progress.writes_are_visible();
+        }
+    }
+}

@@ -1,0 +1,614 @@
+//! Runs of rows: an array along one axis says which rows of source and destination belong together, for
+//! all of the axes behind it.
+//!
+//! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after the
+//! other, so a part of a run reads its stretch of the pointers or of the index, some values at a time,
+//! checks them, and hands each run to the kernel ([`runs::Runs`], [`repeat::Spread`]).
+
+use crate::choose::split::Split;
+use crate::exec::grouped::partition_point;
+use crate::exec::pass::Fault;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use strew_kernel::copy::repeat::Spread;
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
+use strew_kernel::runtime::threads::{Team, available};
+use strew_kernel::segment::run_job::RunFold;
+use strew_kernel::segment::runs;
+use strew_kernel::segment::runs::Batch;
+use strew_kernel::tensor::{DynView, DynViewMut};
+use strew_kernel::walk::geometry::OutOfBounds;
+
+/// How an array says which rows belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pairing {
+    /// Row n of the destination takes the source's rows from pointer n up to pointer n + 1, none if
+    /// that is not larger.
+    Pointers,
+    /// Row k of the source goes to the destination's row that index k names; the index ascends.
+    Ascending,
+    /// Row n of the source is copied to the destination's rows from pointer n up to pointer n + 1.
+    Spread,
+    /// Row k of the destination is a copy of the source's row that index k names; the index ascends.
+    Picked,
+}
+
+impl Pairing {
+    /// Rows are copied, not reduced.
+    #[must_use]
+    pub fn copies(self) -> bool {
+        matches!(self, Self::Spread | Self::Picked)
+    }
+
+    /// The array holds pointers, one more than there are rows.
+    #[must_use]
+    pub fn points(self) -> bool {
+        matches!(self, Self::Pointers | Self::Spread)
+    }
+}
+
+/// Values of the array that are read at a time.
+const CHUNK: usize = 256;
+
+/// Bytes of rows that a thread must have: fewer are done before another one has woken up.
+const EACH: usize = 1 << 20;
+
+/// A piece of a row shorter than this is not worth a thread of its own.
+const PIECE_OF_ROW: usize = 4096;
+
+/// The array, and what it means.
+#[derive(Clone, Copy)]
+pub(crate) struct Paired<'r, 'a> {
+    /// Its last axis is that of the rows; the others are source's and destination's.
+    pub index: &'r DynView<'a>,
+    pub pairing: Pairing,
+    pub axis: usize,
+}
+
+/// Where rows are written.
+pub(crate) struct RunsOutputs<'o> {
+    pub dst: DynViewMut<'o>,
+    pub arg: Option<DynViewMut<'o>>,
+    /// The caller can see it, so nothing may be written before all is checked.
+    pub visible: bool,
+}
+
+/// One part of a run: the destination's rows that it alone writes, or its stretch of another axis.
+struct Part<'p, 'a> {
+    index: DynView<'a>,
+    src: DynView<'p>,
+    dst: DynViewMut<'p>,
+    arg: Option<DynViewMut<'p>>,
+    rows: Range<usize>,
+}
+
+/// Who takes runs.
+trait Taker {
+    fn batch(&mut self) -> &mut Batch;
+    /// The row of the one side, and the rows of the other.
+    fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds>;
+    fn flush(&mut self);
+    fn take_done(&mut self) -> usize;
+}
+
+macro_rules! taker {
+    ($($type:ty),*) => {$(
+        impl Taker for $type {
+            fn batch(&mut self) -> &mut Batch {
+                <$type>::batch(self)
+            }
+            #[inline(always)]
+            fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds> {
+                <$type>::push(self, row, start, end)
+            }
+            fn flush(&mut self) {
+                <$type>::flush(self);
+            }
+            fn take_done(&mut self) -> usize {
+                <$type>::take_done(self)
+            }
+        }
+    )*};
+}
+
+taker!(runs::Runs<'_>, Spread<'_>);
+
+/// Only looks whether the rows are there.
+struct Look {
+    batch: Batch,
+    /// Rows of the one side and of the other.
+    rows: [usize; 2],
+    width: usize,
+    done: usize,
+}
+
+impl Taker for Look {
+    fn batch(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
+    fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds> {
+        let [one, other] = self.rows;
+        self.done += end.saturating_sub(start).saturating_mul(self.width);
+        match row >= one || start > other || end > other {
+            true => Err(OutOfBounds),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) {}
+
+    fn take_done(&mut self) -> usize {
+        std::mem::take(&mut self.done)
+    }
+}
+
+impl<'a> Paired<'_, 'a> {
+    /// Runs it, shared out as [`split`](Self::split) says.
+    ///
+    /// On a fault nothing that the caller can see has been written, unless the array was changed by
+    /// somebody else during the run. [`Fault::OutOfBounds`] is also for an index that does not ascend.
+    pub(crate) fn run(
+        &self,
+        src: &DynView<'_>,
+        outputs: RunsOutputs<'_>,
+        fold: RunFold,
+        split: Option<(Split, usize)>,
+    ) -> Result<(), Fault> {
+        let RunsOutputs { dst, arg, visible } = outputs;
+        let watch = Watch::take();
+        let stop = AtomicBool::new(false);
+        let rows = [dst.shape(), src.shape()].map(|shape| shape[self.axis]);
+        let one_other = if self.pairing.copies() {
+            [rows[1], rows[0]]
+        } else {
+            rows
+        };
+        let elements = src.len().max(dst.len()) as u64;
+        let passes = 1 + u64::from(visible);
+        let total = elements.saturating_mul(passes);
+        if visible {
+            let width = src.shape()[self.axis + 1..].iter().product();
+            let mut look = Look {
+                batch: Batch::over(&src.shape()[..self.axis]),
+                rows: one_other,
+                width,
+                done: 0,
+            };
+            let mut progress = Progress::new(watch.monitor(), &stop, 0, total);
+            self.go(self.index, 0..rows[0], rows[0], &mut look, &mut progress)?;
+        }
+        let (team, threads) = match split {
+            Some((_, threads)) => (Team::new(threads), threads),
+            None => (None, 1),
+        };
+        let whole = Part {
+            index: self.index.clone(),
+            src: src.clone(),
+            dst,
+            arg,
+            rows: 0..rows[0],
+        };
+        let parts = match (split, &team) {
+            (Some((split, _)), Some(_)) => self.parts(whole, split, threads),
+            _ => vec![whole],
+        };
+        let one = |part: Part<'_, 'a>, monitor: Option<&dyn Monitor>| {
+            let _floats = DefaultFloats::enter();
+            let mut progress = Progress::new(monitor, &stop, total - elements, total);
+            if visible {
+                progress.writes_are_visible();
+            }
+            let done = self.run_part(part, rows[0], fold, &mut progress);
+            if done.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            done
+        };
+        let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
+        let pieces = parts.into_iter().zip(&mut faults);
+        match team {
+            None => pieces.for_each(|(part, fault)| *fault = one(part, watch.monitor())),
+            Some(team) => team.share(
+                pieces,
+                |(part, fault)| *fault = one(part, watch.monitor()),
+                |(part, fault)| *fault = one(part, None),
+            ),
+        }
+        Fault::first(faults)
+    }
+
+    fn run_part(
+        &self,
+        part: Part<'_, 'a>,
+        size: usize,
+        fold: RunFold,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Fault> {
+        let Part {
+            index,
+            src,
+            dst,
+            arg,
+            rows,
+        } = part;
+        match self.pairing.copies() {
+            true => {
+                let mut spread = Spread::new(&src, dst, self.axis)?;
+                self.go(&index, rows, size, &mut spread, progress)
+            }
+            false => {
+                let mut runs = runs::Runs::new(&src, dst, arg, self.axis, fold)?;
+                self.go(&index, rows, size, &mut runs, progress)
+            }
+        }
+    }
+
+    /// Goes over the runs of the destination's rows `rows`, of `size` in all.
+    fn go(
+        &self,
+        index: &DynView<'_>,
+        rows: Range<usize>,
+        size: usize,
+        taker: &mut impl Taker,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Fault> {
+        let (shape, strides) = (index.shape(), index.layout().strides());
+        if shape[..self.axis].contains(&0) {
+            return Ok(());
+        }
+        loop {
+            let at = taker.batch().at().iter().zip(strides);
+            let line = Line {
+                index,
+                at: at.map(|(&k, &stride)| k.cast_signed() * stride).sum(),
+                stride: strides[self.axis],
+                count: shape[self.axis],
+            };
+            let rows = rows.clone();
+            match self.pairing {
+                Pairing::Pointers => {
+                    let first = rows.start;
+                    line.pointers(rows, taker, progress, |taker, n, start, end| {
+                        taker.push(n - first, start, end)
+                    })
+                }
+                Pairing::Spread => {
+                    let all = 0..line.count.saturating_sub(1);
+                    line.pointers(all, taker, progress, |taker, n, start, end| {
+                        if start > size || end > size {
+                            return Err(OutOfBounds);
+                        }
+                        // The others' rows are left out.
+                        let start = start.clamp(rows.start, rows.end) - rows.start;
+                        let end = end.clamp(rows.start, rows.end) - rows.start;
+                        taker.push(n, start, end)
+                    })
+                }
+                Pairing::Ascending => {
+                    let from = line.first_from(rows.start, size);
+                    let to = line.first_from(rows.end, size);
+                    let (low, first) = (rows.start, rows.start);
+                    line.ascending(from..to, low, taker, progress, |taker, row, start, end| {
+                        taker.push(row - first, start, end)
+                    })
+                }
+                Pairing::Picked => {
+                    // Not below the row that the part before ends with.
+                    let low = match rows.start.checked_sub(1) {
+                        None => 0,
+                        Some(before) => line.value(before).and_then(row_of)?,
+                    };
+                    let first = rows.start;
+                    line.ascending(rows, low, taker, progress, |taker, row, start, end| {
+                        taker.push(row, start - first, end - first)
+                    })
+                }
+            }?;
+            if !taker.batch().advance() {
+                break;
+            }
+        }
+        taker.flush();
+        told(taker, progress)
+    }
+
+    /// How to share the run out, if it pays, and among how many threads. `many` is the shape of the side of
+    /// which runs are made.
+    pub(crate) fn split(
+        &self,
+        many: &[usize],
+        rows: usize,
+        size: usize,
+        forced: Option<(Split, usize)>,
+    ) -> Result<Option<(Split, usize)>, Problem> {
+        if let Some((split, threads)) = forced {
+            let obstacle = match split {
+                _ if threads == 0 => Some("it takes at least one thread"),
+                Split::Owner => None,
+                Split::Updates => Some("each row is made at once"),
+                Split::Axis(k) if k >= many.len() => Some("the updates have no such axis"),
+                Split::Axis(k) if k == self.axis => {
+                    Some("the axis does not walk along an axis of the destination of its own")
+                }
+                Split::Axis(_) => None,
+            };
+            return match obstacle {
+                None => Ok(forced),
+                Some(why) => Err(Problem::Strategy {
+                    strategy: split.name(),
+                    why,
+                }),
+            };
+        }
+        let bytes = many.iter().fold(size, |all, &len| all.saturating_mul(len));
+        let threads = available().min(bytes / EACH);
+        if threads < 2 {
+            return Ok(None);
+        }
+        let inside = |k: usize| {
+            let inner = many[k + 1..].iter();
+            inner.fold(size, |all, &len| all.saturating_mul(len))
+        };
+        let batch = (0..self.axis).find(|&k| many[k] >= threads);
+        let window = (self.axis + 1..many.len())
+            .find(|&k| (many[k] / threads).saturating_mul(inside(k)) >= PIECE_OF_ROW);
+        // A few rows may be of very different lengths.
+        let few = rows < 8 * threads;
+        let split = match (batch, window) {
+            (Some(k), _) => Split::Axis(k),
+            (None, Some(k)) if few && !self.pairing.copies() => Split::Axis(k),
+            _ => Split::Owner,
+        };
+        Ok(Some((split, threads)))
+    }
+
+    fn parts<'p>(&self, whole: Part<'p, 'a>, split: Split, threads: usize) -> Vec<Part<'p, 'a>> {
+        let mut parts = Vec::with_capacity(threads);
+        let mut rest = whole;
+        match split {
+            Split::Axis(k) => {
+                let len = rest.dst.shape().get(k).copied().unwrap_or(0);
+                let mut from = 0;
+                for cut in (1..threads).map(|n| len * n / threads) {
+                    if cut > from && cut < len {
+                        let (part, other) = self.cut_along(rest, k, cut - from);
+                        parts.push(part);
+                        (rest, from) = (other, cut);
+                    }
+                }
+            }
+            Split::Owner | Split::Updates => {
+                let size = rest.rows.end;
+                let mut from = 0;
+                for n in 1..threads {
+                    let cut = self.row_cut(size, n, threads);
+                    if cut > from && cut < size {
+                        let (part, other) = self.cut_rows(rest, cut);
+                        parts.push(part);
+                        (rest, from) = (other, cut);
+                    }
+                }
+            }
+        }
+        parts.push(rest);
+        parts
+    }
+
+    /// The destination's row at which part `n` of so many begins: each has about as much to do.
+    fn row_cut(&self, size: usize, n: usize, parts: usize) -> usize {
+        let line = Line {
+            index: self.index,
+            at: 0,
+            stride: self.index.layout().strides()[self.axis],
+            count: self.index.shape()[self.axis],
+        };
+        let value = |k: usize| line.value(k).and_then(row_of).unwrap_or(0);
+        match self.pairing {
+            _ if self.index.is_empty() => 0,
+            Pairing::Spread | Pairing::Picked => size / parts * n,
+            Pairing::Ascending => value(line.count / parts * n),
+            // A row costs something even if little goes there.
+            Pairing::Pointers => {
+                let last = line.count - 1;
+                let rows = size.min(last);
+                let weight = |row: usize| value(row).saturating_add(row);
+                let (low, high) = (weight(0), weight(rows));
+                let wanted = low + high.saturating_sub(low) / parts * n;
+                partition_point(rows, |row| weight(row) < wanted)
+            }
+        }
+    }
+
+    fn cut_along<'p>(
+        &self,
+        part: Part<'p, 'a>,
+        k: usize,
+        at: usize,
+    ) -> (Part<'p, 'a>, Part<'p, 'a>) {
+        const INSIDE: &str = "the cut is on the axis";
+        let len = part.dst.shape()[k];
+        let halves = |view: &DynView<'p>| {
+            let low = view.narrow(k, 0, at).expect(INSIDE);
+            (low, view.narrow(k, at, len - at).expect(INSIDE))
+        };
+        let (src, other_src) = halves(&part.src);
+        let (index, other_index) = match k < self.axis {
+            true => {
+                let low = part.index.narrow(k, 0, at).expect(INSIDE);
+                (low, part.index.narrow(k, at, len - at).expect(INSIDE))
+            }
+            false => (part.index.clone(), part.index),
+        };
+        let (dst, other_dst) = part.dst.split_at(k, at).expect(INSIDE);
+        let (arg, other_arg) = part.arg.map(|a| a.split_at(k, at).expect(INSIDE)).unzip();
+        let rows = part.rows;
+        let low = Part {
+            index,
+            src,
+            dst,
+            arg,
+            rows: rows.clone(),
+        };
+        let high = Part {
+            index: other_index,
+            src: other_src,
+            dst: other_dst,
+            arg: other_arg,
+            rows,
+        };
+        (low, high)
+    }
+
+    /// Cuts the destination at a row.
+    fn cut_rows<'p>(&self, part: Part<'p, 'a>, row: usize) -> (Part<'p, 'a>, Part<'p, 'a>) {
+        const INSIDE: &str = "the cut is on the axis";
+        let (axis, at) = (self.axis, row - part.rows.start);
+        let (dst, other_dst) = part.dst.split_at(axis, at).expect(INSIDE);
+        let (arg, other_arg) = part
+            .arg
+            .map(|a| a.split_at(axis, at).expect(INSIDE))
+            .unzip();
+        let low = Part {
+            index: part.index.clone(),
+            src: part.src.clone(),
+            dst,
+            arg,
+            rows: part.rows.start..row,
+        };
+        let high = Part {
+            dst: other_dst,
+            arg: other_arg,
+            rows: row..part.rows.end,
+            index: part.index,
+            src: part.src,
+        };
+        (low, high)
+    }
+}
+
+/// A row number as it is used.
+fn row_of(value: i64) -> Result<usize, OutOfBounds> {
+    usize::try_from(value).map_err(|_| OutOfBounds)
+}
+
+/// Says how many elements have been gone over.
+fn told(taker: &mut impl Taker, progress: &mut Progress<'_>) -> Result<(), Fault> {
+    match progress.step(taker.take_done()) {
+        true => Ok(()),
+        false => Err(Problem::Interrupted.into()),
+    }
+}
+
+/// The values of the array at one coordinate of its other axes.
+#[derive(Clone, Copy)]
+struct Line<'l, 'a> {
+    index: &'l DynView<'a>,
+    /// Byte offset of the first, and from one to the next.
+    at: isize,
+    stride: isize,
+    count: usize,
+}
+
+impl Line<'_, '_> {
+    fn read(self, from: usize, to: &mut [i64]) -> Result<(), OutOfBounds> {
+        let at = self.at + from.cast_signed() * self.stride;
+        match self.index.read_integers(at, self.stride, to) {
+            true => Ok(()),
+            false => Err(OutOfBounds),
+        }
+    }
+
+    fn value(self, k: usize) -> Result<i64, OutOfBounds> {
+        let mut one = [0];
+        self.read(k, &mut one)?;
+        Ok(one[0])
+    }
+
+    /// The first place whose value is not below a row; there is nothing to look for at the first and
+    /// behind the last row.
+    fn first_from(self, row: usize, size: usize) -> usize {
+        if row == 0 || row >= size {
+            return if row == 0 { 0 } else { self.count };
+        }
+        let below = |k: usize| self.value(k).is_ok_and(|value| value < row as i64);
+        partition_point(self.count, below)
+    }
+
+    /// Hands over the run of each of the pointers `rows`.
+    #[inline(always)]
+    fn pointers<T: Taker>(
+        self,
+        rows: Range<usize>,
+        taker: &mut T,
+        progress: &mut Progress<'_>,
+        push: impl Fn(&mut T, usize, usize, usize) -> Result<(), OutOfBounds>,
+    ) -> Result<(), Fault> {
+        // Of no rows there may be no pointer at all.
+        let end = rows.end.min(self.count.saturating_sub(1));
+        let mut values = [0; CHUNK + 1];
+        for from in (rows.start..end).step_by(CHUNK) {
+            let count = CHUNK.min(end - from);
+            let values = &mut values[..=count];
+            self.read(from, values)?;
+            for (k, pair) in values.windows(2).enumerate() {
+                let [start, end] = [row_of(pair[0])?, row_of(pair[1])?];
+                push(taker, from + k, start, end)?;
+            }
+            told(taker, progress)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over each run of equal values among the places `range`; none may be below the one before
+    /// it, nor below `low`.
+    #[inline(always)]
+    fn ascending<T: Taker>(
+        self,
+        range: Range<usize>,
+        low: usize,
+        taker: &mut T,
+        progress: &mut Progress<'_>,
+        push: impl Fn(&mut T, usize, usize, usize) -> Result<(), OutOfBounds>,
+    ) -> Result<(), Fault> {
+        if range.start > range.end {
+            return Err(Fault::OutOfBounds);
+        }
+        let low = low as i64;
+        let mut values = [0; CHUNK];
+        let mut starts = [0; CHUNK];
+        // The run that goes on: its row, and where it began.
+        let mut open: Option<(usize, usize)> = None;
+        let mut before = -1;
+        for from in range.clone().step_by(CHUNK) {
+            let count = CHUNK.min(range.end - from);
+            let values = &mut values[..count];
+            self.read(from, values)?;
+            // Without a branch, since nobody can tell where a run ends.
+            let (mut found, mut falls) = (0, false);
+            for (k, &value) in values.iter().enumerate() {
+                starts[found] = k;
+                found += usize::from(value != before);
+                falls |= value < before.max(low);
+                before = value;
+            }
+            if falls {
+                return Err(Fault::OutOfBounds);
+            }
+            for &k in &starts[..found] {
+                let start = from + k;
+                if let Some((row, began)) = open {
+                    push(taker, row, began, start)?;
+                }
+                open = Some((row_of(values[k])?, start));
+            }
+            told(taker, progress)?;
+        }
+        match open {
+            Some((row, began)) => Ok(push(taker, row, began, range.end)?),
+            None => Ok(()),
+        }
+    }
+}

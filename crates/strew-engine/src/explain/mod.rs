@@ -1,0 +1,4 @@
+//! explain.
+
+pub mod text;
+pub mod traffic;

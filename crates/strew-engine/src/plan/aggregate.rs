@@ -1,0 +1,313 @@
+//! strew's own aggregates: what is made of the values of each group, several at once.
+
+use crate::checks::{axis, expect_shape};
+use crate::plan::Plan;
+use crate::plan::statistics::Among;
+use std::str::FromStr;
+use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::group_stats::output::Summary;
+use strew_kernel::group_stats::statistics::Statistic;
+use strew_kernel::tensor::{DType, DynTensor, DynView, Scalar};
+
+/// What [`Plan::aggregate_dyn`] makes of the values of each group. Those of each value, not of each group, are
+/// [`Softmax`](Self::Softmax), the running ones and [`Sort`](Self::Sort).
+///
+/// Integers and bools are computed in 64 bits and wrap (means of them, and what is made of those, in `f64`), floats in
+/// `f64`, complex numbers in `complex128`, in the order of the updates; each result is rounded once. One pass over the
+/// values makes all of them; a variance takes the mean of its values first, and order statistics sort a copy of
+/// them, in a cache if the group fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Aggregate {
+    /// The sum; without values 0. Of integers in 64 bits.
+    Sum,
+    /// The product; without values 1. Of integers in 64 bits.
+    Prod,
+    /// The sum of the squares, of complex numbers those of the magnitudes; without values 0. Of integers in 64 bits.
+    SumSquares,
+    /// The mean; of integers in `f64`.
+    Mean,
+    /// The mean square of the differences from the mean, of `ddof` values less; of no more than that it is none.
+    Var,
+    /// The square root of that.
+    Std,
+    /// The smallest; NaN wins. Complex numbers are compared by their real parts first.
+    Min,
+    /// The largest, likewise.
+    Max,
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+    /// How many values there are, NaN included unless it is skipped.
+    Len,
+    /// How many values are not NaN.
+    Count,
+    /// How many different ones there are; NaN is like NaN.
+    NUnique,
+    /// Whether one is true (not zero).
+    Any,
+    /// Whether all are true; without values they are.
+    All,
+    /// The first position of the smallest; -1 for a group with a NaN, and without values.
+    ArgMin,
+    /// The first position of the largest, likewise.
+    ArgMax,
+    /// The middle one in order, or the mean of the two in the middle; a NaN makes it NaN.
+    Median,
+    /// The value that is the fraction `q` of the way from the smallest to the largest, or on the line between two.
+    Quantile,
+    /// The one that is there most often; of several the smallest. NaN is the largest.
+    Mode,
+    /// The logarithm of the sum of the exponentials; real numbers only, as for all of this kind.
+    LogSumExp,
+    /// Each one's exponential by the sum of all.
+    Softmax,
+    /// The sum so far. NaN that is skipped counts as nothing, here and below.
+    CumSum,
+    /// The product so far.
+    CumProd,
+    /// The smallest so far.
+    CumMin,
+    /// The largest so far.
+    CumMax,
+    /// The values in ascending order, NaN last, at the places that the group has.
+    Sort,
+}
+
+const ALL: &[(&str, Aggregate)] = &[
+    ("sum", Aggregate::Sum),
+    ("prod", Aggregate::Prod),
+    ("sumsq", Aggregate::SumSquares),
+    ("mean", Aggregate::Mean),
+    ("var", Aggregate::Var),
+    ("std", Aggregate::Std),
+    ("min", Aggregate::Min),
+    ("max", Aggregate::Max),
+    ("first", Aggregate::First),
+    ("last", Aggregate::Last),
+    ("len", Aggregate::Len),
+    ("count", Aggregate::Count),
+    ("nunique", Aggregate::NUnique),
+    ("any", Aggregate::Any),
+    ("all", Aggregate::All),
+    ("argmin", Aggregate::ArgMin),
+    ("argmax", Aggregate::ArgMax),
+    ("median", Aggregate::Median),
+    ("quantile", Aggregate::Quantile),
+    ("mode", Aggregate::Mode),
+    ("logsumexp", Aggregate::LogSumExp),
+    ("softmax", Aggregate::Softmax),
+    ("cumsum", Aggregate::CumSum),
+    ("cumprod", Aggregate::CumProd),
+    ("cummin", Aggregate::CumMin),
+    ("cummax", Aggregate::CumMax),
+    ("sort", Aggregate::Sort),
+];
+
+impl Aggregate {
+    /// The name by which it is chosen.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let named = ALL.iter().find(|(_, aggregate)| *aggregate == self);
+        named.map_or("", |(name, _)| name)
+    }
+
+    fn statistic(self, options: &AggregateOptions) -> Statistic {
+        let ddof = options.ddof;
+        match self {
+            Self::Sum => Statistic::Sum,
+            Self::Prod => Statistic::Prod,
+            Self::SumSquares => Statistic::SumOfSquares,
+            Self::Mean => Statistic::Mean,
+            Self::Var => Statistic::Var { ddof },
+            Self::Std => Statistic::Std { ddof },
+            Self::Min => Statistic::Min,
+            Self::Max => Statistic::Max,
+            Self::First => Statistic::First,
+            Self::Last => Statistic::Last,
+            Self::Len => Statistic::Len,
+            Self::Count => Statistic::Count,
+            Self::NUnique => Statistic::Unique,
+            Self::Any => Statistic::Any,
+            Self::All => Statistic::All,
+            Self::ArgMin => Statistic::ArgMin,
+            Self::ArgMax => Statistic::ArgMax,
+            Self::Median => Statistic::Median,
+            Self::Quantile => Statistic::Quantile(options.q),
+            Self::Mode => Statistic::Mode,
+            Self::LogSumExp => Statistic::LogSumExp,
+            Self::Softmax => Statistic::Softmax,
+            Self::CumSum => Statistic::CumSum,
+            Self::CumProd => Statistic::CumProd,
+            Self::CumMin => Statistic::CumMin,
+            Self::CumMax => Statistic::CumMax,
+            Self::Sort => Statistic::Sort { reverse: false },
+        }
+    }
+
+    /// The result's type, of values of another.
+    fn dtype(self, of: DType) -> Result<DType, Problem> {
+        let whole = of == DType::Bool || of.is_integer();
+        let ordered = matches!(
+            self,
+            Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax
+        );
+        if ordered && of.is_complex() {
+            return Err(Problem::Unsupported {
+                what: self.name().into(),
+                dtype: of,
+            });
+        }
+        Ok(match self {
+            Self::Sum | Self::Prod | Self::SumSquares | Self::CumSum | Self::CumProd if whole => {
+                match of {
+                    DType::U8 | DType::U16 | DType::U32 | DType::U64 => DType::U64,
+                    _ => DType::I64,
+                }
+            }
+            Self::Var | Self::Std if of == DType::C64 => DType::F32,
+            Self::Var | Self::Std if of == DType::C128 => DType::F64,
+            Self::Mean | Self::Var | Self::Std if whole => DType::F64,
+            Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax if whole => DType::F64,
+            Self::Len | Self::Count | Self::NUnique | Self::ArgMin | Self::ArgMax => DType::I64,
+            Self::Any | Self::All => DType::Bool,
+            _ => of,
+        })
+    }
+
+    /// What stands where nothing is made.
+    fn usual_fill(self, dtype: DType) -> Scalar {
+        match self {
+            Self::Sum | Self::SumSquares | Self::Len | Self::Count | Self::NUnique => {
+                Scalar::Int(0)
+            }
+            Self::Prod => Scalar::Int(1),
+            Self::Any => Scalar::Bool(false),
+            Self::All => Scalar::Bool(true),
+            Self::ArgMin | Self::ArgMax => Scalar::Int(-1),
+            _ if dtype.is_float() || dtype.is_complex() => Scalar::Float(f64::NAN),
+            _ => Scalar::Int(0),
+        }
+    }
+}
+
+impl FromStr for Aggregate {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, aggregate)| *aggregate).ok_or_else(|| {
+            let known: Vec<_> = ALL.iter().map(|(name, _)| *name).collect();
+            crate::plan::context(None).error(Problem::Value {
+                argument: "reduce".into(),
+                value: format!("{name:?}"),
+                expected: format!("it must be one of {}", known.join(", ")),
+            })
+        })
+    }
+}
+
+/// How [`Plan::aggregate_dyn`] counts.
+#[derive(Clone, Copy, Debug)]
+pub struct AggregateOptions {
+    /// NaN does not count.
+    pub skip_nan: bool,
+    /// Of fewer values that count nothing is made.
+    pub min_count: usize,
+    /// What stands where nothing is made; `None`: 0 for sums and counts, 1 for products, what [`Aggregate`] says of
+    /// flags and positions, otherwise NaN, and 0 for integers.
+    pub fill_value: Option<Scalar>,
+    /// What is taken off the number of values in a variance.
+    pub ddof: f64,
+    /// The fraction of [`Aggregate::Quantile`], from 0 to 1.
+    pub q: f64,
+}
+
+impl Default for AggregateOptions {
+    fn default() -> Self {
+        Self {
+            skip_nan: false,
+            min_count: 1,
+            fill_value: None,
+            ddof: 0.0,
+            q: 0.5,
+        }
+    }
+}
+
+impl Plan {
+    /// Makes several things of the values of each row, in one trip over them.
+    ///
+    /// `src` has [`len`](Self::len) coordinates along axis `dim`; results have its shape, with
+    /// [`size`](Self::size) coordinates along `dim` where there is one for each row. Updates that are left out count
+    /// nowhere.
+    ///
+    /// ```
+    /// use strew::{Aggregate, AggregateOptions, Bounds, Plan, TensorView};
+    ///
+    /// let plan = Plan::new(&[2i64, 0, 2, 2], Some(3), Bounds::STRICT)?;
+    /// let values = TensorView::from(&[1.0f32, 5.0, 2.0, 6.0]).into_dyn();
+    /// let wanted = [Aggregate::Median, Aggregate::Count, Aggregate::CumMax];
+    /// let made = plan.aggregate_dyn(&values, 0, &wanted, &AggregateOptions::default())?;
+    /// let [median, count, most] = <[_; 3]>::try_from(made).unwrap();
+    /// assert!(median.typed::<f32>().unwrap().as_slice()[1].is_nan());
+    /// assert_eq!(count.typed::<i64>().unwrap().as_slice(), [1, 0, 3]);
+    /// assert_eq!(most.typed::<f32>().unwrap().as_slice(), [1.0, 5.0, 2.0, 6.0]);
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::Value`](strew_kernel::error::Class::Value) for a
+    /// shape that does not fit, a fill value that a result does not have and a `q` beyond 0 and 1,
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for types that an aggregate is not defined for,
+    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
+    pub fn aggregate_dyn(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        wanted: &[Aggregate],
+        options: &AggregateOptions,
+    ) -> Result<Vec<DynTensor>> {
+        self.aggregated(src, dim, wanted, options)
+            .map_err(|problem| self.context().error(problem))
+    }
+
+    fn aggregated(
+        &self,
+        src: &DynView<'_>,
+        dim: i64,
+        wanted: &[Aggregate],
+        options: &AggregateOptions,
+    ) -> Result<Vec<DynTensor>, Problem> {
+        let axis = axis("dim", dim, src.rank())?;
+        let fits = src.shape().get(axis) == Some(&self.len());
+        expect_shape("src", src.shape(), fits, || {
+            format!("its size along dimension {axis} must be {}", self.len())
+        })?;
+        if !(0.0..=1.0).contains(&options.q) {
+            return Err(Problem::Value {
+                argument: "q".into(),
+                value: options.q.to_string(),
+                expected: "it must be from 0 to 1".into(),
+            });
+        }
+        let one = |&aggregate: &Aggregate| {
+            let dtype = aggregate.dtype(src.dtype())?;
+            let fill = options.fill_value.unwrap_or(aggregate.usual_fill(dtype));
+            Ok(Summary {
+                statistic: aggregate.statistic(options),
+                fill: fill.tensor("fill_value", dtype)?,
+            })
+        };
+        let wanted = wanted
+            .iter()
+            .map(one)
+            .collect::<Result<Vec<_>, Problem>>()?;
+        let among = Among {
+            skip: options.skip_nan,
+            least: options.min_count,
+        };
+        self.statistics(src, axis, &wanted, among)
+    }
+}

@@ -1,0 +1,253 @@
+//! What a plan tells about itself and its runs.
+
+use crate::choose::plan_cost::Way;
+use crate::explain::text;
+use crate::explain::text::Explanation;
+use crate::explain::traffic::Traffic;
+use crate::plan::Plan;
+use crate::plan::reduce::Reduce;
+use crate::plan::run::stand_in;
+use crate::scatter::{Scatter, Target};
+use strew_kernel::bucket::cached::Lists;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::runtime::bandwidth::Machine;
+use strew_kernel::segment::csr::Groups;
+use strew_kernel::tensor::{DType, DynView, Layout};
+
+/// Names and values.
+type Facts = Vec<(&'static str, String)>;
+
+impl Plan {
+    /// What is known about the index, and how these reductions of a contiguous source of this type
+    /// and shape would run.
+    ///
+    /// ```
+    /// use strew::{Bounds, DType, Plan, Reduce};
+    ///
+    /// let plan = Plan::new(&[0i64, 0, 2], None, Bounds::STRICT)?;
+    /// let told = plan.explain(DType::F32, &[3, 64], 0, &[Reduce::Sum])?;
+    /// assert!(told.facts().contains(&("way", "in-order".to_owned())));
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`scatter`](Self::scatter) of such a source.
+    pub fn explain(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Explanation> {
+        self.explain_with(dtype, shape, dim, reduces, None)
+    }
+
+    /// Likewise, with the time that the runs should take on a machine that was measured: without that
+    /// of grouping the updates, which is done once for all runs.
+    ///
+    /// # Errors
+    /// As [`explain`](Self::explain).
+    pub fn explain_on(
+        &self,
+        machine: &Machine,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<Explanation> {
+        self.explain_with(dtype, shape, dim, reduces, Some(machine))
+    }
+
+    fn explain_with(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+        machine: Option<&Machine>,
+    ) -> Result<Explanation> {
+        let told = self.tell(dtype, shape, dim, reduces);
+        let (mut facts, traffic) = told.map_err(|problem| self.context().error(problem))?;
+        if let Some(traffic) = traffic {
+            facts.extend(traffic.facts());
+            facts.extend(machine.iter().flat_map(|machine| traffic.forecast(machine)));
+        }
+        Ok(Explanation::new(facts))
+    }
+
+    fn tell(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<(Facts, Option<Traffic>), Problem> {
+        let axis = self.axis_of("src", shape, dim, self.len())?;
+        for reduce in reduces {
+            reduce.check(dtype)?;
+        }
+        let layout = Layout::contiguous(dtype, shape)?;
+        let one = stand_in(dtype, shape)?;
+        let way = self.way_of(&layout, axis, reduces, true);
+        let mut facts = self.facts();
+        let names: Vec<&str> = reduces.iter().map(|r| r.name()).collect();
+        facts.push(("reductions", names.join(", ")));
+        facts.push(("dtype", dtype.to_string()));
+        facts.push(("way", way.0.to_string()));
+        facts.push(("reason", way.1.to_owned()));
+        let bytes = layout.len().saturating_mul(dtype.size());
+        let folded = reduces.iter().filter(|&&r| r != Reduce::Assign).count();
+        let trips = match way.0 {
+            Way::InOrder => reduces.len(),
+            _ => folded.min(1),
+        };
+        facts.push(("trips over the source", trips.to_string()));
+        if reduces.is_empty() || layout.is_empty() {
+            return Ok((facts, None));
+        }
+        if way.0 == Way::Grouped {
+            let threads = self.threads_for(bytes);
+            facts.push(("threads, at most", threads.to_string()));
+            facts.push(working_memory(self.room_for_groups()));
+            return Ok((facts, self.by_groups(&layout, axis, reduces, threads)));
+        }
+        let mut traffic: Option<Traffic> = None;
+        let mut most = 0;
+        for reduce in reduces {
+            let src: DynView<'_> = one.view();
+            let src = src.broadcast_to(shape).ok_or_else(|| Problem::Layout {
+                argument: "src".into(),
+                why: "it has no such shape".into(),
+            })?;
+            let mut out = src.dims();
+            out[axis] = self.size();
+            let (start, reduction) = reduce.anew();
+            let target = Target::New { dtype, start };
+            let destinations = self.destinations(shape, &out, axis)?;
+            let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
+            let scatter = scatter.proven();
+            let keeps = self.keeps_lists(&scatter)?;
+            let scatter = if keeps {
+                scatter.keeping_lists()
+            } else {
+                scatter
+            };
+            let execution = scatter.execution()?;
+            let making = if keeps { self.room_for_lists() } else { 0 };
+            if traffic.is_none() {
+                facts.push(("strategy", execution.strategy().to_string()));
+                facts.push(("why this strategy", execution.reason().to_owned()));
+            }
+            most = most.max(execution.working_memory() + making);
+            let next = execution.traffic().map(|t| t.clone().of_source(bytes));
+            traffic = match (next, traffic) {
+                (Some(next), Some(earlier)) => Some(next.after(earlier)),
+                (next, earlier) => next.or(earlier),
+            };
+        }
+        facts.push(working_memory(most));
+        Ok((facts, traffic))
+    }
+
+    /// Bytes that it takes to make the groups, unless they are there.
+    fn room_for_groups(&self) -> usize {
+        let index = &*self.index;
+        match index.groups.get() {
+            Some(_) => 0,
+            None => Groups::room(index.numbers.len(), index.size, index.facts, self.touched()),
+        }
+    }
+
+    /// Bytes that it takes to make the lists, unless they are there.
+    fn room_for_lists(&self) -> usize {
+        match self.index.lists.get() {
+            Some(_) => 0,
+            None => Lists::room(self.len(), self.size()),
+        }
+    }
+
+    /// What a run by groups moves.
+    fn by_groups(
+        &self,
+        src: &Layout,
+        axis: usize,
+        reduces: &[Reduce],
+        threads: usize,
+    ) -> Option<Traffic> {
+        let size = src.dtype().size();
+        let (outer, inner) = (&src.shape()[..axis], &src.shape()[axis + 1..]);
+        let product = |sizes: &[usize]| sizes.iter().copied().fold(1, usize::saturating_mul);
+        let pieces = product(outer);
+        let row = product(inner).saturating_mul(size);
+        let output = pieces.saturating_mul(self.size()).saturating_mul(row);
+        let order = match self.is_sorted() {
+            true => 0,
+            false => self.index.numbers.bytes(),
+        };
+        let source = src.len().saturating_mul(size);
+        let lasts = reduces.iter().filter(|&&r| r == Reduce::Assign).count();
+        let folded = reduces.len() - lasts;
+        let mut all = None;
+        if folded > 0 {
+            all = Some(Traffic::grouped(
+                "reduce row by row",
+                (order, source, output.saturating_mul(folded)),
+                (pieces.saturating_mul(self.len()), row),
+                self.is_sorted(),
+                threads,
+            ));
+        }
+        if lasts > 0 {
+            let lasts_of = |bytes: usize| bytes.saturating_mul(lasts);
+            let copied = Traffic::grouped(
+                "copy the last update of each row",
+                (
+                    lasts_of(order),
+                    lasts_of(self.last_bytes(src)),
+                    lasts_of(output),
+                ),
+                (lasts_of(pieces.saturating_mul(self.touched())), row),
+                self.is_sorted(),
+                threads,
+            );
+            all = Some(match all {
+                Some(earlier) => copied.after(earlier),
+                None => copied,
+            });
+        }
+        all
+    }
+
+    /// What is known about the index.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if let Some(name) = self.name() {
+            facts.push(("plan", name.to_owned()));
+        }
+        let range = match self.min().zip(self.max()) {
+            Some((low, high)) => format!("{low} to {high}"),
+            None => "none".into(),
+        };
+        facts.extend([
+            ("updates", self.len().to_string()),
+            ("rows", self.size().to_string()),
+            ("rows that are touched", self.touched().to_string()),
+            ("row numbers", range),
+            (
+                "most updates of one row",
+                self.max_multiplicity().to_string(),
+            ),
+            ("updates left out", self.dropped().to_string()),
+            ("sorted", self.is_sorted().to_string()),
+            ("unique", self.is_unique().to_string()),
+            ("bytes of the plan", self.memory().to_string()),
+        ]);
+        facts
+    }
+}
+
+/// As `strew explain` shows it.
+fn working_memory(bytes: usize) -> (&'static str, String) {
+    ("working memory, at most", text::bytes(bytes as u64))
+}

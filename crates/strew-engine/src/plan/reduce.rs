@@ -1,0 +1,204 @@
+//! The reductions of a plan.
+
+use crate::plan::context;
+use crate::scatter::Start;
+use crate::scatter::reduction::{Finish, Init, Reduction};
+use std::fmt;
+use std::str::FromStr;
+use strew_kernel::error::{Error, Problem};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::segment::accumulator::{Fold, Seed, Take};
+use strew_kernel::tensor::DType;
+
+/// How a [`Plan`](crate::plan::Plan) reduces the updates of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reduce {
+    /// Their sum; 0 without any. `bool`: a logical or.
+    Sum,
+    /// Their mean; integers are rounded down, 0 without any. Not for `bool`.
+    Mean,
+    /// Their product; 1 without any. `bool`: a logical and.
+    Prod,
+    /// The smallest, NaN left out, as in torch_scatter: of a new tensor, what is no finite minimum
+    /// (no update, nothing but NaN or the highest values) is 0. Not for complex numbers.
+    Min,
+    /// The largest, likewise.
+    Max,
+    /// The smallest, where a NaN wins, as in PyTorch; 0 without any. Not for complex numbers.
+    Amin,
+    /// The largest, likewise.
+    Amax,
+    /// The last one: it replaces what is there. Bits are copied; 0 without any.
+    Assign,
+}
+
+impl Reduce {
+    /// Every reduction.
+    pub const ALL: [Self; 8] = [
+        Self::Sum,
+        Self::Mean,
+        Self::Prod,
+        Self::Min,
+        Self::Max,
+        Self::Amin,
+        Self::Amax,
+        Self::Assign,
+    ];
+
+    /// The name by which it is chosen.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Prod => "prod",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Amin => "amin",
+            Self::Amax => "amax",
+            Self::Assign => "assign",
+        }
+    }
+
+    fn combine(self) -> Combine {
+        match self {
+            Self::Sum | Self::Mean => Combine::Sum,
+            Self::Prod => Combine::Prod,
+            Self::Min => Combine::Min(Nan::Ignore),
+            Self::Max => Combine::Max(Nan::Ignore),
+            Self::Amin => Combine::Min(Nan::Propagate),
+            Self::Amax => Combine::Max(Nan::Propagate),
+            Self::Assign => Combine::Assign,
+        }
+    }
+
+    /// Whether the reduction is defined for the type.
+    pub fn check(self, dtype: DType) -> Result<(), Problem> {
+        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod | Self::Assign);
+        let undefined = match dtype {
+            DType::Bool => self == Self::Mean,
+            _ => dtype.is_complex() && !sums,
+        };
+        match undefined {
+            false => Ok(()),
+            true => Err(Problem::Unsupported {
+                what: self.name().into(),
+                dtype,
+            }),
+        }
+    }
+
+    /// Whether cells cannot hold the running result: it is gathered in a table, or by group.
+    pub(crate) fn is_staged(self, dtype: DType) -> bool {
+        self == Self::Mean || self.is_widened(dtype)
+    }
+
+    /// Whether the running result is of a wider type than the elements.
+    pub(crate) fn is_widened(self, dtype: DType) -> bool {
+        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod);
+        sums && dtype.accumulator() != dtype
+    }
+
+    /// Whether to join elements takes longer than to read rows of them at random.
+    pub(crate) fn computes(self, dtype: DType) -> bool {
+        self.anew().1.combine.computes(dtype)
+    }
+
+    /// Whether all cells of a new tensor are written beside those that take updates.
+    pub(crate) fn is_swept(self) -> bool {
+        matches!(self, Self::Min | Self::Max)
+    }
+
+    /// What a new tensor starts from, and the reduction into it.
+    pub fn anew(self) -> (Start<'static>, Reduction) {
+        let (start, init, finish) = match self {
+            Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
+            Self::Mean => {
+                let finish = Finish::Mean { count_self: false };
+                (Start::Zero, Init::Current, finish)
+            }
+            Self::Prod => (Start::Identity, Init::Current, Finish::None),
+            Self::Min | Self::Max => (Start::FiniteExtreme, Init::Current, Finish::ZeroIfStart),
+            Self::Amin | Self::Amax => (Start::Zero, Init::Identity, Finish::None),
+        };
+        let reduction = Reduction {
+            combine: self.combine(),
+            init,
+            finish,
+        };
+        (start, reduction)
+    }
+
+    /// The reduction into a tensor that is there.
+    pub fn into(self, include_self: bool) -> Reduction {
+        Reduction {
+            combine: self.combine(),
+            init: match include_self || self == Self::Assign {
+                true => Init::Current,
+                false => Init::Identity,
+            },
+            finish: match self {
+                Self::Mean => Finish::Mean {
+                    count_self: include_self,
+                },
+                _ => Finish::None,
+            },
+        }
+    }
+
+    /// The accumulator of a grouped run into a new tensor, and what is taken from it.
+    pub(crate) fn fold_anew(self, dtype: DType) -> (Fold, Take) {
+        let seed = match self {
+            Self::Min | Self::Max => Seed::FiniteExtreme,
+            _ => Seed::Identity,
+        };
+        let masked = seed == Seed::FiniteExtreme;
+        self.fold(dtype, seed, masked, 0)
+    }
+
+    /// The same into a tensor that is there.
+    pub(crate) fn fold_into(self, dtype: DType, include_self: bool) -> (Fold, Take) {
+        let seed = match include_self {
+            true => Seed::Current,
+            false => Seed::Identity,
+        };
+        self.fold(dtype, seed, false, u64::from(include_self))
+    }
+
+    fn fold(self, dtype: DType, seed: Seed, masked: bool, more: u64) -> (Fold, Take) {
+        let combine = match self.combine() {
+            // A bool is never NaN; only a start value beyond both bools needs a strict loop.
+            Combine::Min(_) if dtype == DType::Bool && !masked => Combine::Min(Nan::Propagate),
+            Combine::Max(_) if dtype == DType::Bool && !masked => Combine::Max(Nan::Propagate),
+            other => other,
+        };
+        let take = Take {
+            fold: 0,
+            mean: (self == Self::Mean).then_some(more),
+            zero_if_start: masked,
+        };
+        (Fold { combine, seed }, take)
+    }
+}
+
+impl fmt::Display for Reduce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Reduce {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|r| r.name() == name);
+        found.ok_or_else(|| {
+            context(None).error(Problem::Value {
+                argument: "reduce".into(),
+                value: format!("{name:?}"),
+                expected: "it must be sum, mean, prod, min, max, amin, amax or assign".into(),
+            })
+        })
+    }
+}

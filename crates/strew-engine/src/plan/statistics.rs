@@ -1,0 +1,163 @@
+//! What is made of the values of each group, column by column.
+
+use crate::choose::plan_cost::threads;
+use crate::plan::Plan;
+use crate::scatter::bounds::Bounds;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::Problem;
+use strew_kernel::group_stats::blocks::{Columns, Count};
+use strew_kernel::group_stats::output::Summary;
+use strew_kernel::group_stats::statistics::Value;
+use strew_kernel::runtime::threads::Team;
+use strew_kernel::tensor::{DType, DynTensor, DynView, Held};
+
+/// Which values count.
+#[derive(Clone, Copy, Debug)]
+pub struct Among {
+    /// NaN does not.
+    pub skip: bool,
+    /// Of fewer values than this nothing is made.
+    pub least: usize,
+}
+
+impl Plan {
+    /// A plan of somebody's index, whose argument has that name.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`], [`Problem::Shape`], [`Problem::DType`], [`Problem::Memory`].
+    pub fn analysed(
+        index: &DynView<'_>,
+        size: usize,
+        bounds: Bounds,
+        argument: &'static str,
+    ) -> Result<Self, Problem> {
+        Self::analyse(index, Some(size), bounds, None).map_err(|mut problem| {
+            if let Problem::IndexOutOfBounds { argument: of, .. }
+            | Problem::Shape { argument: of, .. }
+            | Problem::DType { argument: of, .. } = &mut problem
+            {
+                *of = argument;
+            }
+            problem
+        })
+    }
+
+    /// What is to be made of the values, along an axis, in one trip. Integers and bools are computed in 64 bits,
+    /// floats in `float64`, complex numbers in `complex128`; results become elements as C casts them, each rounded
+    /// once.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if there is no such axis, of as many values as the plan has updates;
+    /// [`Problem::Memory`].
+    pub fn statistics(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        wanted: &[Summary],
+        among: Among,
+    ) -> Result<Vec<DynTensor>, Problem> {
+        let torn = || Problem::Layout {
+            argument: "src".into(),
+            why: "it has no such axis, of as many values as there are in the index".into(),
+        };
+        if src.shape().get(axis) != Some(&self.len()) {
+            return Err(torn());
+        }
+        let held: Held<'_> = match src.layout().is_contiguous() {
+            true => src.clone().into(),
+            false => duplicate(src)?.into(),
+        };
+        let src = held.view();
+        macro_rules! of {
+            ($from:ty, $to:ty, $widen:expr) => {{
+                let values = src.typed::<$from>().ok_or_else(torn)?;
+                let values = values.as_slice().ok_or_else(torn)?;
+                let widen: fn($from) -> $to = $widen;
+                let read = |at: usize, row: &mut [$to]| {
+                    for (to, &value) in row.iter_mut().zip(&values[at..]) {
+                        *to = widen(value);
+                    }
+                };
+                self.each(src, axis, &read, wanted, among)
+            }};
+        }
+        match src.dtype() {
+            DType::Bool => of!(bool, u64, u64::from),
+            DType::U8 => of!(u8, u64, u64::from),
+            DType::U16 => of!(u16, u64, u64::from),
+            DType::U32 => of!(u32, u64, u64::from),
+            DType::U64 => of!(u64, u64, |value| value),
+            DType::I8 => of!(i8, i64, i64::from),
+            DType::I16 => of!(i16, i64, i64::from),
+            DType::I32 => of!(i32, i64, i64::from),
+            DType::I64 => of!(i64, i64, |value| value),
+            DType::F16 => of!(f16, f64, f64::from),
+            DType::BF16 => of!(bf16, f64, f64::from),
+            DType::F32 => of!(f32, f64, f64::from),
+            DType::F64 => of!(f64, f64, |value| value),
+            DType::C64 => of!(Complex32, Complex64, |value| {
+                Complex64::new(value.re.into(), value.im.into())
+            }),
+            DType::C128 => of!(Complex64, Complex64, |value| value),
+        }
+    }
+
+    fn each<T: Value>(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        read: &(dyn Fn(usize, &mut [T]) + Sync),
+        wanted: &[Summary],
+        among: Among,
+    ) -> Result<Vec<DynTensor>, Problem> {
+        let shape = src.shape();
+        let columns = Columns {
+            groups: self.groups()?,
+            read,
+            outer: shape[..axis].iter().product(),
+            inner: shape[axis + 1..].iter().product(),
+        };
+        let cells = wanted.iter().map(|wanted| columns.cells(wanted));
+        let mut made = cells.collect::<Result<Vec<_>, _>>()?;
+        let count = Count {
+            wanted,
+            skip: among.skip,
+            least: among.least,
+        };
+        let threads = threads(src.len().saturating_mul(src.dtype().size()));
+        share(&columns, &mut made, count, threads)?;
+        let done = made.into_iter().zip(wanted).map(|(made, wanted)| {
+            let mut cells = src.dims();
+            if !wanted.statistic.is_of_each() {
+                cells[axis] = self.size();
+            }
+            made.reshape(&cells).map_err(|_| Problem::Layout {
+                argument: "src".into(),
+                why: "its results would have another shape".into(),
+            })
+        });
+        done.collect()
+    }
+}
+
+/// Makes everything, in parts that have groups of their own.
+fn share<T: Value>(
+    columns: &Columns<'_, T>,
+    made: &mut [DynTensor],
+    count: Count<'_>,
+    threads: usize,
+) -> Result<(), Problem> {
+    let team = Team::new(threads);
+    let threads = if team.is_some() { threads } else { 1 };
+    let parts = columns.parts(made, count.wanted, threads);
+    let mut faults: Vec<Result<(), Problem>> = parts.iter().map(|_| Ok(())).collect();
+    let each = parts.into_iter().zip(&mut faults);
+    let run = |(part, fault): (_, &mut Result<(), Problem>)| *fault = columns.make(part, count);
+    match team {
+        Some(team) => team.share(each, run, run),
+        None => each.for_each(run),
+    }
+    faults.into_iter().collect()
+}

@@ -1,0 +1,341 @@
+//! Index values as they are stored, made into values that are checked against their axis.
+
+use crate::scatter::space::{Cut, Lookup};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::DynView;
+use strew_kernel::walk::cursor::Read;
+use strew_kernel::walk::decode::{Scale, Stretch};
+use strew_kernel::walk::filter::Wanted;
+use strew_kernel::walk::geometry::OutOfBounds;
+
+/// Index values that are looked at between two looks at whether somebody wants to stop.
+const PIECE: usize = 1 << 14;
+
+/// What a negative index means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Negative {
+    /// It is out of range like any other.
+    Reject,
+    /// It counts from the end, once; what is still negative is out of range.
+    Wrap,
+    /// Its update is left out.
+    Drop,
+}
+
+/// What an index beyond its axis means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OutOfRange {
+    /// An error, and nothing is written.
+    Error,
+    /// Its update is left out.
+    Drop,
+    /// The nearest index is meant.
+    Clip,
+}
+
+/// What indices that name no cell mean.
+///
+/// Its words are `error` ([`STRICT`](Self::STRICT)), `wrap` (negative ones count from the end, all others are
+/// errors), `drop` (the update is left out) and `clip` (the nearest cell is meant).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// Those below zero.
+    pub negative: Negative,
+    /// Those at or beyond the size, and those below zero that [`Negative`] leaves.
+    pub out_of_range: OutOfRange,
+    /// A value whose updates are left out, whatever else it would mean.
+    pub ignored: Option<i64>,
+}
+
+impl Bounds {
+    /// Only `0..size` is valid; everything else is an error.
+    pub const STRICT: Self = Self {
+        negative: Negative::Reject,
+        out_of_range: OutOfRange::Error,
+        ignored: None,
+    };
+
+    /// True if some index values leave their update out.
+    #[must_use]
+    pub fn drops(self) -> bool {
+        self.negative == Negative::Drop
+            || self.out_of_range == OutOfRange::Drop
+            || self.ignored.is_some()
+    }
+
+    /// The values that are no error on an axis of this size, besides the one that is ignored.
+    pub(crate) fn valid(self, size: usize) -> RangeInclusive<i64> {
+        // No axis is longer than isize::MAX.
+        let size = size as i64;
+        let low = match (self.negative, self.out_of_range) {
+            (Negative::Drop, _) | (_, OutOfRange::Drop | OutOfRange::Clip) => i64::MIN,
+            (Negative::Wrap, OutOfRange::Error) => -size,
+            (Negative::Reject, OutOfRange::Error) => 0,
+        };
+        match self.out_of_range {
+            OutOfRange::Error => low..=size - 1,
+            // There is no nearest cell where there is none.
+            OutOfRange::Clip if size == 0 => match self.negative {
+                Negative::Drop => low..=-1,
+                Negative::Reject | Negative::Wrap => RangeInclusive::new(0, -1),
+            },
+            OutOfRange::Drop | OutOfRange::Clip => low..=i64::MAX,
+        }
+    }
+
+    /// Whether none of an index's values is an error on an axis of this size; false also as soon as
+    /// `go_on`, which is told how many have been looked at, is.
+    pub(crate) fn all_valid(
+        self,
+        index: &DynView<'_>,
+        size: usize,
+        mut go_on: impl FnMut(usize) -> bool,
+    ) -> bool {
+        let valid = self.valid(size);
+        if let Some(ignored) = self.ignored.filter(|ignored| !valid.contains(ignored)) {
+            return index.all_integers(|block| {
+                let mut inside = block.iter().map(|v| *v == ignored || valid.contains(v));
+                inside.all(|inside| inside) && go_on(block.len())
+            });
+        }
+        index.all_runs(|at, stride, count| {
+            (0..count).step_by(PIECE).all(|from| {
+                let piece = Stretch {
+                    index,
+                    at: at + from.cast_signed() * stride,
+                    stride,
+                    count: PIECE.min(count - from),
+                };
+                piece.all_within(&valid) && go_on(piece.count)
+            })
+        })
+    }
+
+    /// How many cells an index needs of which the largest value names the last: none if it names none.
+    ///
+    /// Values that are ignored do not count, nor does an index of other things than integers.
+    pub fn cells(self, index: &DynView<'_>) -> usize {
+        let most = match self.ignored {
+            _ if index.is_empty() => None,
+            None => index.max_integer(),
+            Some(ignored) => {
+                let mut most = None;
+                index.all_integers(|block| {
+                    let kept = block.iter().copied().filter(|&value| value != ignored);
+                    most = most.max(kept.max());
+                    true
+                });
+                most
+            }
+        };
+        usize::try_from(most.map_or(0, |most| most.saturating_add(1))).unwrap_or(0)
+    }
+
+    /// The cell that an index value means: `Ok(None)` for an update that is left out.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if the value names no cell.
+    pub fn resolve(self, value: i64, size: usize) -> Result<Option<i64>, OutOfBounds> {
+        // No axis is longer than isize::MAX.
+        let size = size as i64;
+        let mut at = value;
+        if self.ignored == Some(value) {
+            return Ok(None);
+        }
+        if at < 0 {
+            match self.negative {
+                Negative::Reject => {}
+                Negative::Wrap => at = at.saturating_add(size),
+                Negative::Drop => return Ok(None),
+            }
+        }
+        if (0..size).contains(&at) {
+            return Ok(Some(at));
+        }
+        match self.out_of_range {
+            OutOfRange::Error => Err(OutOfBounds),
+            OutOfRange::Drop => Ok(None),
+            OutOfRange::Clip if size == 0 => Err(OutOfBounds),
+            OutOfRange::Clip => Ok(Some(at.clamp(0, size - 1))),
+        }
+    }
+}
+
+impl FromStr for Bounds {
+    type Err = Problem;
+
+    fn from_str(mode: &str) -> Result<Self, Problem> {
+        let (negative, out_of_range) = match mode {
+            "error" => (Negative::Reject, OutOfRange::Error),
+            "wrap" => (Negative::Wrap, OutOfRange::Error),
+            "drop" => (Negative::Drop, OutOfRange::Drop),
+            "clip" => (Negative::Reject, OutOfRange::Clip),
+            other => {
+                return Err(Problem::Value {
+                    argument: "mode".into(),
+                    value: format!("{other:?}"),
+                    expected: "it must be error, wrap, drop or clip".into(),
+                });
+            }
+        };
+        Ok(Self {
+            negative,
+            out_of_range,
+            ignored: None,
+        })
+    }
+}
+
+/// A bounds rule for one axis.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule {
+    bounds: Bounds,
+    pub(crate) size: usize,
+}
+
+impl Rule {
+    pub(crate) fn new(bounds: Bounds, size: usize) -> Self {
+        Self { bounds, size }
+    }
+
+    /// Whether values below the size are used as they are, and all others are out of bounds.
+    fn is_strict(self) -> bool {
+        self.bounds == Bounds::STRICT
+    }
+
+    /// Applies the rule to values in place. What is not below the size afterwards is out of bounds
+    /// or, if the rule drops, left out.
+    fn apply(self, values: &mut [i64]) -> Result<(), OutOfBounds> {
+        if self.is_strict() {
+            return Ok(());
+        }
+        for value in values {
+            *value = self.bounds.resolve(*value, self.size)?.unwrap_or(-1);
+        }
+        Ok(())
+    }
+}
+
+/// Reads index values for a run of rows.
+pub(crate) struct Reader<'s, 'a> {
+    pub(crate) lookups: &'s [Lookup<'a>],
+    pub(crate) rules: &'s [Rule],
+    pub(crate) cut: &'s Cut,
+    /// The coordinate that rows are counted from; none: the first.
+    pub(crate) origin: &'s [usize],
+}
+
+impl Read for Reader<'_, '_> {
+    fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, values.len());
+        if !index.read_integers(at, stride, values) {
+            return Err(OutOfBounds);
+        }
+        self.rules[lookup].apply(values)
+    }
+
+    fn offsets(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds> {
+        if !self.rules[lookup].is_strict() {
+            return Ok(false);
+        }
+        match scale.stretch(self.stretch(lookup, at, to.len()), limit, to) {
+            true => Ok(true),
+            false => Err(OutOfBounds),
+        }
+    }
+
+    fn sift(
+        &self,
+        lookup: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds> {
+        let kept = if self.rules[lookup].is_strict() {
+            wanted.of(self.stretch(lookup, at, values.len()), values, places)
+        } else {
+            self.read(lookup, at, values)?;
+            wanted.among(values, places)
+        };
+        kept.ok_or(OutOfBounds)
+    }
+
+    fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
+        let (mut offset, mut stride) = (0, 0);
+        for (&k, steps) in at.iter().zip(&self.cut.index) {
+            stride = steps[lookup];
+            offset += k.cast_signed() * stride;
+        }
+        for (&k, steps) in self.origin.iter().zip(&self.cut.index) {
+            offset += k.cast_signed() * steps[lookup];
+        }
+        Stretch {
+            index: &self.lookups[lookup].index,
+            at: offset,
+            stride,
+            count,
+        }
+    }
+
+    fn is_plain(&self, lookup: usize) -> bool {
+        self.rules[lookup].is_strict()
+    }
+
+    fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {
+        let Stretch {
+            index, at, stride, ..
+        } = self.stretch(lookup, at, 0);
+        (index.as_ptr().wrapping_offset(at), stride)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strew_kernel::tensor::TensorView;
+
+    #[test]
+    fn valid_values_are_those_that_resolve() {
+        use Negative as N;
+        use OutOfRange as O;
+        let interesting = [i64::MIN, -6, -5, -4, -1, 0, 1, 4, 5, 6, i64::MAX];
+        let outcomes = [O::Error, O::Drop, O::Clip];
+        let ignored = [None, Some(-1), Some(2), Some(5), Some(i64::MAX)];
+        for negative in [N::Reject, N::Wrap, N::Drop] {
+            for (out_of_range, ignored) in
+                outcomes.into_iter().flat_map(|o| ignored.map(|i| (o, i)))
+            {
+                let bounds = Bounds {
+                    negative,
+                    out_of_range,
+                    ignored,
+                };
+                for (size, value) in [0, 1, 5]
+                    .into_iter()
+                    .flat_map(|s| interesting.map(|v| (s, v)))
+                {
+                    let index = [value];
+                    let index = TensorView::from(&index).into_dyn();
+                    let valid = bounds.all_valid(&index, size, |_| true);
+                    let resolves = bounds.resolve(value, size);
+                    assert_eq!(valid, resolves.is_ok(), "{bounds:?}, {value} of {size}");
+                    if ignored == Some(value) {
+                        assert!(bounds.drops() && matches!(resolves, Ok(None)));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Runs that sort the updates by row first.
+
+use crate::choose::cost::may_group;
+use crate::choose::execution::Execution;
+use crate::choose::strategy::Strategy;
+use crate::exec::grouped::{Reductions, are_few, reduce};
+use crate::scatter::destinations::row_ids::RowNumbers;
+use crate::scatter::reduction::{Finish, Init};
+use crate::scatter::{Scatter, Start, Target};
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::segment::accumulator::{Fold, Seed, Take};
+use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::row_ids::Facts;
+use strew_kernel::tensor::{DType, DynTensor, DynViewMut, Layout, shaped};
+
+impl<'a> Scatter<'a> {
+    /// Why updates cannot be grouped by their row, if so.
+    pub(crate) fn ungrouped(&self) -> Option<&'static str> {
+        if self.destinations.pairing().is_some() {
+            return Some("rows that lie one after the other need no groups");
+        }
+        if self.reduction.combine == Combine::Assign {
+            return Some("updates that replace each other are not grouped");
+        }
+        if matches!(self.reduction.combine, Combine::Sub | Combine::Div) {
+            return Some("differences and quotients are not made by group");
+        }
+        if matches!(
+            self.reduction.finish,
+            Finish::MeanTowardZero { .. } | Finish::DivideByRoot
+        ) {
+            return Some("these means are not made by group");
+        }
+        if self.source.view().dtype() != self.dtype() {
+            return Some("updates that are converted are not grouped");
+        }
+        let start = match &self.target {
+            Target::New { start, .. } => start,
+            Target::InPlace { view, .. } if !view.layout().is_contiguous() => {
+                return Some("updates of a destination with gaps are not grouped");
+            }
+            Target::InPlace { .. } if self.reduction.finish == Finish::ZeroIfStart => {
+                return Some("what cells held at first is not known by group");
+            }
+            Target::InPlace { .. } => {
+                return self.arg.map(|_| "positions in place are not kept by group");
+            }
+        };
+        // Positions are those along the one axis that has an index, of winners that start from nothing.
+        let strict = matches!(
+            self.reduction.combine,
+            Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
+        );
+        let known = strict
+            && matches!(start, Start::FiniteExtreme)
+            && self.reduction.finish == Finish::ZeroIfStart
+            && self.destinations.leading_axes() == 1;
+        (self.arg.is_some() && !known).then_some("these positions are not kept by group")
+    }
+
+    /// Whether the cost model goes by group, of a run that could start from cells that are unset.
+    pub(crate) fn goes_by_group(&self) -> bool {
+        let source = self.source.view();
+        let bytes = source.len().saturating_mul(source.dtype().size());
+        if !may_group(bytes) && self.strategy != Some(Strategy::Grouped) {
+            return false;
+        }
+        let (layout, dtype) = match &self.target {
+            Target::InPlace { view, .. } => (Ok(view.layout().clone()), view.dtype()),
+            Target::New { dtype, .. } => (
+                Layout::contiguous(*dtype, self.destinations.shape()),
+                *dtype,
+            ),
+        };
+        let Ok(layout) = layout else {
+            return false;
+        };
+        let space = self.destinations.space(&layout, source.layout(), false);
+        let execution = Execution::new(&space, self.request_of(false), dtype, source.dtype());
+        execution.is_ok_and(|execution| execution.strategy() == Strategy::Grouped)
+    }
+
+    /// The new tensor, and the positions of the winners.
+    pub(crate) fn grouped(
+        &self,
+        threads: usize,
+        dtype: DType,
+        start: &Start<'a>,
+        mut arg: Option<&mut DynTensor>,
+    ) -> Result<DynTensor, Problem> {
+        let seed = self.seed(start);
+        let start = match start {
+            Start::FiniteExtreme if self.reduction.finish == Finish::ZeroIfStart => &Start::Zero,
+            start => start,
+        };
+        if self.source.view().is_empty() {
+            self.destinations.row_numbers()?;
+            return self.start(dtype, start);
+        }
+        let rows = self.rows_by_group()?;
+        // What the rows that take updates hold at first is never seen then. Positions are not zero where there are none.
+        let zeros = match start {
+            _ if self.arg.is_some() => false,
+            Start::Zero => true,
+            Start::Identity => self.reduction.combine == Combine::Sum,
+            _ => false,
+        };
+        let bytes = self.cells().saturating_mul(dtype.size());
+        let untouched = rows.groups.size() - rows.groups.multiplicity().0;
+        let clears = zeros && seed != Seed::Current && are_few(untouched, bytes);
+        let tensor = match clears {
+            true => DynTensor::scratch(dtype, self.destinations.shape())?,
+            false => self.start(dtype, start)?,
+        };
+        let shape = rows.shape();
+        let mut tensor = shaped(tensor, &shape)?;
+        // Rows without updates keep what the positions hold now.
+        let mut positions = match arg.as_deref_mut() {
+            Some(arg) => {
+                let nothing = DynTensor::zeros(DType::I64, &[0])?;
+                Some(shaped(std::mem::replace(arg, nothing), &shape)?)
+            }
+            None => None,
+        };
+        let outputs = [
+            Some(tensor.view_mut()),
+            positions.as_mut().map(DynTensor::view_mut),
+        ];
+        let outputs = outputs.into_iter().flatten().collect();
+        self.reduce_rows(&rows, (seed, clears), outputs, threads, false)?;
+        if let (Some(arg), Some(positions)) = (arg, positions) {
+            *arg = shaped(positions, self.destinations.shape())?;
+        }
+        shaped(tensor, self.destinations.shape())
+    }
+
+    /// Likewise, into memory of the caller's. All indices are checked before the first row is written.
+    pub(crate) fn grouped_into(&self, threads: usize, view: DynViewMut<'_>) -> Result<(), Problem> {
+        let seed = match self.reduction.init {
+            Init::Current => Seed::Current,
+            Init::Identity => Seed::Identity,
+        };
+        let rows = self.rows_by_group()?;
+        match view.reshape(&rows.shape()) {
+            Some(view) => self.reduce_rows(&rows, (seed, false), vec![view], threads, true),
+            None => Err(Problem::Layout {
+                argument: "destination".into(),
+                why: "it has gaps".into(),
+            }),
+        }
+    }
+
+    fn rows_by_group(&self) -> Result<Rows, Problem> {
+        if let Some((groups, width)) = self.destinations.ascending()? {
+            return Ok(Rows { groups, width });
+        }
+        let RowNumbers {
+            numbers,
+            rows,
+            width,
+        } = self.destinations.row_numbers()?;
+        let facts = Facts::of(&numbers, rows);
+        Ok(Rows {
+            groups: Groups::new(&numbers, rows, facts)?,
+            width,
+        })
+    }
+
+    fn reduce_rows(
+        &self,
+        rows: &Rows,
+        (seed, clears): (Seed, bool),
+        outputs: Vec<DynViewMut<'_>>,
+        threads: usize,
+        visible: bool,
+    ) -> Result<(), Problem> {
+        let updates = [rows.groups.updates(), rows.width];
+        let source = self.source.view();
+        let packed;
+        let source = match source.reshape(&updates) {
+            Some(view) => view,
+            None => {
+                packed = shaped(duplicate(source)?, &updates)?;
+                packed.view()
+            }
+        };
+        let what = Reductions {
+            folds: &[Fold {
+                combine: self.reduction.combine,
+                seed,
+            }],
+            takes: &[Take {
+                fold: 0,
+                mean: match self.reduction.finish {
+                    Finish::Mean { count_self } => Some(u64::from(count_self)),
+                    _ => None,
+                },
+                zero_if_start: self.reduction.finish == Finish::ZeroIfStart,
+            }],
+            none: self.arg,
+            clears,
+        };
+        reduce(&rows.groups, &what, 0, &source, outputs, threads, visible)
+    }
+
+    /// What the running result of a row starts from.
+    fn seed(&self, start: &Start<'_>) -> Seed {
+        match (self.reduction.init, start, self.reduction.combine) {
+            (Init::Identity, ..) | (_, Start::Identity, _) | (_, Start::Zero, Combine::Sum) => {
+                Seed::Identity
+            }
+            (_, Start::FiniteExtreme, _) => Seed::FiniteExtreme,
+            _ => Seed::Current,
+        }
+    }
+}
+
+/// Updates and destination as matrices, and which rows of one go to each of the other.
+struct Rows {
+    groups: Groups,
+    width: usize,
+}
+
+impl Rows {
+    /// The destination's shape.
+    fn shape(&self) -> [usize; 2] {
+        [self.groups.size(), self.width]
+    }
+}

@@ -1,0 +1,569 @@
+//! What to do: [`Scatter`], the one description that every dialect lowers to.
+
+pub mod bounds;
+pub mod destinations;
+pub mod exclude_self;
+pub mod gather;
+pub mod grouped;
+pub mod make;
+pub mod reduction;
+pub mod replace_slice;
+pub mod segments;
+pub mod space;
+pub mod widen;
+
+use crate::choose::execution::Execution;
+use crate::choose::request::Request;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::exec::pass::{Before, Fault, Outputs};
+use crate::explain::traffic::{Around, Began};
+use strew_kernel::bucket::cached::Lists;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::identity::identity;
+use strew_kernel::ops::number::{Divisor, Mean};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::runtime::monitor::is_watched;
+use strew_kernel::tensor::footprint::footprint;
+use strew_kernel::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Held, Layout, overlap_each_other, overlaps_itself,
+};
+use strew_kernel::update::converted::converts;
+use strew_kernel::walk::geometry::OutOfBounds;
+
+pub use crate::scatter::destinations::row_ids::RowNumbers;
+pub use crate::scatter::destinations::take::Pointer;
+pub use crate::scatter::destinations::{Component, Destinations, Place};
+pub use crate::scatter::gather::Gather;
+pub use crate::scatter::reduction::{Finish, Init, Reduction};
+pub use crate::scatter::widen::widened;
+/// What a new destination holds before the first update.
+#[derive(Clone, Debug)]
+pub enum Start<'a> {
+    /// Zeros.
+    Zero,
+    /// The reduction's identity.
+    Identity,
+    /// The finite value that every other finite value beats in a strict minimum or maximum.
+    FiniteExtreme,
+    /// An element everywhere: its bytes come first.
+    Filled([u8; 16]),
+    /// A copy of another tensor.
+    CopyOf(DynView<'a>),
+}
+
+/// Where the updates go.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// Memory of the caller's: written only after everything has been checked.
+    InPlace {
+        /// The argument's name.
+        argument: &'static str,
+        /// The memory.
+        view: DynViewMut<'a>,
+    },
+    /// A new tensor: dropped if anything is wrong.
+    New {
+        /// Its element type.
+        dtype: DType,
+        /// What it holds at first.
+        start: Start<'a>,
+    },
+}
+
+/// A scatter: which cells each update goes to, how it joins what is there, from where to where.
+///
+/// It is defined as the sequential loop over the updates in row-major order; whatever strategy
+/// runs it, the result has that loop's bits.
+#[derive(Debug)]
+pub struct Scatter<'a> {
+    destinations: Destinations<'a>,
+    reduction: Reduction,
+    updates: &'static str,
+    source: Held<'a>,
+    target: Target<'a>,
+    arg: Option<i64>,
+    shape: Option<Dims>,
+    proven: bool,
+    lists: Option<&'a Lists>,
+    keeps_lists: bool,
+    strategy: Option<Strategy>,
+    split: Option<(Split, usize)>,
+}
+
+/// What a scatter made.
+#[derive(Debug, Default)]
+pub struct Output {
+    /// The new tensor, unless the scatter was in place.
+    pub tensor: Option<DynTensor>,
+    /// The positions of winners, if they were asked for: `int64`, of the destination's shape.
+    pub arg: Option<DynTensor>,
+}
+
+impl<'a> Scatter<'a> {
+    /// `source` must have the destinations' iteration shape; `updates` is that argument's name.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if it has not, or if an in-place target is not what the destinations
+    /// were made for; [`Problem::DType`] if its elements cannot become the target's;
+    /// [`Problem::Unsupported`] if the reduction is not defined for them.
+    #[inline(always)] // A scatter is large, and made in few places: it is made where it stays.
+    pub fn new(
+        destinations: Destinations<'a>,
+        reduction: Reduction,
+        updates: &'static str,
+        source: impl Into<Held<'a>>,
+        target: Target<'a>,
+    ) -> Result<Self, Problem> {
+        let source = source.into();
+        let shape = |argument, found: &[usize], wanted: &[usize]| {
+            (found != wanted).then(|| Problem::Shape {
+                argument,
+                found: found.to_vec(),
+                expected: format!("it must be {wanted:?}"),
+            })
+        };
+        let mut wrong = shape(updates, source.view().shape(), destinations.updates_shape());
+        let whole = destinations.shape();
+        let to = match &target {
+            Target::InPlace { argument, view } => {
+                wrong = wrong.or_else(|| shape(argument, view.shape(), whole));
+                view.dtype()
+            }
+            Target::New { dtype, start } => {
+                if let Start::CopyOf(view) = start {
+                    wrong = wrong.or_else(|| shape("destination", view.shape(), whole));
+                    if view.dtype() != *dtype {
+                        return Err(Problem::DType {
+                            argument: "destination",
+                            found: view.dtype(),
+                            expected: format!("it must be {dtype}"),
+                        });
+                    }
+                }
+                *dtype
+            }
+        };
+        if let Some(problem) = wrong {
+            return Err(problem);
+        }
+        if !converts(source.view().dtype(), to) {
+            return Err(Problem::DType {
+                argument: updates,
+                found: source.view().dtype(),
+                expected: format!("it must be {to} or convert to it without loss"),
+            });
+        }
+        let what = match (reduction.combine, reduction.finish) {
+            (_, Finish::Mean { .. } | Finish::MeanTowardZero { .. }) if to == DType::Bool => {
+                Some("mean")
+            }
+            (_, Finish::DivideByRoot) if !to.is_float() && !to.is_complex() => {
+                Some("division by the square root of the count")
+            }
+            (Combine::Div, _) if to == DType::Bool => Some("the quotient"),
+            (Combine::Min(_), _) if to.is_complex() => Some("the minimum"),
+            (Combine::Max(_), _) if to.is_complex() => Some("the maximum"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(Problem::Unsupported {
+                what: what.into(),
+                dtype: to,
+            });
+        }
+        let mut reduction = reduction;
+        if to == DType::Bool && reduction.finish != Finish::ZeroIfStart {
+            // A strict bool loop knows start values beyond false and true. Here the cells hold
+            // the caller's bytes; no bool is NaN, so the other loop does the same with those.
+            reduction.combine = match reduction.combine {
+                Combine::Min(_) => Combine::Min(Nan::Propagate),
+                Combine::Max(_) => Combine::Max(Nan::Propagate),
+                other => other,
+            };
+        }
+        Ok(Self {
+            destinations,
+            reduction,
+            updates,
+            source,
+            target,
+            arg: None,
+            shape: None,
+            proven: false,
+            lists: None,
+            keeps_lists: false,
+            strategy: None,
+            split: None,
+        })
+    }
+
+    /// Also give the position along the scattered axis of each minimum's or maximum's winner;
+    /// cells without one get `none`.
+    #[must_use]
+    #[inline(always)]
+    pub fn with_arg(mut self, none: i64) -> Self {
+        self.arg = Some(none);
+        self
+    }
+
+    /// Give the output another shape with as many elements.
+    #[must_use]
+    pub fn shaped(mut self, shape: &[usize]) -> Self {
+        self.shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Every index value has been checked before, and nobody else can change it: it need not be checked
+    /// once more before the first visible write. One that is wrong all the same is still an error.
+    #[must_use]
+    pub fn proven(mut self) -> Self {
+        self.proven = true;
+        self
+    }
+
+    /// Where in which block of the destination the updates go, for a run that lists them by block: lists of the same index.
+    #[must_use]
+    pub fn listed(mut self, lists: Option<&'a Lists>) -> Self {
+        self.lists = lists;
+        self.keeps_lists = lists.is_some();
+        self
+    }
+
+    /// Explain it as a run that has lists.
+    #[must_use]
+    pub(crate) fn keeping_lists(mut self) -> Self {
+        self.keeps_lists = true;
+        self
+    }
+
+    /// Use a strategy whatever the cost model says; an error if it cannot run this.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Share the run out in this way, among so many threads, whatever the cost model says; an
+    /// error if that cannot be.
+    #[must_use]
+    pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.split = split;
+        self
+    }
+
+    /// Which cells the updates go to.
+    pub fn destinations(&self) -> &Destinations<'a> {
+        &self.destinations
+    }
+
+    /// The updates, in the shape that the destinations have for them.
+    ///
+    /// # Errors
+    /// If that is an element of its own.
+    pub fn source(&self) -> Result<DynView<'a>, Problem> {
+        self.source.borrowed().ok_or_else(|| Problem::Kind {
+            argument: "src".into(),
+            expected: "a tensor".into(),
+            found: "a number".into(),
+        })
+    }
+
+    /// The updates, in the shape that the destinations have for them, for as long as this is there.
+    pub fn updates(&self) -> &DynView<'_> {
+        self.source.view()
+    }
+
+    /// The element type of the destination.
+    pub fn dtype(&self) -> DType {
+        match &self.target {
+            Target::InPlace { view, .. } => view.dtype(),
+            Target::New { dtype, .. } => *dtype,
+        }
+    }
+
+    /// Elements of the destination, which need not exist yet: there may be more than can.
+    pub fn cells(&self) -> usize {
+        let shape = self.destinations.shape().iter();
+        shape.fold(1, |cells, &len| cells.saturating_mul(len))
+    }
+
+    fn request(&self) -> Request {
+        let from_identity = self.reduction.init == Init::Identity;
+        let alone = from_identity
+            && self.destinations.pairing().is_none()
+            && self.sums_alone()
+            && !self.goes_by_group();
+        self.request_of(alone)
+    }
+
+    /// `alone`: updates start from cells that are unset.
+    fn request_of(&self, alone: bool) -> Request {
+        let from_identity = self.reduction.init == Init::Identity;
+        let in_place = matches!(self.target, Target::InPlace { .. });
+        Request {
+            combine: self.reduction.combine,
+            from_identity: from_identity && !alone,
+            unset: alone,
+            private: alone && in_place,
+            blank: match (&self.target, self.reduction.combine) {
+                (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
+                (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
+                _ => false,
+            },
+            mean: self.mean(),
+            visible: in_place && !alone,
+            proven: self.proven,
+            listed: self.keeps_lists,
+            ungrouped: match alone {
+                true => Some("cells that start without a value are not grouped"),
+                false => self.ungrouped(),
+            }
+            .or((self.proven && self.arg.is_none()).then_some("a plan groups updates itself")),
+            force: self.strategy,
+            split: self.split,
+        }
+    }
+
+    fn mean(&self) -> Option<Mean> {
+        let (count_self, divisor) = match self.reduction.finish {
+            Finish::Mean { count_self } => (count_self, Divisor::Count),
+            Finish::MeanTowardZero { count_self } => (count_self, Divisor::CountTowardZero),
+            Finish::DivideByRoot => (false, Divisor::Root),
+            Finish::None | Finish::ZeroIfStart => return None,
+        };
+        Some(Mean {
+            more: u64::from(count_self),
+            divisor,
+        })
+    }
+
+    /// How this would run.
+    ///
+    /// # Errors
+    /// [`Problem::Strategy`] if the forced strategy cannot run it.
+    pub fn execution(&self) -> Result<Execution, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.runs_execution(pairing);
+        }
+        let request = self.request();
+        let layout = match &self.target {
+            Target::InPlace { view, .. } if !request.private => view.layout().clone(),
+            _ => Layout::contiguous(self.dtype(), self.destinations.shape())?,
+        };
+        let space =
+            self.destinations
+                .space(&layout, self.source.view().layout(), self.arg.is_some());
+        let execution = Execution::new(&space, request, self.dtype(), self.source.view().dtype())?;
+        Ok(match space.is_empty() {
+            true => execution,
+            false => {
+                let around = self.around(execution.strategy());
+                execution.with_traffic(&space, around)
+            }
+        })
+    }
+
+    /// What is done besides joining the updates, for those who ask what a run moves.
+    fn around(&self, strategy: Strategy) -> Around {
+        let request = self.request();
+        let finished =
+            strategy == Strategy::Grouped && self.reduction.finish == Finish::ZeroIfStart;
+        let began = match &self.target {
+            Target::InPlace { .. } if request.private => Began::Filled,
+            Target::InPlace { .. } => Began::InPlace,
+            Target::New { .. } if finished => Began::Zeros,
+            Target::New { start, .. } => match start {
+                Start::Zero => Began::Zeros,
+                Start::CopyOf(_) if let Some(weave) = self.weave() => Began::Woven(weave.kept()),
+                Start::CopyOf(view) => {
+                    let (shape, steps) = (view.shape().iter(), view.layout().strides());
+                    let axes = shape.copied().zip(steps.iter().copied());
+                    Began::Copied(footprint(axes, view.dtype().size()))
+                }
+                // The identity of a sum is zero.
+                Start::Identity if self.reduction.combine == Combine::Sum => Began::Zeros,
+                Start::Identity | Start::FiniteExtreme | Start::Filled(_) => Began::Filled,
+            },
+        };
+        Around {
+            began,
+            // Once more over all of it: for what still is as it was, or was never reached.
+            swept: (self.reduction.finish == Finish::ZeroIfStart && !finished) || request.unset,
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Any [`Problem`] with the indices, overlap or memory; nothing has been written then.
+    pub fn run(mut self) -> Result<Output, Problem> {
+        self.perform()
+    }
+
+    /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
+    pub fn perform(&mut self) -> Result<Output, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.perform_runs(pairing);
+        }
+        let mut arg = match self.arg {
+            Some(none) => {
+                let shape = self.destinations.shape();
+                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
+            }
+            None => None,
+        };
+        let request = self.request();
+        let mut tensor = match &mut self.target {
+            Target::InPlace { argument, view } => {
+                let argument = *argument;
+                let mut view = std::mem::replace(view, DynViewMut::nothing(DType::Bool));
+                self.check_overlap(argument, &mut view)?;
+                match request.private {
+                    true => self.sum_privately(request, &mut view)?,
+                    false => self.execute(request, view, arg.as_mut())?,
+                }
+                None
+            }
+            Target::New { .. } => self.make(request, arg.as_mut())?,
+        };
+        if let Some(shape) = &self.shape {
+            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
+        }
+        Ok(Output { tensor, arg })
+    }
+
+    /// Runs the updates into memory of the caller's.
+    fn execute(
+        &self,
+        request: Request,
+        mut view: DynViewMut<'_>,
+        arg: Option<&mut DynTensor>,
+    ) -> Result<(), Problem> {
+        if let Some(done) = self.join_few(request, &mut view, arg.is_some()) {
+            return done;
+        }
+        let space =
+            self.destinations
+                .space(view.layout(), self.source.view().layout(), arg.is_some());
+        let execution = Execution::new(&space, request, view.dtype(), self.source.view().dtype())?;
+        if execution.strategy() == Strategy::Grouped {
+            let done = self.grouped_into(execution.threads(), view.reborrow());
+            let Some(request) = self.without_groups(request, &done) else {
+                return done;
+            };
+            return self.execute(request, view, arg);
+        }
+        let outputs = Outputs {
+            dst: view,
+            arg: arg.map(DynTensor::view_mut),
+            before: Before::Nothing,
+            lists: self.lists,
+        };
+        let run = execution.run(&space, self.source.view(), outputs);
+        run.map_err(|fault| self.problem(fault))
+    }
+
+    /// How to go on if there was no memory to group the updates, and nobody asked for that: nothing has been written then.
+    fn without_groups<T>(&self, request: Request, done: &Result<T, Problem>) -> Option<Request> {
+        let rather = request.force.is_none() && matches!(done, Err(Problem::Memory { .. }));
+        rather.then_some(Request {
+            ungrouped: Some("there is no memory for groups"),
+            ..request
+        })
+    }
+
+    /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more, or if
+    /// more than that is to be done.
+    fn join_few(
+        &self,
+        request: Request,
+        view: &mut DynViewMut<'_>,
+        arg: bool,
+    ) -> Option<Result<(), Problem>> {
+        if arg || !request.is_plain() || is_watched() {
+            return None;
+        }
+        let done = (self.destinations).join_few(view, self.source.view(), request.combine)?;
+        Some(done.map_err(|OutOfBounds| self.destinations.find_out_of_bounds()))
+    }
+
+    fn problem(&self, fault: Fault) -> Problem {
+        match fault {
+            Fault::Problem(problem) => problem,
+            Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
+        }
+    }
+
+    /// In place, neither the destination's own cells nor an input may share memory.
+    pub fn check_overlap(
+        &self,
+        argument: &'static str,
+        view: &mut DynViewMut<'_>,
+    ) -> Result<(), Problem> {
+        let inputs = self.destinations.inputs();
+        apart(
+            argument,
+            view,
+            inputs.chain([(self.updates, self.source.view())]),
+        )
+    }
+}
+
+/// Refuses memory to write to that has elements in one place, or that shares some with an input.
+pub(crate) fn apart<'v>(
+    argument: &'static str,
+    view: &mut DynViewMut<'_>,
+    inputs: impl Iterator<Item = (&'static str, &'v DynView<'v>)>,
+) -> Result<(), Problem> {
+    if overlaps_itself(view.layout()) {
+        return Err(Problem::Overlap {
+            argument,
+            with: "has elements that share memory (an expanded tensor?)".into(),
+        });
+    }
+    let at = view.as_mut_ptr().addr();
+    for (name, other) in inputs {
+        if overlap_each_other(at, view.layout(), other.as_ptr().addr(), other.layout()) {
+            return Err(Problem::Overlap {
+                argument,
+                with: format!("shares memory with {name}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A new tensor of the reduction's identities.
+pub(crate) fn identities(
+    dtype: DType,
+    shape: &[usize],
+    reduction: &Reduction,
+) -> Result<DynTensor, Problem> {
+    match identity_element(dtype, reduction.combine) {
+        Some(bits) => DynTensor::filled(dtype, shape, &bits[..dtype.size()]),
+        None => DynTensor::zeros(dtype, shape),
+    }
+}
+
+/// A reduction's identity as an element; `None` if it has none.
+pub fn identity_element(dtype: DType, combine: Combine) -> Option<[u8; 16]> {
+    // Those of sum and product are accumulators otherwise; 0 is the same in both.
+    one_as_element(dtype, combine).or(identity(dtype, combine))
+}
+
+/// The identity of a product as an element, where that differs from the accumulator.
+fn one_as_element(dtype: DType, combine: Combine) -> Option<[u8; 16]> {
+    if combine != Combine::Prod {
+        return None;
+    }
+    let one = match dtype {
+        DType::F16 => half::f16::ONE.to_bits(),
+        DType::BF16 => half::bf16::ONE.to_bits(),
+        _ => return None,
+    };
+    let mut bits = [0; 16];
+    bits[..2].copy_from_slice(&one.to_ne_bytes());
+    Some(bits)
+}

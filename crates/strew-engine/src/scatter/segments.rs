@@ -1,0 +1,281 @@
+//! Runs: rows of source and destination that belong together because they lie one after the other.
+
+use crate::choose::execution::Execution;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::exec::pass::Fault;
+use crate::exec::segments::{Paired, Pairing, RunsOutputs};
+use crate::explain::traffic::Traffic;
+use crate::scatter::destinations::{Component, problem};
+use crate::scatter::reduction::Init;
+use crate::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::copy::strided::duplicate;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::segment::run_job::{RunFold, RunStart};
+use strew_kernel::tensor::footprint::footprint;
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut};
+use strew_kernel::update::in_place::clear;
+
+/// How a run is shared out, and among how many threads.
+type Share = (Split, usize);
+
+/// What the destination holds before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begun {
+    /// What the caller can see.
+    Visible,
+    /// A copy of another tensor, or of an element: rows that take nothing keep it.
+    Copied,
+    /// Zeros, or anything if all of it is written.
+    Blank,
+}
+
+impl Scatter<'_> {
+    /// The shape of the side of which runs are made, and how they are shared out.
+    fn shared_runs(&self, pairing: Pairing) -> Result<(&[usize], Option<Share>), Problem> {
+        if let Some(strategy) = self.strategy.filter(|&s| s != Strategy::Runs) {
+            return Err(Problem::Strategy {
+                strategy: strategy.name(),
+                why: "rows that lie one after the other are gone over run by run",
+            });
+        }
+        let (shape, updates) = (self.destinations.shape(), self.destinations.updates_shape());
+        let component = &self.destinations.components()[0];
+        let paired = Paired {
+            index: component.index.view(),
+            pairing,
+            axis: component.axis,
+        };
+        let many = if pairing.copies() { shape } else { updates };
+        let rows = shape[component.axis];
+        let split = paired.split(many, rows, self.dtype().size(), self.split)?;
+        Ok((many, split))
+    }
+
+    /// How the run would go.
+    pub(crate) fn runs_execution(&self, pairing: Pairing) -> Result<Execution, Problem> {
+        let (many, split) = self.shared_runs(pairing)?;
+        let shape = self.destinations.shape();
+        let component = &self.destinations.components()[0];
+        let (dtype, axis) = (self.dtype(), component.axis);
+        let product = |sizes: &[usize]| sizes.iter().fold(1usize, |all, &n| all.saturating_mul(n));
+        let bytes = |view: &DynView<'_>| {
+            let layout = view.layout();
+            let axes = layout.shape().iter().zip(layout.strides());
+            footprint(axes.map(|(&len, &step)| (len, step)), layout.dtype().size())
+        };
+        let output = match &self.target {
+            Target::InPlace { view, .. } => bytes(&view.as_view()),
+            Target::New { .. } => self.cells().saturating_mul(dtype.size()),
+        };
+        let request = self.request();
+        let traffic = Traffic::runs(
+            (
+                bytes(component.index.view()),
+                bytes(self.source.view()),
+                output,
+            ),
+            request.visible,
+            self.reduction.init == Init::Current && !pairing.copies(),
+            self.arg.map_or(0, |_| self.cells().saturating_mul(8)),
+            split.map_or(1, |(_, threads)| threads),
+        );
+        let rows = product(&many[..=axis]);
+        let cells = product(&shape[..=axis]);
+        let counts = (rows, product(&many[axis + 1..]), cells);
+        Ok(Execution::of_runs(request, dtype, counts, split, traffic))
+    }
+
+    /// Runs it.
+    pub(crate) fn perform_runs(&mut self, pairing: Pairing) -> Result<Output, Problem> {
+        let (_, split) = self.shared_runs(pairing)?;
+        let shape = Dims::from_slice(self.destinations.shape());
+        let mut arg = match self.arg {
+            None => None,
+            // Every row is written.
+            Some(_) if pairing == Pairing::Pointers && !self.source.view().is_empty() => {
+                Some(DynTensor::scratch(DType::I64, &shape)?)
+            }
+            Some(none) => Some(DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?),
+        };
+        let mut tensor = None;
+        match &mut self.target {
+            Target::InPlace { argument, view } => {
+                let argument = *argument;
+                let mut view = std::mem::replace(view, DynViewMut::nothing(DType::Bool));
+                self.check_overlap(argument, &mut view)?;
+                self.run_runs(pairing, split, view, arg.as_mut(), Begun::Visible)?;
+            }
+            Target::New { dtype, start } => {
+                let dtype = *dtype;
+                let mut begun = Begun::Blank;
+                let mut made = match (pairing, start) {
+                    (_, Start::CopyOf(view)) => {
+                        begun = Begun::Copied;
+                        duplicate(view)?
+                    }
+                    (_, Start::Filled(bytes)) => {
+                        begun = Begun::Copied;
+                        DynTensor::filled(dtype, &shape, &bytes[..dtype.size()])?
+                    }
+                    (_, Start::Identity) => {
+                        return Err(Problem::Unsupported {
+                            what: "a run that starts from the identity".into(),
+                            dtype,
+                        });
+                    }
+                    (Pairing::Pointers | Pairing::Picked, _) if !self.source.view().is_empty() => {
+                        DynTensor::scratch(dtype, &shape)?
+                    }
+                    _ => DynTensor::zeros_for(dtype, &shape, self.source.view().len())?,
+                };
+                self.run_runs(pairing, split, made.view_mut(), arg.as_mut(), begun)?;
+                tensor = Some(made);
+            }
+        }
+        Ok(Output { tensor, arg })
+    }
+
+    fn run_runs(
+        &self,
+        pairing: Pairing,
+        split: Option<Share>,
+        mut view: DynViewMut<'_>,
+        arg: Option<&mut DynTensor>,
+        begun: Begun,
+    ) -> Result<(), Problem> {
+        let component = &self.destinations.components()[0];
+        if self.source.view().is_empty() {
+            // There is nothing to read, but what says where may still be wrong. A source without rows has a
+            // result without rows, wherever pointers would put them.
+            let fault = match pairing {
+                Pairing::Spread => None,
+                _ => self.fault_of_runs(pairing, component),
+            };
+            if let Some(problem) = fault {
+                return Err(problem);
+            }
+            if pairing == Pairing::Pointers && begun != Begun::Copied {
+                clear(&mut view);
+            }
+            return Ok(());
+        }
+        let fold = RunFold {
+            combine: self.reduction.combine,
+            start: match (self.reduction.init, self.reduction.combine) {
+                (Init::Current, _) if begun != Begun::Blank => RunStart::Current,
+                (Init::Current, Combine::Min(_) | Combine::Max(_)) => RunStart::FiniteExtreme,
+                (Init::Identity, _) if begun == Begun::Copied => RunStart::Replaced,
+                _ => RunStart::Nothing,
+            },
+            mean: self.mean().is_some(),
+            none: self.arg.unwrap_or_default(),
+        };
+        let paired = Paired {
+            index: component.index.view(),
+            pairing,
+            axis: component.axis,
+        };
+        let outputs = RunsOutputs {
+            dst: view,
+            arg: arg.map(DynTensor::view_mut),
+            visible: begun == Begun::Visible,
+        };
+        let run = paired.run(self.source.view(), outputs, fold, split);
+        run.map_err(|fault| match fault {
+            Fault::Problem(problem) => problem,
+            Fault::OutOfBounds => {
+                let found = self.fault_of_runs(pairing, component);
+                found.unwrap_or_else(|| Problem::Layout {
+                    argument: component.argument.into(),
+                    why: "it was changed by somebody else while it was in use".into(),
+                })
+            }
+        })
+    }
+
+    /// What is wrong with the array that says which rows belong together, if this is of runs and anything is.
+    pub fn fault(&self) -> Option<Problem> {
+        let pairing = self.destinations.pairing()?;
+        self.fault_of_runs(pairing, &self.destinations.components()[0])
+    }
+
+    /// What is wrong with the array that pairs rows: the first value that does not ascend, or else the
+    /// first that is outside. Walks it slowly; the run that found a fault does not know where.
+    fn fault_of_runs(&self, pairing: Pairing, component: &Component<'_>) -> Option<Problem> {
+        let axis = component.axis;
+        let size = |shape: &[usize]| shape[axis];
+        let (rows, updates) = (
+            size(self.destinations.shape()),
+            size(self.destinations.updates_shape()),
+        );
+        // The axis that values point into: that of the updates, or of the destination.
+        let limit = match pairing {
+            Pairing::Pointers | Pairing::Picked => updates,
+            Pairing::Ascending | Pairing::Spread => rows,
+        };
+        let index = component.index.view().without_repeats();
+        let line = index.shape().last().copied().unwrap_or(0);
+        let mut outside = None;
+        let mut falls = None;
+        let mut number = 0usize;
+        let mut before = i64::MIN;
+        let numbers = index.all_integers(|block| {
+            for &value in block {
+                let at = number;
+                let first = number.is_multiple_of(line.max(1));
+                number += 1;
+                let most = limit as i64 - i64::from(!pairing.points());
+                if outside.is_none() && !(0..=most).contains(&value) {
+                    outside = Some((at, value));
+                }
+                if !pairing.points() && !first && value < before {
+                    falls = Some((at, value, before));
+                    return false;
+                }
+                before = value;
+            }
+            true
+        });
+        if !numbers && falls.is_none() {
+            return None;
+        }
+        let coordinate = |number: usize| {
+            let (mut rest, mut at) = (number, Dims::from_elem(0, index.rank()));
+            for (at, &len) in at.iter_mut().zip(index.shape()).rev() {
+                *at = rest % len;
+                rest /= len;
+            }
+            at
+        };
+        let named = |at: &[usize]| format!("{}{:?}", component.argument, component.position(at));
+        if let Some((number, value, before)) = falls {
+            return Some(Problem::Value {
+                argument: named(&coordinate(number)),
+                value: value.to_string(),
+                expected: format!("it must not be less than the value before it, {before}"),
+            });
+        }
+        let (number, value) = outside?;
+        let at = coordinate(number);
+        let shown = index.show(&at).unwrap_or_else(|| value.to_string());
+        Some(match pairing {
+            Pairing::Ascending | Pairing::Picked => problem(component, &at, shown, limit),
+            Pairing::Pointers | Pairing::Spread => {
+                let side = if pairing == Pairing::Pointers {
+                    self.updates
+                } else {
+                    "out"
+                };
+                Problem::Value {
+                    argument: named(&at),
+                    value: shown,
+                    expected: format!(
+                        "it must be from 0 to {limit}, the size of {side} along dimension {axis}"
+                    ),
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! The updates as strides: which axes are rows, and which are the window that moves as one.
+
+use crate::scatter::bounds::{Bounds, Rule};
+use smallvec::SmallVec;
+use strew_kernel::tensor::{Dims, DynView, Layout, Strides};
+use strew_kernel::walk::geometry::{Axis, Step};
+
+/// A window has no more elements than this unless its innermost axis alone does: enough to make
+/// a row worth its overhead, little enough to stop and to report between rows.
+const WIDEST_WINDOW: usize = 1 << 16;
+
+/// One axis of the updates.
+#[derive(Clone, Debug)]
+pub struct SpaceAxis {
+    pub len: usize,
+    /// The destination's axis that it walks along, if any.
+    pub onto: Option<usize>,
+    /// Bytes per step in the destination and in the source.
+    pub dst: isize,
+    pub src: isize,
+    /// Steps of the arg output's position.
+    pub position: isize,
+    /// Bytes per step in each lookup's index.
+    pub index: SmallVec<[isize; 2]>,
+}
+
+/// One component of an index tuple.
+#[derive(Clone, Debug)]
+pub struct Lookup<'a> {
+    pub index: DynView<'a>,
+    /// The destination's axis that it points into.
+    pub axis: usize,
+    /// That axis's size, which the values must be below.
+    pub limit: usize,
+    /// Where the destination begins on that axis: not 0 in a part of a split.
+    pub from: usize,
+}
+
+/// Updates, destination and indices as strides over one iteration space.
+#[derive(Clone, Debug)]
+pub struct Space<'a> {
+    /// The axes of the updates, row-major.
+    pub axes: SmallVec<[SpaceAxis; 4]>,
+    pub lookups: SmallVec<[Lookup<'a>; 1]>,
+    pub bounds: Bounds,
+    /// The destination's sizes and byte strides.
+    pub dst: SmallVec<[(usize, isize); 4]>,
+    /// The destination's coordinates of the first update's affine part.
+    pub start: Dims,
+    /// Bytes per step in the arg output for each of the destination's axes, if there is one.
+    pub arg: Option<Strides>,
+}
+
+/// A space cut into rows and windows, neighbouring axes made one where they can be.
+#[derive(Debug)]
+pub struct Cut {
+    pub rows: SmallVec<[Axis; 2]>,
+    /// Per row axis, bytes per step in each lookup's index.
+    pub index: SmallVec<[SmallVec<[isize; 2]>; 2]>,
+    pub window: SmallVec<[Axis; 1]>,
+    /// The axes that number the destination's rows, outermost first.
+    pub cells: SmallVec<[Axis; 1]>,
+    /// Per lookup, what a value adds to the row number or to the arg's offset.
+    pub lookup_aux: SmallVec<[isize; 2]>,
+    /// How many rows the destination has.
+    pub cell_count: usize,
+    /// Where the first row of updates goes, if its index values are 0.
+    pub start: Step,
+    /// Byte offset of the window in a row of the destination.
+    pub cell_start: isize,
+}
+
+impl Cut {
+    pub fn count(&self) -> usize {
+        product(self.rows.iter().map(|a| a.len))
+    }
+
+    pub fn width(&self) -> usize {
+        product(self.window.iter().map(|a| a.len))
+    }
+}
+
+impl Space<'_> {
+    /// True if there is no update.
+    pub fn is_empty(&self) -> bool {
+        self.axes.iter().any(|a| a.len == 0)
+    }
+
+    /// Bytes from the destination's lowest cell to its highest one.
+    pub(crate) fn reach(&self) -> usize {
+        let spans = self.dst.iter().map(|&(len, stride)| {
+            let most = len.saturating_sub(1);
+            stride.unsigned_abs().saturating_mul(most)
+        });
+        spans.fold(0, usize::saturating_add)
+    }
+
+    /// The same updates for a destination of the same shape that lies elsewhere.
+    pub(crate) fn with_destination(&self, layout: &Layout) -> Self {
+        let mut space = self.clone();
+        let steps: SmallVec<[isize; 6]> = (0..self.axes.len()).map(|k| self.steps(k)).collect();
+        for (axis, steps) in space.axes.iter_mut().zip(steps) {
+            let stride = axis.onto.map_or(0, |onto| layout.strides()[onto]);
+            axis.dst = stride.wrapping_mul(steps);
+        }
+        for ((_, stride), &new) in space.dst.iter_mut().zip(layout.strides()) {
+            *stride = new;
+        }
+        space
+    }
+
+    /// `len` of the updates along axis `k`, from `from` on.
+    pub(crate) fn stretch(&self, k: usize, from: usize, len: usize) -> Option<Self> {
+        let mut space = self.clone();
+        space.axes[k].len = len;
+        for lookup in &mut space.lookups {
+            lookup.index = lookup.index.narrow(k, from, len)?;
+        }
+        if let Some(onto) = self.axes[k].onto {
+            let moved = from.cast_signed() * self.steps(k);
+            space.start[onto] = space.start[onto].checked_add_signed(moved)?;
+        }
+        Some(space)
+    }
+
+    /// The destination's coordinates that one step along axis `k` passes.
+    pub(crate) fn steps(&self, k: usize) -> isize {
+        self.steps_of(&self.axes[k])
+    }
+
+    /// An axis that walks the destination takes its stride times a whole number of steps.
+    fn steps_of(&self, axis: &SpaceAxis) -> isize {
+        match axis.onto.map(|axis| self.dst[axis].1) {
+            Some(stride) if stride != 0 => axis.dst.wrapping_div(stride),
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn rules(&self) -> SmallVec<[Rule; 2]> {
+        let rule = |l: &Lookup<'_>| Rule::new(self.bounds, l.limit);
+        self.lookups.iter().map(rule).collect()
+    }
+
+    /// Cuts the axes into rows and window.
+    ///
+    /// The window is the longest tail of axes along which no index varies and that each walk along
+    /// an axis of the destination of their own: their cells never collide, so each row of updates
+    /// moves as one and only the rows need be kept in order.
+    pub fn cut(&self) -> Cut {
+        self.cut_up_to(usize::MAX)
+    }
+
+    /// Likewise, with nothing but rows, of one element each.
+    pub(crate) fn cut_to_elements(&self) -> Cut {
+        self.cut_up_to(0)
+    }
+
+    /// Cuts the axes, at most so many of them into the window.
+    fn cut_up_to(&self, most: usize) -> Cut {
+        let axes: SmallVec<[&SpaceAxis; 4]> = self.axes.iter().filter(|a| a.len != 1).collect();
+        let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
+        let free = |a: &&&SpaceAxis| {
+            a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
+        };
+        let tail = axes.iter().rev().take_while(free).take(most).count();
+        let mut split = axes.len() - tail;
+        let width = |from: usize| product(axes[from..].iter().map(|a| a.len));
+        while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {
+            split += 1;
+        }
+        let (rows, window) = axes.split_at(split);
+
+        // Number the destination's rows: its axes that no axis of the window walks along.
+        let moved: SmallVec<[usize; 4]> = window.iter().filter_map(|a| a.onto).collect();
+        let mut number = SmallVec::<[isize; 4]>::from_elem(0, self.dst.len());
+        let mut cells: SmallVec<[Axis; 1]> = SmallVec::new();
+        let mut cell_count = 1usize;
+        for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
+            if moved.contains(&axis) {
+                continue;
+            }
+            number[axis] = cell_count.cast_signed();
+            cell_count = cell_count.saturating_mul(len);
+            let step = Step {
+                dst: stride,
+                ..Step::default()
+            };
+            match cells.last_mut() {
+                _ if len == 1 => {}
+                Some(last) if last.step.dst.checked_mul(last.len.cast_signed()) == Some(stride) => {
+                    last.len = last.len.saturating_mul(len);
+                }
+                _ => cells.push(Axis { len, step }),
+            }
+        }
+        cells.reverse();
+
+        let aux = |onto: Option<usize>, in_window: bool, steps: isize| match (&self.arg, onto) {
+            (_, None) => 0,
+            (Some(arg), Some(axis)) => arg[axis].wrapping_mul(steps),
+            (None, Some(_)) if in_window => 0,
+            (None, Some(axis)) => number[axis].wrapping_mul(steps),
+        };
+        let mut start = Step::default();
+        let mut cell_start = 0isize;
+        for (axis, (&at, &(_, stride))) in self.start.iter().zip(&self.dst).enumerate() {
+            let (at, in_window) = (at.cast_signed(), moved.contains(&axis));
+            let offset = at.wrapping_mul(stride);
+            start.dst = start.dst.wrapping_add(offset);
+            start.aux = start.aux.wrapping_add(aux(Some(axis), in_window, at));
+            if in_window {
+                cell_start = cell_start.wrapping_add(offset);
+            }
+        }
+        let steps = |a: &SpaceAxis| self.steps_of(a);
+        let axis = |a: &SpaceAxis, in_window| Axis {
+            len: a.len,
+            step: Step {
+                dst: a.dst,
+                src: a.src,
+                aux: aux(a.onto, in_window, steps(a)),
+                position: a.position,
+            },
+        };
+        let mut cut = Cut {
+            rows: SmallVec::new(),
+            index: SmallVec::new(),
+            window: SmallVec::new(),
+            cells,
+            lookup_aux: self
+                .lookups
+                .iter()
+                .map(|l| aux(Some(l.axis), false, 1))
+                .collect(),
+            cell_count,
+            start,
+            cell_start,
+        };
+        for a in rows {
+            let next = axis(a, false);
+            let joined = match (cut.rows.last_mut(), cut.index.last_mut()) {
+                (Some(last), Some(index)) if joins(last, &next, index, &a.index) => {
+                    *last = join(last, &next);
+                    *index = a.index.clone();
+                    true
+                }
+                _ => false,
+            };
+            if !joined {
+                cut.rows.push(next);
+                cut.index.push(a.index.clone());
+            }
+        }
+        for a in window {
+            let next = axis(a, true);
+            match cut.window.last_mut() {
+                Some(last) if joins(last, &next, &[], &[]) => *last = join(last, &next),
+                _ => cut.window.push(next),
+            }
+        }
+        cut
+    }
+}
+
+/// The number of elements. Only a space without updates can have sizes whose product is too large.
+fn product(sizes: impl Iterator<Item = usize>) -> usize {
+    sizes.fold(1, usize::saturating_mul)
+}
+
+/// Whether a step of the outer axis is as good as walking the whole inner axis, for everything.
+fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize]) -> bool {
+    let whole = |step: isize| step.checked_mul(inner.len.cast_signed());
+    let (o, i) = (outer.step, inner.step);
+    [
+        (o.dst, i.dst),
+        (o.src, i.src),
+        (o.aux, i.aux),
+        (o.position, i.position),
+    ]
+    .into_iter()
+    .chain(outer_index.iter().copied().zip(inner_index.iter().copied()))
+    .all(|(outer, inner)| Some(outer) == whole(inner))
+}
+
+fn join(outer: &Axis, inner: &Axis) -> Axis {
+    Axis {
+        len: outer.len.saturating_mul(inner.len),
+        step: inner.step,
+    }
+}

@@ -1,0 +1,178 @@
+//! Updates that are listed by block of the destination, joined block by block.
+
+use crate::bucket::cached::Listed;
+use crate::bucket::{BLOCK, Blocks, Partition};
+use crate::error::Problem;
+use crate::ops::identity::Bits;
+use crate::tensor::Layout;
+use crate::update::in_place::Direct;
+use crate::update::lazy_init::Fresh;
+use crate::update::row_bitmap::Touched;
+use crate::update::row_pairs::Rows;
+use crate::walk::Walk;
+use crate::walk::offsets::{Ahead, At};
+use crate::walk::stack_buf::Lane;
+use std::ops::Range;
+
+/// Where updates are listed.
+#[derive(Clone, Copy)]
+pub enum Source<'s> {
+    /// In lists of this run, each of the updates behind those of the one before.
+    Anew(&'s [Partition]),
+    /// In lists that were there before.
+    Kept(&'s Listed<'s>),
+}
+
+impl Source<'_> {
+    /// How many blocks a destination has, their bytes, and the offset of the first.
+    ///
+    /// # Panics
+    /// If the updates are for another destination.
+    fn blocks(self, dst: &Layout) -> (usize, usize, isize) {
+        match self {
+            Self::Anew(lists) => {
+                assert!(lists.iter().all(|list| list.is_for(dst)));
+                let (low, count) = Blocks::of(dst).extent();
+                (count, BLOCK, low)
+            }
+            Self::Kept(listed) => {
+                assert!(listed.is_for(dst));
+                (listed.lists().blocks(), listed.block(), 0)
+            }
+        }
+    }
+
+    /// Updates in all that go to these blocks.
+    fn len(self, blocks: Range<usize>) -> usize {
+        match self {
+            Self::Anew(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
+            Self::Kept(listed) => listed.lists().len(blocks),
+        }
+    }
+
+    /// The updates of a block, some at a time, in order: their offsets in the destination, and where their elements are.
+    fn each(self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
+        match self {
+            Self::Anew(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
+            Self::Kept(listed) => listed.each(block, each),
+        }
+    }
+}
+
+/// A share of the blocks of a destination, into which the updates of lists are joined.
+pub struct Share<'s> {
+    source: Source<'s>,
+    direct: &'s Direct,
+    dst: *mut u8,
+    blocks: Range<usize>,
+    /// Bytes of a block, the offset of the first, and bytes of an element.
+    block: usize,
+    low: isize,
+    size: usize,
+    /// Marks for the cells of a block, and what those start from that are touched first.
+    afresh: Option<(Touched, Bits)>,
+    /// A destination that nobody has begun yet, and its bytes.
+    fresh: Option<(&'s Fresh<'s>, usize)>,
+}
+
+// SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
+unsafe impl Send for Share<'_> {}
+
+impl<'s> Share<'s> {
+    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
+    /// each. With `start`, cells that are touched for the first time start from it. A destination that
+    /// is `fresh` is begun block by block.
+    ///
+    /// # Panics
+    /// If the updates are for another destination, or `fresh` is.
+    pub fn cut(
+        walk: &'s mut Walk<'_>,
+        direct: &'s Direct,
+        source: Source<'s>,
+        count: usize,
+        start: Option<Bits>,
+        fresh: Option<&'s Fresh<'s>>,
+    ) -> Result<Vec<Self>, Problem> {
+        let dst = walk.dst();
+        let (count_of_blocks, block, low) = source.blocks(walk.dst_layout());
+        let fresh = fresh.map(|fresh| (fresh, fresh.bytes(walk.dst_layout())));
+        let size = walk.dst_layout().dtype().size();
+        let share = |blocks: Range<usize>| -> Result<Self, Problem> {
+            let afresh = match start {
+                Some(start) => Some((Touched::new(block / size)?, start)),
+                None => None,
+            };
+            Ok(Self {
+                source,
+                direct,
+                dst,
+                blocks,
+                block,
+                low,
+                size,
+                afresh,
+                fresh,
+            })
+        };
+        let total = source.len(0..count_of_blocks);
+        let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
+        for block in 0..count_of_blocks {
+            done += source.len(block..block + 1);
+            let full = done.saturating_mul(count) >= total.saturating_mul(shares.len() + 1);
+            if full && shares.len() + 1 < count {
+                shares.push(share(from..block + 1)?);
+                from = block + 1;
+            }
+        }
+        shares.push(share(from..count_of_blocks)?);
+        Ok(shares)
+    }
+
+    /// Joins the updates of the next block; gives their number, or nothing if no block is left.
+    pub fn next(&mut self) -> Option<usize> {
+        let block = self.blocks.next()?;
+        if let Some((marks, _)) = &mut self.afresh {
+            marks.clear();
+        }
+        let first = block * self.block;
+        let base = self.low + first.cast_signed();
+        let bytes = |end: usize| first.min(end)..(first + self.block).min(end);
+        if let Some((fresh, end)) = self.fresh {
+            // SAFETY: a destination without gaps begins with its first block, and nobody else has this
+            // one, which is of whole elements.
+            unsafe { fresh.begin(self.dst, &bytes(end)) };
+        }
+        let (dst, size) = (self.dst, self.size);
+        self.source.each(block, |at, values| {
+            if let Some((marks, value)) = &mut self.afresh {
+                let mut room = Lane::new();
+                let first = room.fill_with(0isize, at.len());
+                let shift = size.trailing_zeros();
+                let cells = at.iter().map(|at| (at - base).cast_unsigned() >> shift);
+                let count = marks.touch(cells, at.iter().copied(), first);
+                // SAFETY: as below.
+                unsafe { self.direct.set_at(dst, &first[..count], value) };
+            }
+            if let Some((fresh, _)) = self.fresh {
+                // SAFETY: as below.
+                unsafe { fresh.look(values, at.len()) };
+            }
+            let rows = Rows {
+                left: dst,
+                left_at: at,
+                right: values,
+                right_at: At::Steps(0, size.cast_signed()),
+                window: &[],
+                ahead: Ahead::NONE,
+            };
+            // SAFETY: a walk over this destination proved the offsets, or they are below the rows of the lists, as many as the destination
+            // has; nobody else has this block's. The values are elements of its type without gaps, in memory of the list's.
+            unsafe { self.direct.join(&rows) };
+        });
+        if let Some((fresh, end)) = self.fresh {
+            // SAFETY: as at its beginning.
+            unsafe { fresh.end(self.dst, &bytes(end)) };
+        }
+        Some(self.source.len(block..block + 1))
+    }
+}

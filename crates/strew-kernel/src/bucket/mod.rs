@@ -1,0 +1,355 @@
+//! Updates put into the order of their destinations, block of memory by block of memory.
+//!
+//! Random access to a destination that is larger than the caches misses at every update. To write
+//! the updates down first, sorted roughly by where they go, is sequential work, and so little of the
+//! destination is touched at a time afterwards that it stays in a cache. Within a block the updates
+//! keep their order.
+
+pub mod apply;
+pub mod cached;
+
+use crate::cpu::nontemporal::{fence, write_past_caches};
+use crate::cpu::prefetch::prefetch;
+use crate::cpu::vectorized::compiled;
+use crate::error::Problem;
+use crate::tensor::{Buffer, Layout, try_vec};
+use crate::walk::cursor::Block;
+use crate::walk::offsets::At;
+use crate::walk::stack_buf::Lane;
+use crate::walk::{ROWS, Walk};
+use std::ops::Range;
+
+/// A block of the destination has two to the power of so many bytes: half of a second-level cache.
+const BLOCK_BITS: u32 = 20;
+
+/// Bytes of a block.
+pub const BLOCK: usize = 1 << BLOCK_BITS;
+
+/// Entries per chunk: what is allotted to a block at a time.
+const CHUNK: usize = 1024;
+
+/// Entries that are gathered before they are written: their offsets fill a cache line.
+const LINE: usize = 16;
+
+/// How a destination is cut into blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// The lowest offset.
+    low: isize,
+    count: usize,
+}
+
+impl Blocks {
+    pub(crate) fn of(dst: &Layout) -> Self {
+        let (low, high) = dst.extent();
+        Self {
+            low,
+            ..Self::over(high.wrapping_sub(low).cast_unsigned())
+        }
+    }
+
+    /// A destination that reaches over so many bytes.
+    pub fn over(bytes: usize) -> Self {
+        Self {
+            low: 0,
+            count: (bytes >> BLOCK_BITS) + 1,
+        }
+    }
+
+    /// The lowest offset, and how many blocks there are.
+    pub(crate) fn extent(self) -> (isize, usize) {
+        (self.low, self.count)
+    }
+
+    /// Bytes that a list of `updates` elements of `size` bytes takes, at most.
+    pub fn bytes(self, updates: usize, size: usize) -> usize {
+        self.chunks(updates)
+            .saturating_mul(CHUNK * (size_of::<u32>() + size) + size_of::<u32>())
+    }
+
+    /// Each block may have one chunk that is not full.
+    fn chunks(self, updates: usize) -> usize {
+        updates / CHUNK + self.count + 1
+    }
+
+    fn split(self, offset: isize) -> (usize, u32) {
+        let from_low = offset.wrapping_sub(self.low).cast_unsigned();
+        // What is left of the offset has BLOCK_BITS bits.
+        (
+            from_low >> BLOCK_BITS,
+            from_low as u32 & ((1 << BLOCK_BITS) - 1),
+        )
+    }
+}
+
+/// The chunks of one block.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// Number of the first chunk and of the last one.
+    first: u32,
+    last: u32,
+    /// Entries in all.
+    len: usize,
+}
+
+/// A list of updates, sorted by block.
+pub struct Partition {
+    blocks: Blocks,
+    /// The destination's.
+    layout: Layout,
+    size: usize,
+    chains: Vec<Chain>,
+    chunks: Chunks,
+    /// The last entries of each block, not yet written: offsets, then elements.
+    pending: Buffer,
+}
+
+/// What has been written down, chunk by chunk.
+struct Chunks {
+    /// For each chunk, the next one of its block.
+    next: Vec<u32>,
+    /// Offsets within the block.
+    offsets: Buffer,
+    /// The elements of the source that go there.
+    values: Buffer,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Bytes of the last entries of a block.
+const fn line(size: usize) -> usize {
+    LINE * (size_of::<u32>() + size)
+}
+
+impl Partition {
+    /// An empty list for up to `updates` elements that go to a destination.
+    pub fn new(dst: &Layout, updates: usize) -> Result<Self, Problem> {
+        let (blocks, size) = (Blocks::of(dst), dst.dtype().size());
+        let chunks = blocks.chunks(updates);
+        let what = || format!("a list of {updates} updates by their destinations");
+        let mut chains = try_vec("the blocks of a list of updates", blocks.count)?;
+        let none = Chain {
+            first: NONE,
+            last: NONE,
+            len: 0,
+        };
+        chains.resize(blocks.count, none);
+        Ok(Self {
+            blocks,
+            layout: dst.clone(),
+            size,
+            chains,
+            chunks: Chunks {
+                next: try_vec("the chunks of a list of updates", chunks)?,
+                offsets: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size_of::<u32>()))?,
+                values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
+            },
+            pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line(size)))?,
+        })
+    }
+
+    /// Appends the updates of a block of rows, which are one element each.
+    ///
+    /// # Panics
+    /// If there are more than were announced, or if the walk is one over something else.
+    pub fn push(&mut self, walk: &Walk<'_>, rows: &Block) {
+        assert!(walk.width() == 1 && *walk.dst_layout() == self.layout);
+        assert_eq!(walk.src_layout().dtype(), self.layout.dtype());
+        match self.size {
+            1 => self.push_sized::<1>(walk, rows),
+            2 => self.push_sized::<2>(walk, rows),
+            4 => self.push_sized::<4>(walk, rows),
+            8 => self.push_sized::<8>(walk, rows),
+            _ => self.push_sized::<16>(walk, rows),
+        }
+    }
+
+    fn push_sized<const SIZE: usize>(&mut self, walk: &Walk<'_>, rows: &Block) {
+        let src = walk.src();
+        // Where a source lies is asked before the loop, not in it.
+        // SAFETY: the walk proved that the source has an element where each row is, and that is apart from
+        // this list.
+        unsafe {
+            match rows.src() {
+                At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),
+                At::Steps(first, step) => {
+                    let first = src.wrapping_offset(first);
+                    let from = |i: usize| first.wrapping_offset(i.cast_signed().wrapping_mul(step));
+                    self.push_from::<SIZE>(rows, from);
+                }
+            }
+        }
+    }
+
+    /// Appends updates whose elements are where `from` says.
+    ///
+    /// # Safety
+    /// There must be one for each of the rows, apart from this list.
+    #[inline(always)]
+    unsafe fn push_from<const SIZE: usize>(
+        &mut self,
+        rows: &Block,
+        from: impl Fn(usize) -> *const u8,
+    ) {
+        assert_eq!(SIZE, self.size);
+        // What stays in `self` is read again after everything that is written.
+        let (blocks, chunks) = (self.blocks, &mut self.chunks);
+        let (chains, pending) = (&mut self.chains[..], self.pending.as_mut_ptr());
+        let ahead = rows.ahead();
+        for (i, &offset) in rows.dst().iter().enumerate() {
+            if i % 8 == 0 {
+                ahead.prefetch(i);
+            }
+            let (block, within) = blocks.split(offset);
+            let chain = &mut chains[block];
+            let place = chain.len % LINE;
+            // SAFETY: there is such a block (the indexing above panics otherwise), and the room of
+            // each is a line of so many offsets and elements; and the caller's promise.
+            let last = unsafe {
+                let last = pending.add(block * line(SIZE));
+                last.cast::<u32>().add(place).write(within);
+                let to = last.add(LINE * size_of::<u32>() + place * SIZE);
+                to.cast::<[u8; SIZE]>()
+                    .write(from(i).cast::<[u8; SIZE]>().read());
+                last
+            };
+            chain.len += 1;
+            if place + 1 == LINE {
+                // SAFETY: a block's line.
+                unsafe { chunks.append::<SIZE>(chain, last, LINE) };
+            }
+        }
+    }
+
+    /// No more updates come.
+    pub fn close(&mut self) {
+        match self.size {
+            1 => self.close_sized::<1>(),
+            2 => self.close_sized::<2>(),
+            4 => self.close_sized::<4>(),
+            8 => self.close_sized::<8>(),
+            _ => self.close_sized::<16>(),
+        }
+        fence();
+    }
+
+    fn close_sized<const SIZE: usize>(&mut self) {
+        assert_eq!(SIZE, self.size);
+        for (block, chain) in self.chains.iter_mut().enumerate() {
+            let count = chain.len % LINE;
+            if count > 0 {
+                // SAFETY: each block has a line.
+                unsafe {
+                    let last = self.pending.as_ptr().add(block * line(SIZE));
+                    self.chunks.append::<SIZE>(chain, last, count);
+                }
+            }
+        }
+    }
+
+    /// Whether this is of updates for such a destination.
+    pub(crate) fn is_for(&self, dst: &Layout) -> bool {
+        self.layout == *dst
+    }
+
+    /// Updates in all that go to these blocks.
+    pub(crate) fn len(&self, blocks: Range<usize>) -> usize {
+        self.chains[blocks].iter().map(|c| c.len).sum()
+    }
+
+    /// The entries of a block, some at a time, in order: their offsets in the destination, and where
+    /// their elements are.
+    pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
+        let base = self.blocks.low + (block << BLOCK_BITS).cast_signed();
+        let chain = self.chains[block];
+        let (mut chunk, mut left) = (chain.first, chain.len);
+        let mut room = Lane::new();
+        while left > 0 {
+            let first = chunk as usize * CHUNK;
+            let len = left.min(CHUNK);
+            chunk = self.chunks.next[chunk as usize];
+            for from in (first..first + len).step_by(ROWS) {
+                let count = (first + len - from).min(ROWS);
+                // Where one chunk ends nobody but the chain knows where the next one is.
+                let coming = match from + ROWS < first + len {
+                    true => from + ROWS,
+                    false => (chunk as usize).wrapping_mul(CHUNK),
+                };
+                let at = room.fill_with(0isize, count);
+                // SAFETY: so many entries of the block were written, and `from` and the next ones are of one chunk.
+                unsafe { self.chunks.read(from, base, coming, self.size, at) };
+                each(at, self.chunks.value(from, self.size));
+            }
+            left -= len;
+        }
+    }
+}
+
+impl Chunks {
+    /// Writes the last `count` entries of a block to its last chunk.
+    ///
+    /// # Safety
+    /// `pending` is the block's [`line`], and the elements have this size.
+    unsafe fn append<const SIZE: usize>(
+        &mut self,
+        chain: &mut Chain,
+        pending: *const u8,
+        count: usize,
+    ) {
+        let from = chain.len - count;
+        if from.is_multiple_of(CHUNK) {
+            assert!(self.next.len() < self.next.capacity());
+            // No more chunks than were announced, and so many entries would not fit in memory.
+            let chunk = self.next.len() as u32;
+            self.next.push(NONE);
+            match chain.last {
+                NONE => chain.first = chunk,
+                last => self.next[last as usize] = chunk,
+            }
+            chain.last = chunk;
+        }
+        let entry = chain.last as usize * CHUNK + from % CHUNK;
+        // SAFETY: the chunk was announced, so that offsets and values have room for its entries, of
+        // which `entry` is the first of a line; and the caller's promise.
+        unsafe {
+            let offsets = self.offsets.as_mut_ptr().add(entry * size_of::<u32>());
+            write_past_caches(pending, offsets, LINE * size_of::<u32>());
+            let values = self.values.as_mut_ptr().add(entry * SIZE);
+            write_past_caches(pending.add(LINE * size_of::<u32>()), values, LINE * SIZE);
+        }
+    }
+
+    /// Where the element of an entry is.
+    fn value(&self, entry: usize, size: usize) -> *const u8 {
+        self.values.as_ptr().wrapping_add(entry.wrapping_mul(size))
+    }
+
+    /// The offsets of the entries `from` on, of one chunk, those of the block beginning at `base`; meanwhile asks for the entries
+    /// `coming` on, if there are any.
+    ///
+    /// # Safety
+    /// As many entries as `at` has places must have been written from `from` on.
+    unsafe fn read(&self, from: usize, base: isize, coming: usize, size: usize, at: &mut [isize]) {
+        let first = self.offsets.as_ptr().cast::<u32>();
+        // SAFETY: the caller's promise.
+        let offsets = unsafe { std::slice::from_raw_parts(first.add(from), at.len()) };
+        compiled(
+            #[inline(always)]
+            || {
+                let (lines, rest) = at.as_chunks_mut::<LINE>();
+                let (line_offsets, rest_offsets) = offsets.as_chunks::<LINE>();
+                for (n, (at, offsets)) in lines.iter_mut().zip(line_offsets).enumerate() {
+                    let coming = coming.wrapping_add(n * LINE);
+                    prefetch(first.wrapping_add(coming).cast(), 1);
+                    prefetch(self.value(coming, size), (LINE * size).div_ceil(64));
+                    for (at, &within) in at.iter_mut().zip(offsets) {
+                        *at = base + within as isize;
+                    }
+                }
+                for (at, &within) in rest.iter_mut().zip(rest_offsets) {
+                    *at = base + within as isize;
+                }
+            },
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! Cells that are all set to one value.
+
+use crate::copy::strided::LARGE;
+use crate::cpu::nontemporal::{fence, write_past_caches};
+use crate::ops::identity::Bits;
+
+/// A line of a cache full of one value.
+#[repr(align(64))]
+pub(crate) struct Filled {
+    line: [u8; LINE],
+    /// Bytes of the value.
+    size: usize,
+}
+
+const LINE: usize = 64;
+
+impl Filled {
+    /// A line of values of `size` bytes: a power of two, at most 16.
+    pub(crate) fn new(value: &Bits, size: usize) -> Self {
+        let mut line = [0; LINE];
+        for element in line.chunks_exact_mut(size) {
+            element.copy_from_slice(&value[..size]);
+        }
+        Self { line, size }
+    }
+
+    /// Sets rows of `len` elements without gaps, which begin at these offsets from `to`. Whole lines go past the caches
+    /// if the rows are `far` or too many bytes for a cache.
+    ///
+    /// # Safety
+    /// The rows must lie in memory that can be written.
+    pub(crate) unsafe fn fill_rows(&self, to: *mut u8, at: &[isize], len: usize, far: bool) {
+        let bytes = len * self.size;
+        let far = (far && bytes >= LINE) || bytes >= LARGE;
+        for &at in at {
+            // SAFETY: the caller's promise: what is written lies in the row, and streamed are only whole lines.
+            unsafe {
+                let row = to.offset(at);
+                let streamed = far && row.addr().is_multiple_of(LINE);
+                let whole = bytes - bytes % LINE;
+                for from in (0..whole).step_by(LINE) {
+                    match streamed {
+                        true => write_past_caches(self.line.as_ptr(), row.add(from), LINE),
+                        false => row
+                            .add(from)
+                            .copy_from_nonoverlapping(self.line.as_ptr(), LINE),
+                    }
+                }
+                let rest = bytes - whole;
+                row.add(whole)
+                    .copy_from_nonoverlapping(self.line.as_ptr(), rest);
+            }
+        }
+        if far {
+            fence();
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Rows of a source that are copied to runs of a destination's rows.
+
+use crate::error::Problem;
+use crate::segment::runs::{Batch, alike};
+use crate::tensor::{DynView, DynViewMut};
+use crate::update::dispatch::copy_loop;
+use crate::update::row_pairs::{Loop, Rows};
+use crate::walk::geometry::OutOfBounds;
+use crate::walk::offsets::{Ahead, At, Dim, Dims as Window};
+
+/// Pairs of rows that are found before they are copied.
+const BLOCK: usize = 256;
+
+/// Copies rows of a source, each to a run of a destination's rows.
+pub struct Spread<'r> {
+    copy: Loop,
+    src: DynView<'r>,
+    dst: DynViewMut<'r>,
+    axis: usize,
+    /// The axes behind that of the rows.
+    window: Window,
+    batch: Batch,
+    left_at: Vec<isize>,
+    right_at: Vec<isize>,
+    done: usize,
+}
+
+impl<'r> Spread<'r> {
+    /// Rows lie along `axis`; all other axes of source and destination are the same.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if they are not.
+    pub fn new(src: &DynView<'r>, dst: DynViewMut<'r>, axis: usize) -> Result<Self, Problem> {
+        if !alike(src, &dst, axis) {
+            return Err(Problem::Layout {
+                argument: "src".into(),
+                why: "it does not fit the output".into(),
+            });
+        }
+        let mut window = Window::new();
+        for k in (axis + 1..src.rank()).filter(|&k| src.shape()[k] != 1) {
+            let dim = Dim {
+                len: src.shape()[k],
+                left: dst.layout().strides()[k],
+                right: src.layout().strides()[k],
+            };
+            let whole = |step: isize| step.checked_mul(dim.len.cast_signed());
+            match window.last_mut() {
+                Some(o) if Some(o.left) == whole(dim.left) && Some(o.right) == whole(dim.right) => {
+                    *o = Dim {
+                        len: o.len * dim.len,
+                        ..dim
+                    };
+                }
+                _ => window.push(dim),
+            }
+        }
+        Ok(Self {
+            copy: copy_loop(dst.dtype()),
+            src: src.clone(),
+            axis,
+            window,
+            batch: Batch::new(&src.shape()[..axis], |k| {
+                [src.layout().strides()[k], dst.layout().strides()[k], 0]
+            }),
+            left_at: Vec::with_capacity(BLOCK),
+            right_at: Vec::with_capacity(BLOCK),
+            done: 0,
+            dst,
+        })
+    }
+
+    /// The coordinate on the axes before that of the rows, to which runs now belong.
+    pub fn batch(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
+    /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if that
+    /// is not behind it.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if there are no such rows.
+    pub fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds> {
+        let source = self.src.shape()[self.axis];
+        let rows = self.dst.shape()[self.axis];
+        if row >= source || start > rows || end > rows {
+            return Err(OutOfBounds);
+        }
+        let right = self.batch.base[0] + row.cast_signed() * self.src.layout().strides()[self.axis];
+        let step = self.dst.layout().strides()[self.axis];
+        for to in start..end {
+            self.left_at
+                .push(self.batch.base[1] + to.cast_signed() * step);
+            self.right_at.push(right);
+            if self.left_at.len() == BLOCK {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the rows that have been handed over. What is not flushed is not done.
+    pub fn flush(&mut self) {
+        let elements: usize = self.window.iter().map(|dim| dim.len).product();
+        self.done += self.left_at.len().saturating_mul(elements);
+        if !self.left_at.is_empty() && !self.dst.is_empty() {
+            let rows = Rows {
+                left: self.dst.as_mut_ptr(),
+                left_at: &self.left_at,
+                right: self.src.as_ptr(),
+                right_at: At::Each(&self.right_at),
+                window: &self.window,
+                ahead: Ahead::NONE,
+            };
+            // SAFETY: `push` has checked the rows of both sides, the batch is a coordinate of the axes
+            // before them, and the window is the axes behind, which `new` has found to be the same on both
+            // sides. A mutable view overlaps no other, and what overlaps itself is refused before.
+            unsafe { (self.copy)(&rows) };
+        }
+        self.left_at.clear();
+        self.right_at.clear();
+    }
+
+    /// How many elements have been copied since this was asked last.
+    pub fn take_done(&mut self) -> usize {
+        std::mem::take(&mut self.done)
+    }
+}

@@ -1,0 +1,533 @@
+//! A copy of an array in which a slice is replaced: one trip that writes each line of memory once, past the caches.
+
+use crate::copy::strided::{LARGE, STRETCH};
+use crate::cpu::nontemporal::{fence, write_past_caches};
+use crate::runtime::threads::available;
+use crate::tensor::{DynView, DynViewMut};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A line of a cache, of which a row is a multiple.
+const LINE: usize = 64;
+
+/// Shorter rows are left to others: to find out what belongs in one takes longer than to copy it.
+const SHORTEST: usize = 512;
+
+/// What is written: rows of an input, with those updates in them that a slice selects.
+pub struct Weave<'w> {
+    input: &'w DynView<'w>,
+    updates: &'w DynView<'w>,
+    /// The axes before a row, the innermost last.
+    outer: SmallVec<[Slice; 4]>,
+    /// Bytes of a row.
+    row: usize,
+    pattern: Pattern,
+    /// Bytes of an element.
+    size: usize,
+}
+
+/// What a slice selects of an axis.
+#[derive(Clone, Copy)]
+struct Slice {
+    len: usize,
+    first: usize,
+    step: isize,
+    count: usize,
+    /// Bytes from one update to the next.
+    stride: isize,
+}
+
+/// What is replaced in a selected row.
+#[derive(Clone)]
+enum Pattern {
+    /// These bytes.
+    Block(Range<usize>),
+    /// Every second element, from this one on, so many.
+    EverySecond(usize, usize),
+}
+
+impl<'w> Weave<'w> {
+    /// The updates go to a copy of the input, from `first` on and `step` apart along each of its axes.
+    ///
+    /// `None` if this is not worth it, or cannot be done: of small results, an input or updates with gaps within a row, rows
+    /// that are no whole lines, other steps than 1 and 2 within one, or a slice that leaves the input.
+    pub fn new(
+        input: &'w DynView<'w>,
+        updates: &'w DynView<'w>,
+        first: &[usize],
+        step: impl IntoIterator<Item = isize>,
+    ) -> Option<Self> {
+        let large = input.len().saturating_mul(input.dtype().size()) >= LARGE;
+        large.then(|| Self::of_any_size(input, updates, first, step))?
+    }
+
+    fn of_any_size(
+        input: &'w DynView<'w>,
+        updates: &'w DynView<'w>,
+        first: &[usize],
+        step: impl IntoIterator<Item = isize>,
+    ) -> Option<Self> {
+        let size = input.dtype().size();
+        let alike = input.dtype() == updates.dtype()
+            && input.rank() == updates.rank()
+            && input.rank() == first.len();
+        if !alike || updates.is_empty() || !input.layout().is_contiguous() {
+            return None;
+        }
+        let strides = updates.layout().strides().iter();
+        let axes = input.shape().iter().zip(first).zip(step);
+        let axes = axes.zip(updates.shape().iter().zip(strides));
+        let mut outer: SmallVec<[Slice; 4]> = axes
+            .map(|(((&len, &first), step), (&count, &stride))| Slice {
+                len,
+                first,
+                step: if count > 1 { step } else { 1 },
+                count,
+                stride,
+            })
+            .collect();
+        if outer.len() != first.len() || !outer.iter().all(Slice::is_inside) {
+            return None;
+        }
+        // A row ends with the first axis, from the innermost one on, of which the slice leaves out something.
+        let mut row = size;
+        let mut pattern = None;
+        while let (None, Some(&axis)) = (&pattern, outer.last()) {
+            let dense = axis.count == 1 || axis.stride == row.cast_signed();
+            match axis.step {
+                1 if dense && axis.count < axis.len => {
+                    let from = axis.first * row;
+                    pattern = Some(Pattern::Block(from..from + axis.count * row));
+                }
+                1 if dense => {}
+                2 if dense && row == size => {
+                    pattern = Some(Pattern::EverySecond(axis.first, axis.count));
+                }
+                _ => break,
+            }
+            row *= axis.len;
+            outer.pop();
+        }
+        let fits = row.is_multiple_of(LINE) && row >= SHORTEST;
+        fits.then(|| Self {
+            input,
+            updates,
+            outer,
+            row,
+            pattern: pattern.unwrap_or(Pattern::Block(0..row)),
+            size,
+        })
+    }
+
+    /// How many bytes are written.
+    pub fn bytes(&self) -> usize {
+        self.input.len() * self.size
+    }
+
+    /// How many of them are the input's, or share a line with some that are.
+    pub fn kept(&self) -> usize {
+        match self.pattern {
+            Pattern::Block(_) => self.bytes() - self.updates.len() * self.size,
+            Pattern::EverySecond(..) => self.bytes(),
+        }
+    }
+
+    /// What the threads that a run has, or fewer of them, write to `to`, which may hold anything; `None` if it is not laid out
+    /// as the input, or does not begin with a line.
+    pub fn strips<'t>(
+        &'t self,
+        to: &'t mut DynViewMut<'_>,
+    ) -> Option<impl ExactSizeIterator<Item = Strip<'t>>> {
+        let (at, bytes) = (to.as_mut_ptr(), self.bytes());
+        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE);
+        let count = available().min(bytes / STRETCH).max(1);
+        let end = move |n: usize| n * (bytes / LINE) / count * LINE;
+        alike.then(|| {
+            (0..count).map(move |n| Strip {
+                weave: self,
+                to: at,
+                left: end(n)..end(n + 1),
+                memory: PhantomData,
+            })
+        })
+    }
+
+    /// Writes some of the bytes.
+    ///
+    /// # Safety
+    /// `to` must have room for all [bytes](Self::bytes), begin with a line, and be apart from the input and the updates; nobody
+    /// else may be at those in the range, which are whole lines of them.
+    unsafe fn write(&self, to: *mut u8, range: Range<usize>) {
+        let mut at = range.start;
+        while at < range.end {
+            let (number, from) = (at / self.row, at % self.row);
+            let part = from..self.row.min(from + (range.end - at));
+            let len = part.len();
+            // SAFETY: the caller's promise: the row lies in the input and the room, both of which have all bytes.
+            unsafe {
+                let first = number * self.row;
+                let sides = (self.input.as_ptr().add(first), to.add(first));
+                match (self.updates_of(number), &self.pattern) {
+                    (None, _) => write_past_caches(sides.0.add(from), sides.1.add(from), len),
+                    (Some(updates), Pattern::Block(block)) => {
+                        write_block(sides, part, updates, block);
+                    }
+                    (Some(updates), &Pattern::EverySecond(first, count)) => {
+                        let seconds = Seconds {
+                            updates,
+                            first,
+                            count,
+                        };
+                        match self.size {
+                            1 => seconds.write::<u16, 32>(sides, part),
+                            2 => seconds.write::<u32, 16>(sides, part),
+                            4 => seconds.write::<u64, 8>(sides, part),
+                            8 => seconds.write::<[u64; 2], 4>(sides, part),
+                            _ => seconds.write::<[u128; 2], 2>(sides, part),
+                        }
+                    }
+                }
+            }
+            at += len;
+        }
+        fence();
+    }
+
+    /// The updates that go to a row, if any do.
+    fn updates_of(&self, mut row: usize) -> Option<*const u8> {
+        let mut updates = self.updates.as_ptr();
+        for axis in self.outer.iter().rev() {
+            let apart = (row % axis.len).cast_signed() - axis.first.cast_signed();
+            row /= axis.len;
+            let number = apart / axis.step;
+            if apart % axis.step != 0 || !(0..axis.count.cast_signed()).contains(&number) {
+                return None;
+            }
+            updates = updates.wrapping_offset(number * axis.stride);
+        }
+        Some(updates)
+    }
+}
+
+/// Some of the bytes that are written.
+pub struct Strip<'t> {
+    weave: &'t Weave<'t>,
+    /// Where the first of all bytes goes.
+    to: *mut u8,
+    left: Range<usize>,
+    memory: PhantomData<&'t mut [u8]>,
+}
+
+// SAFETY: a strip is the only one that writes its bytes, and nobody writes what it reads.
+unsafe impl Send for Strip<'_> {}
+
+/// So many bytes are written before anybody is asked whether to go on.
+const AT_A_TIME: usize = 1 << 20;
+
+impl Strip<'_> {
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Writes some more, if there are any: gives how many.
+    pub fn next(&mut self) -> Option<usize> {
+        let Range { start, end } = self.left;
+        let until = end.min(start + AT_A_TIME);
+        // SAFETY: `strips` found that the room is laid out as the input, and gave each strip bytes of its own, from line to line. The room is
+        // borrowed mutably, and so apart from what is borrowed besides.
+        unsafe { self.weave.write(self.to, start..until) };
+        self.left.start = until;
+        (until > start).then_some(until - start)
+    }
+}
+
+impl Slice {
+    /// Whether all that is selected lies on the axis.
+    fn is_inside(&self) -> bool {
+        let span = (self.count - 1)
+            .try_into()
+            .ok()
+            .and_then(|last: isize| last.checked_mul(self.step));
+        let last = span.and_then(|span| self.first.checked_add_signed(span));
+        self.step != 0 && self.first < self.len && last.is_some_and(|last| last < self.len)
+    }
+}
+
+/// Writes a part of a row, of which a block is replaced.
+///
+/// # Safety
+/// The input and the room have the row, and the updates the block; the part is whole lines, of which the room's begin where
+/// a cache's do.
+unsafe fn write_block(
+    (input, to): (*const u8, *mut u8),
+    part: Range<usize>,
+    updates: *const u8,
+    block: &Range<usize>,
+) {
+    let mut at = part.start;
+    while at < part.end {
+        let inside = block.contains(&at);
+        let end = match inside {
+            true => block.end,
+            false if at < block.start => block.start,
+            false => part.end,
+        };
+        let bytes = (end.min(part.end) - at) / LINE * LINE;
+        // SAFETY: the caller's promise; bytes up to the end of the part, and inside of the block up to its end.
+        unsafe {
+            if bytes > 0 {
+                let from = match inside {
+                    true => updates.add(at - block.start),
+                    false => input.add(at),
+                };
+                write_past_caches(from, to.add(at), bytes);
+                at += bytes;
+                continue;
+            }
+            // A line in which the block begins or ends.
+            let mut line = input.add(at).cast::<[u8; LINE]>().read();
+            let (from, end) = (block.start.max(at), block.end.min(at + LINE));
+            let updates = updates.add(from - block.start);
+            let replaced = &mut line[from - at..end - at];
+            replaced
+                .as_mut_ptr()
+                .copy_from_nonoverlapping(updates, replaced.len());
+            write_past_caches(line.as_ptr(), to.add(at), LINE);
+        }
+        at += LINE;
+    }
+}
+
+/// Two elements that follow each other.
+trait Pair: Copy {
+    type One: Copy;
+    /// With another second element, or another first one.
+    fn with(self, one: Self::One, second: bool) -> Self;
+}
+
+macro_rules! pairs {
+    ($($pair:ty: $one:ty),*) => {$(
+        impl Pair for $pair {
+            type One = $one;
+            #[inline(always)]
+            fn with(self, one: $one, second: bool) -> Self {
+                // As one number, which vectors have instructions for.
+                let shift = match second == cfg!(target_endian = "little") {
+                    true => <$one>::BITS,
+                    false => 0,
+                };
+                self & !(<$pair>::from(<$one>::MAX) << shift) | (<$pair>::from(one) << shift)
+            }
+        }
+    )*};
+}
+
+pairs!(u16: u8, u32: u16, u64: u32);
+
+impl<T: Copy> Pair for [T; 2] {
+    type One = T;
+    #[inline(always)]
+    fn with(self, one: T, second: bool) -> Self {
+        match second {
+            true => [self[0], one],
+            false => [one, self[1]],
+        }
+    }
+}
+
+/// Updates that replace every second element of a row.
+#[derive(Clone, Copy)]
+struct Seconds {
+    updates: *const u8,
+    /// The first element, and how many.
+    first: usize,
+    count: usize,
+}
+
+impl Seconds {
+    /// Writes a part of a row of elements of which `PAIRS` pairs fill a line.
+    ///
+    /// # Safety
+    /// As for [`write_block`].
+    unsafe fn write<P: Pair, const PAIRS: usize>(
+        self,
+        (input, to): (*const u8, *mut u8),
+        part: Range<usize>,
+    ) {
+        // Pairs of which one element is replaced: of others, none is.
+        let pairs = self.first / 2..self.first / 2 + self.count;
+        let second = self.first % 2 == 1;
+        let updates = self.updates.cast::<P::One>();
+        let mut at = part.start;
+        while at < part.end {
+            let here = at / LINE * PAIRS..(at / LINE + 1) * PAIRS;
+            // SAFETY: the caller's promise; a pair among those has its update.
+            unsafe {
+                if pairs.start <= here.start && here.end <= pairs.end {
+                    let most = (part.end - at) / LINE;
+                    let lines = most.min((pairs.end - here.start) / PAIRS);
+                    let updates = updates.add(here.start - pairs.start);
+                    let sides = (input.add(at), to.add(at));
+                    match second {
+                        true => lines_of_seconds::<P, PAIRS, true>(sides, updates, lines),
+                        false => lines_of_seconds::<P, PAIRS, false>(sides, updates, lines),
+                    }
+                    at += lines * LINE;
+                    continue;
+                }
+                let mut line = input.add(at).cast::<[P; PAIRS]>().read_unaligned();
+                for (pair, number) in line.iter_mut().zip(here) {
+                    if pairs.contains(&number) {
+                        let one = updates.add(number - pairs.start).read_unaligned();
+                        *pair = pair.with(one, second);
+                    }
+                }
+                write_past_caches(line.as_ptr().cast(), to.add(at), LINE);
+            }
+            at += LINE;
+        }
+    }
+}
+
+/// Writes lines in which each pair has an update.
+///
+/// # Safety
+/// As for [`write_block`], for so many lines.
+unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
+    (input, to): (*const u8, *mut u8),
+    updates: *const P::One,
+    lines: usize,
+) {
+    let (input, updates) = (
+        input.cast::<[P; PAIRS]>(),
+        updates.cast::<[P::One; PAIRS]>(),
+    );
+    vectorized!(|_| for n in 0..lines {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let old = input.add(n).read_unaligned();
+            let new = updates.add(n).read_unaligned();
+            let line: [P; PAIRS] = std::array::from_fn(|k| old[k].with(new[k], SECOND));
+            write_past_caches(line.as_ptr().cast(), to.add(n * LINE), LINE);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{DType, DynTensor};
+
+    /// A generator of numbers that is the same every time.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (self.0 >> 33) as usize % limit
+        }
+    }
+
+    /// Elements of which each has bytes of its own.
+    fn numbered(dtype: DType, shape: &[usize], random: &mut Random) -> DynTensor {
+        let mut tensor = DynTensor::zeros(dtype, shape).unwrap();
+        let mut view = tensor.view_mut();
+        let (bytes, to) = (view.len() * dtype.size(), view.as_mut_ptr());
+        for at in 0..bytes {
+            // SAFETY: a tensor has its elements one after the other.
+            unsafe { to.add(at).write(random.below(256) as u8) };
+        }
+        tensor
+    }
+
+    /// One axis of a slice: where it begins, its step, and how many.
+    fn part(len: usize, random: &mut Random) -> (usize, isize, usize) {
+        let first = random.below(len);
+        let step: isize = [1, 1, 2, 2, 3, -1, -2][random.below(7)];
+        let most = match step {
+            1.. => (len - 1 - first) / step as usize + 1,
+            _ => first / step.unsigned_abs() + 1,
+        };
+        match random.below(4) {
+            0 => (0, 1, len),
+            1 => (first, step, most),
+            _ => (first, step, 1 + random.below(most)),
+        }
+    }
+
+    #[repr(align(64))]
+    #[derive(Clone)]
+    struct Line([u8; LINE]);
+
+    #[test]
+    fn slices_are_replaced() {
+        let mut random = Random(1);
+        let mut seen = [0; 4];
+        for round in 0..4000 {
+            let dtype =
+                [DType::U8, DType::I16, DType::F32, DType::F64, DType::C128][random.below(5)];
+            let size = dtype.size();
+            let mut shape = vec![(8 + random.below(3)) * LINE / size];
+            for _ in 0..random.below(3) {
+                shape.insert(0, 1 + random.below(5));
+            }
+            let parts: Vec<_> = shape.iter().map(|&len| part(len, &mut random)).collect();
+            let count: Vec<usize> = parts.iter().map(|&(_, _, count)| count).collect();
+            let input = numbered(dtype, &shape, &mut random);
+            // Some updates lie in a larger array.
+            let mut room = count.clone();
+            room[0] += random.below(2);
+            let updates = numbered(dtype, &room, &mut random);
+            let (input, updates) = (input.view(), updates.view().narrow(0, 0, count[0]).unwrap());
+            let first: Vec<usize> = parts.iter().map(|&(first, _, _)| first).collect();
+            let steps = parts.iter().map(|&(_, step, _)| step);
+            let Some(weave) = Weave::of_any_size(&input, &updates, &first, steps) else {
+                seen[3] += 1;
+                continue;
+            };
+            seen[match weave.pattern {
+                Pattern::EverySecond(..) => 0,
+                Pattern::Block(ref block) if block.len() < weave.row => 1,
+                Pattern::Block(_) => 2,
+            }] += 1;
+
+            // SAFETY: a tensor has its elements one after the other.
+            let bytes = |from: &DynView<'_>, at: isize| unsafe {
+                std::slice::from_raw_parts(from.as_ptr().offset(at), size)
+            };
+            let mut expected: Vec<u8> = (0..input.len())
+                .flat_map(|n| bytes(&input, (n * size).cast_signed()))
+                .copied()
+                .collect();
+            for n in 0..updates.len() {
+                let (mut left, mut at, mut cell, mut row) = (n, 0, 0, 1);
+                for axis in (0..shape.len()).rev() {
+                    let number = (left % count[axis]).cast_signed();
+                    left /= count[axis];
+                    at += number * updates.layout().strides()[axis];
+                    cell += (parts[axis].0.cast_signed() + number * parts[axis].1) * row;
+                    row *= shape[axis].cast_signed();
+                }
+                let cell = cell.cast_unsigned() * size;
+                expected[cell..cell + size].copy_from_slice(bytes(&updates, at));
+            }
+
+            let mut made = vec![Line([0; LINE]); weave.bytes() / LINE];
+            let mut from = 0;
+            while from < made.len() {
+                let end = from + 1 + random.below(made.len() - from);
+                // SAFETY: a room of its own, of so many lines.
+                unsafe { weave.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
+                from = end;
+            }
+            let made: Vec<u8> = made.into_iter().flat_map(|line| line.0).collect();
+            assert!(
+                made == expected,
+                "round {round}: {dtype} {shape:?} {parts:?}"
+            );
+        }
+        assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
+    }
+}

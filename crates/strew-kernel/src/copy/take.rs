@@ -1,0 +1,171 @@
+//! Rows that are copied one by one: those that an index names, or the last update of each group.
+
+use crate::copy::strided::{copy_rows_past_caches, past_caches};
+use crate::cpu::prefetch::prefetch;
+use crate::error::Problem;
+use crate::segment::csr::Groups;
+use crate::segment::row_ids::Numbers;
+use crate::tensor::{DynView, DynViewMut};
+use crate::update::dispatch::copy_loop;
+use crate::update::row_pairs::{Loop, Rows};
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use std::ops::Range;
+
+/// Rows that are asked for before they are copied.
+const AHEAD: usize = 16;
+
+/// Rows that are copied between two questions whether to go on.
+const PIECE: usize = 1 << 15;
+
+/// No more lines of a row are asked for; the hardware sees the rest coming.
+const MOST_LINES: usize = 16;
+
+/// Copies row `numbers[k]` of `input` to row `k - range.start` of `output`, for each `k` in the range.
+/// Rows lie along `axis`. Numbers that are not below the input's size are left out. `step` is told
+/// after each piece how many rows were copied, and stops the run by returning false.
+///
+/// # Errors
+/// [`Problem::Layout`] if input and output do not fit each other or the numbers.
+pub fn gather(
+    numbers: &Numbers,
+    range: Range<usize>,
+    input: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
+    let first = range.start;
+    let pair = |k: usize| Some((k - first, numbers.get(k)));
+    copy_rows(range, pair, input, output, axis, step)
+}
+
+/// Copies the last update of each group of the range from `src` to its row of the output, whose first
+/// row is the destination's row `first_row`. Rows lie along `axis`; those without updates are left as
+/// they are. `step` as for [`gather`].
+///
+/// # Errors
+/// [`Problem::Layout`] if source and output do not fit each other.
+pub fn last(
+    groups: &Groups,
+    range: Range<usize>,
+    src: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    first_row: usize,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
+    let order = groups.order();
+    let pair = |group: usize| {
+        let (start, end) = (groups.start(group), groups.start(group + 1));
+        (start < end).then(|| (groups.row(group) - first_row, order.get(end - 1)))
+    };
+    copy_rows(range, pair, src, output, axis, step)
+}
+
+/// Copies rows: `pair` gives the output's and the input's for each number of the range. Pairs of
+/// which one is not there are left out.
+fn copy_rows(
+    range: Range<usize>,
+    pair: impl Fn(usize) -> Option<(usize, usize)>,
+    input: &DynView<'_>,
+    output: &mut DynViewMut<'_>,
+    axis: usize,
+    step: &mut dyn FnMut(usize) -> bool,
+) -> Result<bool, Problem> {
+    let (from, to) = (input.layout(), output.layout());
+    let others = |k: usize| k == axis || from.shape().get(k) == to.shape().get(k);
+    let fits = from.rank() == to.rank()
+        && axis < from.rank()
+        && (0..from.rank()).all(others)
+        && from.dtype() == to.dtype();
+    if !fits {
+        return Err(Problem::Layout {
+            argument: "input".into(),
+            why: "it does not fit the output".into(),
+        });
+    }
+    if output.is_empty() || input.is_empty() {
+        return Ok(true);
+    }
+    let (in_rows, out_rows) = (from.shape()[axis], to.shape()[axis]);
+    let (in_row, out_row) = (from.strides()[axis], to.strides()[axis]);
+    // What moves as one: neighbours that lie one after the other on both sides are one axis.
+    let mut window = Dims::new();
+    for k in (0..from.rank()).filter(|&k| k != axis && from.shape()[k] > 1) {
+        let dim = Dim {
+            len: from.shape()[k],
+            left: to.strides()[k],
+            right: from.strides()[k],
+        };
+        let whole = |step: isize| step.checked_mul(dim.len.cast_signed());
+        match window.last_mut() {
+            Some(o) if Some(o.left) == whole(dim.left) && Some(o.right) == whole(dim.right) => {
+                *o = Dim {
+                    len: o.len * dim.len,
+                    ..dim
+                };
+            }
+            _ => window.push(dim),
+        }
+    }
+    let bytes = from.dtype().size();
+    let run = match window.last() {
+        Some(inner) if inner.right == bytes.cast_signed() => inner.len * bytes,
+        _ => bytes,
+    };
+    let lines = run.div_ceil(64).min(MOST_LINES);
+    let past = past_caches(&window, bytes, to.len() * bytes);
+    let copy: Loop = match past {
+        true => copy_rows_past_caches,
+        false => copy_loop(from.dtype()),
+    };
+    let (left, right) = (output.as_mut_ptr(), input.as_ptr());
+    let mut left_at = Vec::with_capacity(BLOCK);
+    let mut right_at = Vec::with_capacity(BLOCK);
+    for piece in range.clone().step_by(PIECE) {
+        let piece = piece..(piece + PIECE).min(range.end);
+        for block in piece.clone().step_by(BLOCK) {
+            let block = block..(block + BLOCK).min(piece.end);
+            left_at.clear();
+            right_at.clear();
+            for k in block {
+                if let Some((to, from)) = pair(k)
+                    && to < out_rows
+                    && from < in_rows
+                {
+                    left_at.push(to.cast_signed() * out_row);
+                    right_at.push(from.cast_signed() * in_row);
+                }
+            }
+            let first = AHEAD.min(right_at.len());
+            for &at in &right_at[..first] {
+                prefetch(right.wrapping_offset(at), lines);
+            }
+            let one = usize::from(window.is_empty() || past) * BLOCK + 1;
+            for n in (0..left_at.len()).step_by(one) {
+                let rows = n..(n + one).min(left_at.len());
+                if let Some(&at) = right_at.get(n + AHEAD) {
+                    prefetch(right.wrapping_offset(at), lines);
+                }
+                let rows = Rows {
+                    left,
+                    left_at: &left_at[rows.clone()],
+                    right,
+                    right_at: At::Each(&right_at[rows]),
+                    window: &window,
+                    ahead: Ahead::NONE,
+                };
+                // SAFETY: rows are below the sizes along the axis, and the window is the other axes,
+                // which both sides have in common; a mutable view overlaps no other.
+                unsafe { copy(&rows) };
+            }
+        }
+        if !step(piece.len()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Rows whose offsets are worked out together.
+const BLOCK: usize = 256;

@@ -1,0 +1,82 @@
+//! A walk gone the other way: cells are copied to where the updates are.
+
+use crate::copy::strided::{copy_rows_past_caches, past_caches};
+use crate::tensor::{DynView, DynViewMut, overlap_each_other, overlaps_itself};
+use crate::update::dispatch::copy_loop;
+use crate::update::row_pairs::{Loop, Rows};
+use crate::walk::Walk;
+use crate::walk::cursor::Block;
+use crate::walk::geometry::Geometry;
+use crate::walk::offsets::{At, Dims};
+use crate::walk::stack_buf::Lane;
+
+/// Copies cells of an input, which a walk gives as its destinations, to an output, which it gives as its
+/// source.
+pub struct Fetch<'a> {
+    walk: Walk<'a>,
+    input: *const u8,
+    output: *mut u8,
+    /// The output on the left and the input on the right.
+    window: Dims,
+    copy: Loop,
+}
+
+impl<'a> Fetch<'a> {
+    /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, if the
+    /// types differ, or if the output overlaps itself or the input.
+    pub fn new(
+        geometry: &Geometry<'a>,
+        input: &'a DynView<'_>,
+        output: &'a mut DynViewMut<'_>,
+    ) -> Option<Self> {
+        let at = output.as_mut_ptr();
+        let layout = output.layout();
+        let fits = input.dtype() == layout.dtype()
+            && !overlaps_itself(layout)
+            && !overlap_each_other(at.addr(), layout, input.as_ptr().addr(), input.layout());
+        let walk = Walk::prove(geometry, input.layout(), (at, layout))?;
+        let swapped = walk.window_dst_src().into_iter().map(|dim| dim.swapped());
+        let window: Dims = swapped.collect();
+        let size = input.dtype().size();
+        let bytes = walk.count().saturating_mul(walk.width() * size);
+        let copy: Loop = match past_caches(&window, size, bytes) {
+            true => copy_rows_past_caches,
+            false => copy_loop(input.dtype()),
+        };
+        fits.then(|| Self {
+            input: input.as_ptr(),
+            output: at,
+            window,
+            copy,
+            walk,
+        })
+    }
+
+    /// The walk whose blocks are to be [run](Self::run).
+    pub fn walk(&self) -> &Walk<'a> {
+        &self.walk
+    }
+
+    /// Copies the cells of a block of the walk.
+    pub fn run(&self, block: &Block) {
+        let mut room = Lane::new();
+        let to = room.fill_with(0, block.len());
+        for (row, to) in to.iter_mut().enumerate() {
+            *to = block.src().get(row);
+        }
+        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside the
+        // input, which it was given as destination, and inside the output, which it was given as source.
+        // Both are of the type that chose the loop; the output is borrowed mutably as long as the walk
+        // lives, and overlaps neither itself nor the input.
+        unsafe {
+            (self.copy)(&Rows {
+                left: self.output,
+                left_at: to,
+                right: self.input,
+                right_at: At::Each(block.dst()),
+                window: &self.window,
+                ahead: block.ahead(),
+            });
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Some columns of a destination, close together in memory of their own.
+//!
+//! Rows of a destination that lie a power of two apart compete for the same few places of a cache.
+//! A tile keeps the columns that are worked on side by side, whatever the rows' distance is.
+
+use crate::cpu::nontemporal::write_past_caches;
+use crate::error::Problem;
+use crate::ops::identity::Bits;
+use crate::tensor::{DType, DynTensor, DynViewMut};
+use crate::update::dispatch::copy_loop;
+use crate::update::row_pairs::Rows;
+use crate::walk::Walk;
+use crate::walk::geometry::{Axis, Term};
+use crate::walk::offsets::{Ahead, At, Dim};
+
+/// Bytes that keep rows of a tile from competing with each other.
+const GAP: usize = 64;
+
+/// A tile, and how its rows and columns lie in the destination.
+pub struct Tile {
+    memory: DynTensor,
+    rows: usize,
+    /// Bytes from one row to the next, and from one column to the next, in the destination.
+    row: isize,
+    column: isize,
+}
+
+impl Tile {
+    /// A tile of the rows that a term names, each of `width` columns along an axis.
+    pub fn new(dtype: DType, term: &Term, axis: &Axis, width: usize) -> Result<Self, Problem> {
+        let gap = GAP / dtype.size();
+        Ok(Self {
+            memory: DynTensor::zeros(dtype, &[term.len, width + gap])?,
+            rows: term.len,
+            row: term.dst,
+            column: axis.step.dst,
+        })
+    }
+
+    /// Bytes from one row of the tile to the next.
+    pub fn pitch(&self) -> isize {
+        self.memory.layout().strides()[0]
+    }
+
+    /// The tile as a destination.
+    pub fn view_mut(&mut self) -> DynViewMut<'_> {
+        self.memory.view_mut()
+    }
+
+    /// Every element becomes `value`.
+    pub fn fill(&mut self, value: &Bits) {
+        let size = self.memory.dtype().size();
+        let bytes = self.memory.as_bytes_mut();
+        match value[..size].iter().all(|&b| b == 0) {
+            true => bytes.fill(0),
+            false => bytes
+                .chunks_exact_mut(size)
+                .for_each(|element| element.copy_from_slice(&value[..size])),
+        }
+    }
+
+    /// Takes `width` columns of the destination from the walk's coordinate `origin` on.
+    ///
+    /// # Panics
+    /// If they are not inside the walk, or the tile was made for another one.
+    pub fn load(&mut self, walk: &Walk<'_>, origin: &[usize], width: usize) {
+        let (at, tile) = self.places(walk, origin, width);
+        let window = self.window(width);
+        let rows = Rows {
+            left: self.memory.view_mut().as_mut_ptr(),
+            left_at: &tile,
+            right: walk.dst(),
+            right_at: At::Each(&at),
+            window: &[Dim {
+                left: window.right,
+                right: window.left,
+                ..window
+            }],
+            ahead: Ahead::NONE,
+        };
+        // SAFETY: `places` proved that the columns lie inside the destination and the tile, which
+        // have elements of the same type.
+        unsafe { copy_loop(self.memory.dtype())(&rows) };
+    }
+
+    /// Puts the columns back.
+    ///
+    /// # Panics
+    /// As [`load`](Self::load).
+    pub fn store(&self, walk: &Walk<'_>, origin: &[usize], width: usize) {
+        let (at, tile) = self.places(walk, origin, width);
+        let size = self.memory.dtype().size();
+        let bytes = width * size;
+        let dense = self.column == size.cast_signed() && bytes.is_multiple_of(GAP);
+        let from = self.memory.as_bytes().as_ptr();
+        if dense
+            && at
+                .iter()
+                .all(|&at| walk.dst().wrapping_offset(at).addr() % GAP == 0)
+        {
+            for (&at, &tile) in at.iter().zip(&tile) {
+                // SAFETY: as in `load`; both sides are aligned to whole lines.
+                unsafe {
+                    write_past_caches(from.offset(tile), walk.dst().offset(at), bytes);
+                }
+            }
+            return;
+        }
+        let rows = Rows {
+            left: walk.dst(),
+            left_at: &at,
+            right: from,
+            right_at: At::Each(&tile),
+            window: &[self.window(width)],
+            ahead: Ahead::NONE,
+        };
+        // SAFETY: as in `load`.
+        unsafe { copy_loop(self.memory.dtype())(&rows) };
+    }
+
+    /// The destination's columns left, the tile's right.
+    fn window(&self, width: usize) -> Dim {
+        Dim {
+            len: width,
+            left: self.column,
+            right: self.memory.dtype().size().cast_signed(),
+        }
+    }
+
+    /// The offsets of the rows in the destination and in the tile.
+    fn places(&self, walk: &Walk<'_>, origin: &[usize], width: usize) -> (Vec<isize>, Vec<isize>) {
+        let columns = self.memory.shape()[1];
+        assert!(width <= columns && walk.dst_layout().dtype() == self.memory.dtype());
+        let first = walk
+            .columns(origin, width, (self.rows, self.row, self.column))
+            .expect("columns of the walk");
+        let rows = 0..self.rows.cast_signed();
+        (
+            rows.clone().map(|n| first + n * self.row).collect(),
+            rows.map(|n| n * self.pitch()).collect(),
+        )
+    }
+}

@@ -1,0 +1,5 @@
+//! elementwise.
+
+pub mod nonzero;
+pub mod pointwise;
+pub mod ufunc;

@@ -1,0 +1,405 @@
+//! Statistics of groups: the rows of a group are read once, some columns wide, and everything that is wanted is
+//! made of them while they are in a near cache.
+
+use crate::cpu::fp_env::DefaultFloats;
+use crate::error::Problem;
+use crate::group_stats::output::{Numbers, Row, Sink, Summary};
+use crate::group_stats::statistics::{Column, Statistic, Value};
+use crate::segment::csr::Groups;
+use crate::tensor::{DynTensor, try_vec};
+use std::ops::Range;
+
+/// Values of a panel, unless a single column has more.
+const PANEL: usize = 1 << 13;
+
+/// Values of all groups: those along an axis, of `outer` times `inner` columns.
+pub struct Columns<'c, T> {
+    pub groups: &'c Groups,
+    /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the updates, `inner`.
+    pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
+    pub outer: usize,
+    pub inner: usize,
+}
+
+/// What counts, and for what.
+#[derive(Clone, Copy)]
+pub struct Count<'w> {
+    pub wanted: &'w [Summary],
+    /// NaN does not.
+    pub skip: bool,
+    /// Of fewer values than this nothing is made.
+    pub least: usize,
+}
+
+/// Some of the groups, and the cells that they alone write.
+pub struct Part<'s> {
+    groups: Range<usize>,
+    /// Along the axis of the results.
+    rows: Range<usize>,
+    sinks: Vec<Sink<'s>>,
+}
+
+impl<T: Value> Columns<'_, T> {
+    /// Room for the results, of which none is there yet.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn cells(&self, wanted: &Summary) -> Result<DynTensor, Problem> {
+        let rows = match wanted.statistic.is_of_each() {
+            true => self.groups.updates(),
+            false => self.groups.size(),
+        };
+        wanted.cells(self.outer.saturating_mul(rows).saturating_mul(self.inner))
+    }
+
+    /// The groups in at most so many parts, each with cells of its own.
+    pub fn parts<'s>(
+        &self,
+        made: &'s mut [DynTensor],
+        wanted: &'s [Summary],
+        parts: usize,
+    ) -> Vec<Part<'s>> {
+        let sinks = made.iter_mut().zip(wanted);
+        let mut rest = Part {
+            groups: 0..self.groups.len(),
+            rows: 0..self.groups.size(),
+            sinks: sinks
+                .map(|(cells, wanted)| Sink::of(cells, wanted))
+                .collect(),
+        };
+        let mut done = Vec::new();
+        // What is made of each value stands among other groups'.
+        let apart = self.outer == 1 && !wanted.iter().any(|wanted| wanted.statistic.is_of_each());
+        let all = self.groups.start(self.groups.len());
+        for part in 1..if apart { parts } else { 1 } {
+            let until = all / parts * part;
+            let cut = rest.groups.clone().find(|&g| self.groups.start(g) >= until);
+            let Some(cut) = cut.filter(|&cut| cut > rest.groups.start) else {
+                continue;
+            };
+            let row = self.groups.row(cut);
+            let cells = (row - rest.rows.start) * self.inner;
+            let halves = rest.sinks.into_iter().map(|sink| sink.split(cells));
+            let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
+            done.push(Part {
+                groups: rest.groups.start..cut,
+                rows: rest.rows.start..row,
+                sinks: low,
+            });
+            rest = Part {
+                groups: cut..rest.groups.end,
+                rows: row..rest.rows.end,
+                sinks: high,
+            };
+        }
+        done.push(rest);
+        done
+    }
+
+    /// What is made of the values of each group of a part, or of those that are not NaN: everything that is wanted,
+    /// in one trip.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn make(&self, mut part: Part<'_>, count: Count<'_>) -> Result<(), Problem> {
+        let _floats = DefaultFloats::enter();
+        let updates = self.groups.updates();
+        let most = part.groups.clone().map(|group| self.size(group)).max();
+        let most = most.unwrap_or(0);
+        let widest = (PANEL / most.max(1)).clamp(1, self.inner.max(1));
+        let what = "the values of a group";
+        let mut panel: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
+        panel.resize(most * widest, T::ZERO);
+        let mut means = Means::with_room(widest)?;
+        let mut columns = ByColumn::with_room(most)?;
+        let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
+        for wanted in count.wanted {
+            let rows = if wanted.statistic.is_of_each() {
+                most
+            } else {
+                1
+            };
+            made.push(Row::with_room(wanted.statistic, rows * widest)?);
+        }
+        for (wanted, sink) in count.wanted.iter().zip(&mut part.sinks) {
+            if wanted.statistic.is_of_each() {
+                sink.fill(0..sink.len());
+            }
+        }
+        // Rows that have no group are filled on the way.
+        let mut next = part.rows.start;
+        for group in part.groups.clone() {
+            let (first, len) = (self.groups.start(group), self.size(group));
+            if len == 0 {
+                continue;
+            }
+            let row = self.groups.row(group);
+            self.fill(&mut part, count, next..row);
+            next = row + 1;
+            let places = (first..first + len).map(|k| self.groups.update(k));
+            let firsts = (0..self.inner).step_by(widest);
+            for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
+                let width = widest.min(self.inner - i);
+                let panel = &mut panel[..len * width];
+                for (update, row) in places.clone().zip(panel.chunks_exact_mut(width)) {
+                    (self.read)((o * updates + update) * self.inner + i, row);
+                }
+                let skips = count.skip && panel.iter().any(|value| value.nan());
+                let whole = !skips && len >= count.least.max(1);
+                means.made = false;
+                let mut left = false;
+                for (wanted, made) in count.wanted.iter().zip(&mut made) {
+                    let of_each = wanted.statistic.is_of_each();
+                    made.begin(if of_each { len * width } else { width });
+                    left |= !(whole && rows(wanted.statistic, panel, width, made, &mut means));
+                }
+                if left {
+                    columns.make(panel, width, places.clone(), count, &mut made);
+                }
+                for ((wanted, made), sink) in count.wanted.iter().zip(&made).zip(&mut part.sinks) {
+                    if wanted.statistic.is_of_each() {
+                        for (k, update) in places.clone().enumerate() {
+                            let cell = (o * updates + update) * self.inner + i;
+                            sink.write(made, k * width..(k + 1) * width, cell);
+                        }
+                    } else {
+                        sink.write(made, 0..width, self.cell(&part.rows, o, row) + i);
+                    }
+                }
+            }
+        }
+        let end = part.rows.end;
+        self.fill(&mut part, count, next..end);
+        Ok(())
+    }
+
+    /// Of those that a part with such rows has, the first cell of a row.
+    fn cell(&self, rows: &Range<usize>, outer: usize, row: usize) -> usize {
+        (outer * rows.len() + row - rows.start) * self.inner
+    }
+
+    /// Puts what stands for nothing into some rows of a part.
+    fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
+        let of_groups = count.wanted.iter().zip(&mut part.sinks);
+        for (_, sink) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+            for o in 0..self.outer {
+                let first = self.cell(&part.rows, o, rows.start);
+                sink.fill(first..first + rows.len() * self.inner);
+            }
+        }
+    }
+
+    fn size(&self, group: usize) -> usize {
+        self.groups.start(group + 1) - self.groups.start(group)
+    }
+}
+
+/// Makes a statistic of the rows of a panel, all columns side by side; false if it is not made so.
+fn rows<T: Value>(
+    statistic: Statistic,
+    panel: &[T],
+    width: usize,
+    made: &mut Row<T>,
+    means: &mut Means,
+) -> bool {
+    if statistic.is_of_each() {
+        return false;
+    }
+    let count = panel.len() / width;
+    match &mut made.numbers {
+        Numbers::Same(to) => match statistic {
+            Statistic::Sum => fold(to, panel, Some(T::ZERO), T::add),
+            Statistic::Prod => fold(to, panel, Some(T::ONE), T::mul),
+            Statistic::SumOfSquares => {
+                fold(to, panel, Some(T::ZERO), |sum, value| {
+                    sum.add(value.square())
+                });
+            }
+            Statistic::Min => fold(to, panel, None, T::lesser),
+            Statistic::Max => fold(to, panel, None, T::greater),
+            Statistic::First => to.copy_from_slice(&panel[..width]),
+            Statistic::Last => to.copy_from_slice(&panel[panel.len() - width..]),
+            _ => return false,
+        },
+        Numbers::Real(to) if T::FLOAT => {
+            let ddof = match statistic {
+                Statistic::Mean => {
+                    to.copy_from_slice(means.of(panel, width));
+                    made.set.fill(true);
+                    return true;
+                }
+                Statistic::Var { ddof } | Statistic::Std { ddof } => ddof,
+                _ => return false,
+            };
+            #[allow(clippy::cast_precision_loss)]
+            let count = count as f64;
+            if count <= ddof {
+                return true;
+            }
+            let means = means.of(panel, width);
+            to.fill(0.0);
+            for row in panel.chunks_exact(width) {
+                for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
+                    let apart = value.complex().re - mean;
+                    *to += apart * apart;
+                }
+            }
+            let root = matches!(statistic, Statistic::Std { .. });
+            for to in to {
+                let variance = *to / (count - ddof);
+                *to = if root { variance.sqrt() } else { variance };
+            }
+        }
+        Numbers::Whole(to) => {
+            let mut counted = |all: i64, joins: fn(i64, T) -> i64| {
+                to.fill(all);
+                for row in panel.chunks_exact(width) {
+                    for (to, &value) in to.iter_mut().zip(row) {
+                        *to = joins(*to, value);
+                    }
+                }
+            };
+            match statistic {
+                Statistic::Len => to.fill(count as i64),
+                Statistic::Count => counted(0, |sum, value| sum + i64::from(!value.nan())),
+                Statistic::Any => counted(0, |any, value| any | i64::from(value != T::ZERO)),
+                Statistic::All => counted(1, |all, value| all & i64::from(value != T::ZERO)),
+                _ => return false,
+            }
+        }
+        Numbers::Real(_) => return false,
+    }
+    made.set.fill(true);
+    true
+}
+
+/// Joins the rows of a panel into one, from a value or from the first row on.
+fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
+    let mut rows = panel.chunks_exact(to.len());
+    match start {
+        Some(start) => to.fill(start),
+        None => to.copy_from_slice(rows.next().unwrap_or_default()),
+    }
+    for row in rows {
+        for (to, &value) in to.iter_mut().zip(row) {
+            *to = join(*to, value);
+        }
+    }
+}
+
+/// The means of the columns of a panel, which several statistics begin with.
+struct Means {
+    means: Vec<f64>,
+    made: bool,
+}
+
+impl Means {
+    fn with_room(most: usize) -> Result<Self, Problem> {
+        Ok(Self {
+            means: try_vec("the means of a group", most)?,
+            made: false,
+        })
+    }
+
+    fn of<T: Value>(&mut self, panel: &[T], width: usize) -> &[f64] {
+        if !self.made {
+            self.made = true;
+            self.means.clear();
+            self.means.resize(width, 0.0);
+            for row in panel.chunks_exact(width) {
+                for (to, value) in self.means.iter_mut().zip(row) {
+                    *to += value.complex().re;
+                }
+            }
+            #[allow(clippy::cast_precision_loss)]
+            let count = (panel.len() / width) as f64;
+            self.means.iter_mut().for_each(|mean| *mean /= count);
+        }
+        &self.means
+    }
+}
+
+/// Columns of a panel one after the other, for what is not made row by row.
+struct ByColumn<T> {
+    all: Column<T>,
+    counted: Column<T>,
+    running: Column<T>,
+}
+
+impl<T: Value> ByColumn<T> {
+    fn with_room(most: usize) -> Result<Self, Problem> {
+        Ok(Self {
+            all: Column::with_room(most)?,
+            counted: Column::with_room(most)?,
+            running: Column::with_room(most)?,
+        })
+    }
+
+    /// Makes everything that is not made yet of the rows of a panel, which are those updates.
+    fn make(
+        &mut self,
+        panel: &[T],
+        width: usize,
+        updates: impl Iterator<Item = usize>,
+        count: Count<'_>,
+        made: &mut [Row<T>],
+    ) {
+        let Self {
+            all,
+            counted,
+            running,
+        } = self;
+        all.places.clear();
+        all.places.extend(updates);
+        for i in 0..width {
+            all.values.clear();
+            all.values
+                .extend(panel.iter().skip(i).step_by(width).copied());
+            counted.refill(all, count.skip);
+            let enough = |least: usize| counted.values.len() >= least;
+            if !enough(count.least) {
+                continue;
+            }
+            let some = enough(1);
+            for (wanted, made) in count.wanted.iter().zip(&mut *made) {
+                let statistic = wanted.statistic;
+                let of_each = statistic.is_of_each();
+                let set = match &mut made.numbers {
+                    Numbers::Same(to) if of_each => {
+                        // Running results have one for NaN, too.
+                        running.refill(all, false);
+                        let begun = running.each(statistic, count.skip);
+                        for (k, &value) in running.values.iter().enumerate().skip(begun) {
+                            made.set[k * width + i] = put(to, k * width + i, Some(value));
+                        }
+                        continue;
+                    }
+                    Numbers::Real(to) if of_each => {
+                        let (most, sum) = counted.exponentials();
+                        for (k, value) in all.values.iter().enumerate() {
+                            if !(count.skip && value.nan()) {
+                                let share = libm::exp(value.complex().re - most) / sum;
+                                made.set[k * width + i] = put(to, k * width + i, Some(share));
+                            }
+                        }
+                        continue;
+                    }
+                    _ if made.set[i] || !some => continue,
+                    Numbers::Same(to) => put(to, i, counted.same(statistic)),
+                    Numbers::Real(to) => put(to, i, counted.real(statistic)),
+                    Numbers::Whole(to) => put(to, i, counted.whole(statistic)),
+                };
+                made.set[i] = set;
+            }
+        }
+    }
+}
+
+/// Writes a value, if there is one; tells whether there is.
+fn put<V>(all: &mut [V], at: usize, value: Option<V>) -> bool {
+    match value {
+        Some(value) => all[at] = value,
+        None => return false,
+    }
+    true
+}

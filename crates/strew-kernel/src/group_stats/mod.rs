@@ -1,0 +1,5 @@
+//! group_stats.
+
+pub mod blocks;
+pub mod output;
+pub mod statistics;

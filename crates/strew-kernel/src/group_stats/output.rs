@@ -1,0 +1,157 @@
+//! Results of groups on their way to memory: computed in 64 bits, some cells at a time, and written as elements of
+//! the type that was asked for.
+
+use crate::error::Problem;
+use crate::group_stats::statistics::{Kind, Statistic, Value};
+use crate::ops::cast::convert_into;
+use crate::tensor::{DType, DynTensor, try_vec};
+use std::ops::Range;
+
+/// What is to be made of the values of each group.
+#[derive(Debug)]
+pub struct Summary {
+    pub statistic: Statistic,
+    /// What stands where nothing is made: an element of the result's type.
+    pub fill: DynTensor,
+}
+
+impl Summary {
+    /// So many cells for results, all 0.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn cells(&self, count: usize) -> Result<DynTensor, Problem> {
+        DynTensor::zeros(self.fill.dtype(), &[count])
+    }
+}
+
+/// Where some of the groups write results of a statistic: the cells that they alone have.
+pub(crate) struct Sink<'s> {
+    cells: &'s mut [u8],
+    fill: &'s DynTensor,
+}
+
+impl<'s> Sink<'s> {
+    /// All of [`Summary::cells`].
+    pub(crate) fn of(cells: &'s mut DynTensor, wanted: &'s Summary) -> Self {
+        Self {
+            cells: cells.as_bytes_mut(),
+            fill: &wanted.fill,
+        }
+    }
+
+    /// The cells before one, and those from it on.
+    pub(crate) fn split(self, at: usize) -> (Self, Self) {
+        let (low, high) = self.cells.split_at_mut(at * self.dtype().size());
+        let sink = |cells| Self {
+            cells,
+            fill: self.fill,
+        };
+        (sink(low), sink(high))
+    }
+
+    /// How many cells there are.
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len() / self.dtype().size()
+    }
+
+    /// Puts what stands for nothing into some cells, which hold 0.
+    pub(crate) fn fill(&mut self, cells: Range<usize>) {
+        let (fill, size) = (self.fill.as_bytes(), self.dtype().size());
+        if fill.iter().any(|&byte| byte != 0) {
+            let cells = &mut self.cells[cells.start * size..cells.end * size];
+            for cell in cells.chunks_exact_mut(size) {
+                cell.copy_from_slice(fill);
+            }
+        }
+    }
+
+    /// Writes some results, or what stands for none, to the cells from one on.
+    pub(crate) fn write<T: Value>(&mut self, row: &Row<T>, part: Range<usize>, cell: usize) {
+        let (dtype, size) = (self.dtype(), self.dtype().size());
+        let cells = &mut self.cells[cell * size..][..part.len() * size];
+        if row.set[part.clone()].iter().all(|&set| set) {
+            return row.numbers.write(part, dtype, cells);
+        }
+        for (at, cell) in part.zip(cells.chunks_exact_mut(size)) {
+            match row.set[at] {
+                true => row.numbers.write(at..at + 1, dtype, cell),
+                false => cell.copy_from_slice(self.fill.as_bytes()),
+            }
+        }
+    }
+
+    fn dtype(&self) -> DType {
+        self.fill.dtype()
+    }
+}
+
+/// Results that are not yet written.
+pub(crate) struct Row<T> {
+    pub(crate) numbers: Numbers<T>,
+    /// Which of them were made.
+    pub(crate) set: Vec<bool>,
+}
+
+/// The numbers, by their type.
+pub(crate) enum Numbers<T> {
+    Same(Vec<T>),
+    Real(Vec<f64>),
+    Whole(Vec<i64>),
+}
+
+impl<T: Value> Row<T> {
+    /// Room for so many results of a statistic.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn with_room(statistic: Statistic, most: usize) -> Result<Self, Problem> {
+        let what = "the results of a group";
+        Ok(Self {
+            numbers: match statistic.kind(T::COMPLEX) {
+                Kind::Same | Kind::Each => Numbers::Same(try_vec(what, most)?),
+                Kind::Real | Kind::EachReal => Numbers::Real(try_vec(what, most)?),
+                Kind::Whole => Numbers::Whole(try_vec(what, most)?),
+            },
+            set: try_vec(what, most)?,
+        })
+    }
+
+    /// So many results, none of which is made.
+    pub(crate) fn begin(&mut self, len: usize) {
+        match &mut self.numbers {
+            Numbers::Same(all) => renew(all, len, T::ZERO),
+            Numbers::Real(all) => renew(all, len, 0.0),
+            Numbers::Whole(all) => renew(all, len, 0),
+        }
+        renew(&mut self.set, len, false);
+    }
+}
+
+fn renew<V: Copy>(all: &mut Vec<V>, len: usize, value: V) {
+    all.clear();
+    all.resize(len, value);
+}
+
+impl<T: Value> Numbers<T> {
+    fn write(&self, part: Range<usize>, dtype: DType, cells: &mut [u8]) {
+        match self {
+            Self::Same(all) => convert_all(&all[part], dtype, cells),
+            Self::Real(all) => convert_all(&all[part], dtype, cells),
+            Self::Whole(all) => convert_all(&all[part], dtype, cells),
+        }
+    }
+}
+
+/// [`convert_into`], many at a time for the commonest types.
+#[allow(clippy::cast_possible_truncation)]
+fn convert_all<T: Value>(values: &[T], dtype: DType, cells: &mut [u8]) {
+    if T::FLOAT && dtype == DType::F32 {
+        let (cells, _) = cells.as_chunks_mut();
+        for (cell, value) in cells.iter_mut().zip(values) {
+            *cell = (value.complex().re as f32).to_ne_bytes();
+        }
+    } else {
+        convert_into(values, dtype, cells);
+    }
+}

@@ -1,0 +1,36 @@
+//! The loops of [strew](https://crates.io/crates/strew), and everything `unsafe` in it.
+//!
+//! This crate is internal to strew: use the crate `strew`. Nothing here is stable.
+//!
+//! A lower folder never imports a higher one:
+//!
+//! | folder | holds |
+//! |---|---|
+//! | [`error`] | what can be wrong with a call |
+//! | [`tensor`] | borrowed views and owned tensors; the only place where bytes become typed elements |
+//! | [`runtime`] | threads, settings, the machine's sizes, progress and interrupts |
+//! | [`cpu`] | instruction sets, prefetches, stores past the caches, the floating-point environment |
+//! | [`ops`] | arithmetic of element types; what a reduction's identity, join and finish are |
+//! | [`walk`] | from an index to checked byte offsets, block by block |
+//! | [`copy`] | loops that move elements: take, repeat, tile, fill, replace a slice |
+//! | [`bucket`] | updates listed by block of the destination |
+//! | [`update`] | loops that join updates with their cells in place or in a table |
+//! | [`segment`] | groups of updates by row, and loops that reduce each group at once |
+//! | [`group_stats`] | statistics of groups that are no fold: median, mode, variance |
+//! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
+
+#![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
+
+#[macro_use]
+pub mod cpu;
+pub mod bucket;
+pub mod copy;
+pub mod elementwise;
+pub mod error;
+pub mod group_stats;
+pub mod ops;
+pub mod runtime;
+pub mod segment;
+pub mod tensor;
+pub mod update;
+pub mod walk;

@@ -1,0 +1,221 @@
+//! One element as any other type: for operators whose elements change their type on the way.
+
+use crate::error::Problem;
+use crate::ops::half::f32_to_f16;
+use crate::tensor::{DType, DynTensor, DynView, Element, offsets};
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// A number of any type, without loss.
+#[derive(Clone, Copy, PartialEq)]
+enum Wide {
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Complex(Complex64),
+}
+
+/// The element at `at`.
+///
+/// # Safety
+/// It must be one of that type, to be read.
+#[inline]
+unsafe fn load(dtype: DType, at: *const u8) -> Wide {
+    macro_rules! read {
+        ($t:ty) => {
+            // SAFETY: the caller's promise.
+            unsafe { at.cast::<$t>().read() }
+        };
+    }
+    match dtype {
+        DType::Bool => Wide::Uint((read!(u8) != 0).into()),
+        DType::I8 => Wide::Int(read!(i8).into()),
+        DType::I16 => Wide::Int(read!(i16).into()),
+        DType::I32 => Wide::Int(read!(i32).into()),
+        DType::I64 => Wide::Int(read!(i64)),
+        DType::U8 => Wide::Uint(read!(u8).into()),
+        DType::U16 => Wide::Uint(read!(u16).into()),
+        DType::U32 => Wide::Uint(read!(u32).into()),
+        DType::U64 => Wide::Uint(read!(u64)),
+        DType::F16 => Wide::Float(read!(f16).to_f64()),
+        DType::BF16 => Wide::Float(read!(bf16).to_f64()),
+        DType::F32 => Wide::Float(read!(f32).into()),
+        DType::F64 => Wide::Float(read!(f64)),
+        DType::C64 => {
+            let Complex32 { re, im } = read!(Complex32);
+            Wide::Complex(Complex64::new(re.into(), im.into()))
+        }
+        DType::C128 => Wide::Complex(read!(Complex64)),
+    }
+}
+
+/// Writes the number as an element to `at`.
+///
+/// # Safety
+/// There must be room for one of that type.
+#[inline]
+#[allow(clippy::cast_possible_truncation)]
+unsafe fn store(dtype: DType, at: *mut u8, value: Wide) {
+    macro_rules! write {
+        ($t:ty, $value:expr) => {
+            // SAFETY: the caller's promise.
+            unsafe { at.cast::<$t>().write($value) }
+        };
+    }
+    match dtype {
+        DType::Bool => write!(u8, u8::from(value.is_true())),
+        DType::I8 => write!(i8, value.bits() as i8),
+        DType::I16 => write!(i16, value.bits() as i16),
+        DType::I32 => write!(i32, value.bits() as i32),
+        DType::I64 => write!(i64, value.bits().cast_signed()),
+        DType::U8 => write!(u8, value.bits() as u8),
+        DType::U16 => write!(u16, value.bits() as u16),
+        DType::U32 => write!(u32, value.bits() as u32),
+        DType::U64 => write!(u64, value.bits()),
+        DType::F16 => write!(f16, f32_to_f16(odd(value.real()))),
+        DType::BF16 => write!(bf16, bf16::from_f32(odd(value.real()))),
+        DType::F32 => write!(f32, value.single()),
+        DType::F64 => write!(f64, value.real()),
+        DType::C64 => {
+            let Complex64 { re, im } = value.complex();
+            write!(Complex32, Complex32::new(re as f32, im as f32));
+        }
+        DType::C128 => write!(Complex64, value.complex()),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+impl Wide {
+    fn is_true(self) -> bool {
+        match self {
+            Self::Int(value) => value != 0,
+            Self::Uint(value) => value != 0,
+            Self::Float(value) => value != 0.0,
+            Self::Complex(value) => value != Complex64::ZERO,
+        }
+    }
+
+    /// The integer, modulo 2^64; fractions are cut off.
+    fn bits(self) -> u64 {
+        match self {
+            Self::Int(value) => value.cast_unsigned(),
+            Self::Uint(value) => value,
+            Self::Float(value) | Self::Complex(Complex64 { re: value, .. }) => match value {
+                // Powers of two, and exact: what lies between is held by one of the two.
+                0.0..18_446_744_073_709_551_616.0 => value as u64,
+                -9_223_372_036_854_775_808.0..0.0 => (value as i64).cast_unsigned(),
+                _ => i64::MIN.cast_unsigned(),
+            },
+        }
+    }
+
+    fn real(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Uint(value) => value as f64,
+            Self::Float(value) => value,
+            Self::Complex(value) => value.re,
+        }
+    }
+
+    fn single(self) -> f32 {
+        match self {
+            Self::Int(value) => value as f32,
+            Self::Uint(value) => value as f32,
+            Self::Float(value) | Self::Complex(Complex64 { re: value, .. }) => value as f32,
+        }
+    }
+
+    fn complex(self) -> Complex64 {
+        match self {
+            Self::Complex(value) => value,
+            other => Complex64::new(other.real(), 0.0),
+        }
+    }
+}
+
+/// A `float32` that every shorter float rounds to as it would round the number itself: of the two
+/// neighbours of what it cannot hold, the odd one.
+#[allow(clippy::cast_possible_truncation)]
+fn odd(value: f64) -> f32 {
+    let near = value as f32;
+    let bits = near.to_bits();
+    if f64::from(near) == value || !near.is_finite() || bits & 1 == 1 {
+        return near;
+    }
+    match f64::from(near).abs() < value.abs() {
+        true => f32::from_bits(bits + 1),
+        false => f32::from_bits(bits - 1),
+    }
+}
+
+/// Writes the element at `from` as one of another type to `to`, as C does: integers wrap, fractions are
+/// cut off, and a real number has no imaginary part. What no integer of 64 bits is (NaN, too) becomes
+/// -2^63 before it wraps.
+///
+/// # Safety
+/// `from` must be an element of type `is`, and `to` have room for one of type `becomes`.
+pub(crate) unsafe fn cast(is: DType, from: *const u8, becomes: DType, to: *mut u8) {
+    // SAFETY: the caller's promise.
+    unsafe { store(becomes, to, load(is, from)) }
+}
+
+/// The elements as those of another type, each by itself: integers wrap, fractions are cut off, and a real
+/// number has no imaginary part.
+///
+/// # Errors
+/// [`Problem::Memory`].
+pub fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
+    let mut made = DynTensor::zeros(to, view.shape())?;
+    let room = made.as_bytes_mut().chunks_exact_mut(to.size());
+    for (offset, room) in offsets(view.layout()).zip(room) {
+        // SAFETY: the offset is that of an element, and the room is an element of the tensor, whose
+        // memory is aligned for all types.
+        unsafe {
+            let from = view.as_ptr().offset(offset);
+            cast(view.dtype(), from, to, room.as_mut_ptr());
+        }
+    }
+    Ok(made)
+}
+
+/// Writes elements as those of another type; see [`converted`].
+///
+/// # Panics
+/// If there is not room for just as many, aligned for their type.
+pub(crate) fn convert_into<T: Element>(values: &[T], to: DType, room: &mut [u8]) {
+    assert!(room.as_ptr().addr().is_multiple_of(to.align()));
+    assert!(room.len() == values.len() * to.size());
+    for (value, room) in values.iter().zip(room.chunks_exact_mut(to.size())) {
+        // SAFETY: the value is an element, and the room as large as one of the other type, at a multiple of its
+        // size from where it is aligned.
+        unsafe { cast(T::DTYPE, (&raw const *value).cast(), to, room.as_mut_ptr()) };
+    }
+}
+
+/// Whether elements of both have the same values; NaN is like NaN.
+pub fn same_values(a: &DynView<'_>, b: &DynView<'_>) -> bool {
+    let like = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+    let pairs = offsets(a.layout()).zip(offsets(b.layout()));
+    a.shape() == b.shape()
+        && pairs.into_iter().all(|(x, y)| {
+            // SAFETY: the offsets are those of elements.
+            let values = unsafe {
+                (
+                    load(a.dtype(), a.as_ptr().offset(x)),
+                    load(b.dtype(), b.as_ptr().offset(y)),
+                )
+            };
+            match values {
+                (Wide::Int(x), Wide::Uint(y)) | (Wide::Uint(y), Wide::Int(x)) => {
+                    u64::try_from(x) == Ok(y)
+                }
+                (Wide::Int(x), Wide::Int(y)) => x == y,
+                (Wide::Uint(x), Wide::Uint(y)) => x == y,
+                (x, y) => {
+                    let (x, y) = (x.complex(), y.complex());
+                    like(x.re, y.re) && like(x.im, y.im)
+                }
+            }
+        })
+}

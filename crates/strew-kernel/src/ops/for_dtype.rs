@@ -1,0 +1,40 @@
+//! For dtype.
+
+/// Evaluates `$do` with the type alias `$t` standing for the Rust type of a dtype.
+macro_rules! for_dtype {
+    ($dtype:expr, $t:ident => $do:expr, complex $c:ident => $complex:expr) => {{
+        use $crate::ops::number::Bool;
+        macro_rules! with {
+            ($real:ty) => {{
+                type $t = $real;
+                $do
+            }};
+        }
+        macro_rules! with_complex {
+            ($complex_type:ty) => {{
+                #[allow(dead_code)]
+                type $c = $complex_type;
+                $complex
+            }};
+        }
+        match $dtype {
+            DType::Bool => with!(Bool),
+            DType::I8 => with!(i8),
+            DType::I16 => with!(i16),
+            DType::I32 => with!(i32),
+            DType::I64 => with!(i64),
+            DType::U8 => with!(u8),
+            DType::U16 => with!(u16),
+            DType::U32 => with!(u32),
+            DType::U64 => with!(u64),
+            DType::F16 => with!(half::f16),
+            DType::BF16 => with!(half::bf16),
+            DType::F32 => with!(f32),
+            DType::F64 => with!(f64),
+            DType::C64 => with_complex!(num_complex::Complex32),
+            DType::C128 => with_complex!(num_complex::Complex64),
+        }
+    }};
+}
+
+pub(crate) use for_dtype;

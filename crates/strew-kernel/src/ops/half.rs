@@ -1,0 +1,169 @@
+//! 16-bit floats to 32 bits and back: in integer steps that vectorise on every instruction set, and
+//! eight at a time by the machine's instruction where a loop is compiled for one that has it.
+//!
+//! The `half` crate's conversions ask whether there is such an instruction at every element, which
+//! costs some forty times as much in a loop.
+
+use crate::cpu::isa::Isa;
+use half::{bf16, f16};
+#[cfg(target_arch = "x86_64")]
+use std::mem::transmute;
+
+/// The values, exactly; what signals is quiet afterwards.
+#[inline(always)]
+pub fn f16_to_f32(value: f16) -> f32 {
+    let bits = u32::from(value.to_bits());
+    let exponent = bits & 0x7c00;
+    // Mantissa and exponent to their places, the exponent's bias from 15 to 127.
+    let shifted = ((bits & 0x7fff) << 13) + (112 << 23);
+    // The exponent of infinity and NaN is all ones in both; a NaN becomes a quiet one.
+    let special = (shifted + (112 << 23)) | (u32::from(bits & 0x3ff != 0) << 22);
+    // A subnormal has no hidden bit: give it one, and take it away by a subtraction.
+    let hidden = f32::from_bits(shifted + (1 << 23)) - f32::from_bits(113 << 23);
+    let magnitude = if exponent == 0x7c00 {
+        special
+    } else if exponent == 0 {
+        hidden.to_bits()
+    } else {
+        shifted
+    };
+    f32::from_bits(magnitude | ((bits & 0x8000) << 16))
+}
+
+/// The value, exactly.
+#[inline(always)]
+pub fn bf16_to_f32(value: bf16) -> f32 {
+    f32::from_bits(u32::from(value.to_bits()) << 16)
+}
+
+/// The nearest value; of two, the even one.
+#[inline(always)]
+pub fn f32_to_f16(value: f32) -> f16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    // Half of the last place that stays, or a little less if that place is even already.
+    let rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+    let normal = rounded.wrapping_sub(112 << 23) >> 13;
+    // Below 2^-14 the last place is 2^-24, that of f32 at 1/2: an addition rounds to it.
+    let subnormal = (f32::from_bits(magnitude) + 0.5)
+        .to_bits()
+        .wrapping_sub(126 << 23);
+    let special = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+    let result = if magnitude > 0x7f80_0000 {
+        special
+    } else if magnitude >= 0x477f_f000 {
+        // From 65520 on, infinity is nearest.
+        0x7c00
+    } else if magnitude < (113 << 23) {
+        subnormal
+    } else {
+        normal
+    };
+    // What is left has 16 bits.
+    f16::from_bits((result | ((bits >> 16) & 0x8000)) as u16)
+}
+
+/// The nearest value; of two, the even one.
+#[inline(always)]
+pub fn f32_to_bf16(value: f32) -> bf16 {
+    let bits = value.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
+    let nan = (bits & 0x7fff_ffff) > 0x7f80_0000;
+    // What is left has 16 bits.
+    bf16::from_bits(if nan { (bits >> 16) | 0x40 } else { rounded } as u16)
+}
+
+/// [`f16_to_f32`] of each.
+#[inline(always)]
+pub(crate) fn eight_f16_to_f32<M: Isa>(values: [f16; 8], _: M) -> [f32; 8] {
+    #[cfg(target_arch = "x86_64")]
+    if M::F16C {
+        use std::arch::x86_64::{__m128i, __m256, _mm256_cvtph_ps};
+        // SAFETY: there is such an `Isa` only where the instruction is; eight elements are as long
+        // as a vector of them, and every bit pattern is one.
+        return unsafe {
+            let wide = _mm256_cvtph_ps(transmute::<[f16; 8], __m128i>(values));
+            transmute::<__m256, [f32; 8]>(wide)
+        };
+    }
+    values.map(f16_to_f32)
+}
+
+/// [`f32_to_f16`] of each.
+#[inline(always)]
+pub(crate) fn eight_f32_to_f16<M: Isa>(values: [f32; 8], _: M) -> [f16; 8] {
+    #[cfg(target_arch = "x86_64")]
+    if M::F16C {
+        use std::arch::x86_64::{__m128i, __m256, _MM_FROUND_TO_NEAREST_INT, _mm256_cvtps_ph};
+        // SAFETY: as above.
+        return unsafe {
+            let wide = transmute::<[f32; 8], __m256>(values);
+            transmute::<__m128i, [f16; 8]>(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(wide))
+        };
+    }
+    values.map(f32_to_f16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways of each conversion, eight at a time.
+    fn same_by_instruction(values: [f16; 8], wide: [f32; 8]) {
+        vectorized!(|isa| {
+            let ours = eight_f16_to_f32(values, isa).map(f32::to_bits);
+            assert_eq!(ours, values.map(|v| f16_to_f32(v).to_bits()), "{values:?}");
+            let ours = eight_f32_to_f16(wide, isa).map(f16::to_bits);
+            assert_eq!(ours, wide.map(|v| f32_to_f16(v).to_bits()), "{wide:?}");
+        });
+    }
+
+    #[test]
+    fn the_instructions_give_the_same_bits() {
+        for bits in (0..=u16::MAX).step_by(8) {
+            let values = std::array::from_fn(|k| f16::from_bits(bits + k as u16));
+            same_by_instruction(values, values.map(f16_to_f32));
+        }
+        for bits in (0..u32::MAX - 8 * 4099).step_by(8 * 4099) {
+            let wide = std::array::from_fn(|k| f32::from_bits(bits + 4099 * k as u32));
+            same_by_instruction([f16::ZERO; 8], wide);
+        }
+    }
+
+    #[test]
+    fn every_value_is_converted_exactly() {
+        for bits in 0..=u16::MAX {
+            let same = |ours: f32, exact: f32| {
+                ours.to_bits() == exact.to_bits() || (ours.is_nan() && exact.is_nan())
+            };
+            let (h, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(same(f16_to_f32(h), h.to_f32()), "float16 {bits:#06x}");
+            assert!(same(bf16_to_f32(b), b.to_f32()), "bfloat16 {bits:#06x}");
+        }
+    }
+
+    #[test]
+    fn every_value_is_rounded_to_nearest() {
+        let same = |ours: u16, exact: u16, nan: u16| {
+            ours == exact || (ours & 0x7fff > nan && exact & 0x7fff > nan)
+        };
+        // Around every value of 16 bits and every middle of two, and all over the rest.
+        let around = (0..=u32::from(u16::MAX)).flat_map(|high| {
+            let (h, b) = (f16::from_bits(high as u16).to_f32().to_bits(), high << 16);
+            [h, b, h + 0x1000, b + 0x8000]
+        });
+        let nearby = around.flat_map(|v| [v.wrapping_sub(1), v, v.wrapping_add(1)]);
+        for bits in nearby.chain((0..u32::MAX).step_by(4099)) {
+            let value = f32::from_bits(bits);
+            let (h, b) = (f32_to_f16(value), f32_to_bf16(value));
+            assert!(
+                same(h.to_bits(), f16::from_f32(value).to_bits(), 0x7c00),
+                "{bits:#x}"
+            );
+            assert!(
+                same(b.to_bits(), bf16::from_f32(value).to_bits(), 0x7f80),
+                "{bits:#x}"
+            );
+        }
+    }
+}

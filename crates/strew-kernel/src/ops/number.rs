@@ -1,0 +1,368 @@
+//! Arithmetic of each element type, as the operators define it.
+
+use crate::cpu::isa::Isa;
+use crate::ops::half::{
+    bf16_to_f32, eight_f16_to_f32, eight_f32_to_f16, f16_to_f32, f32_to_bf16, f32_to_f16,
+};
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// A bool as memory holds it: any byte, of which 0 is false and the others are true.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub(crate) struct Bool(pub(crate) u8);
+
+impl Bool {
+    #[inline(always)]
+    fn get(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// What sums and products need.
+pub(crate) trait Number: Convert<Self::Acc> {
+    /// The type in which they are computed; rounded back once, at the end.
+    type Acc: Convert<Self>;
+    const ZERO: Self::Acc;
+    const ONE: Self::Acc;
+    fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    fn sub(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// Integers are rounded toward zero, wrap, and divided by 0 are 0.
+    fn div(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// The mean, given the sum of `count > 0` values: integers are rounded down.
+    fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
+    /// Likewise, integers rounded toward zero.
+    #[inline(always)]
+    fn mean_toward_zero(sum: Self::Acc, count: u64) -> Self::Acc {
+        Self::mean(sum, count)
+    }
+    /// The sum by the square root of the count.
+    #[inline(always)]
+    fn by_root(sum: Self::Acc, _: u64) -> Self::Acc {
+        sum
+    }
+    #[inline(always)]
+    fn widen(self) -> Self::Acc {
+        self.convert()
+    }
+    #[inline(always)]
+    fn narrow(acc: Self::Acc) -> Self {
+        acc.convert()
+    }
+}
+
+/// How a sum becomes a mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mean {
+    /// This is added to the number of updates.
+    pub more: u64,
+    /// What the number does.
+    pub divisor: Divisor,
+}
+
+/// What a sum is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divisor {
+    /// The number; integers are rounded down.
+    Count,
+    /// The number; integers are rounded toward zero.
+    CountTowardZero,
+    /// Its square root; integers and bools stay as they are.
+    Root,
+}
+
+impl Mean {
+    /// The mean of a cell that so many updates went to, at least one.
+    #[inline(always)]
+    pub(crate) fn of<T: Number>(self, sum: T::Acc, count: u64) -> T::Acc {
+        let count = count + self.more;
+        match self.divisor {
+            Divisor::Count => T::mean(sum, count),
+            Divisor::CountTowardZero => T::mean_toward_zero(sum, count),
+            Divisor::Root => T::by_root(sum, count),
+        }
+    }
+}
+
+/// What minima and maxima need.
+pub(crate) trait Ordered: Copy + 'static {
+    /// There is no NaN, and every pattern of bits is a value of its own: whatever a reduction does with
+    /// NaN, it is the same loop.
+    const PLAIN: bool;
+    /// No value is below it; it is the identity of max.
+    const LOWEST: Self;
+    /// No value is above it; it is the identity of min.
+    const HIGHEST: Self;
+    /// A finite value that no larger finite one exceeds, to start a strict min from.
+    const FINITE_HIGHEST: Self;
+    /// Likewise for a strict max.
+    const FINITE_LOWEST: Self;
+    fn below(self, other: Self) -> bool;
+    /// Whether it is below the other or equal to it: never if one of them is a NaN.
+    fn at_most(self, other: Self) -> bool;
+    fn nan(self) -> bool;
+    /// The value as it is compared: all true bools are alike.
+    #[inline(always)]
+    fn canonical(self) -> Self {
+        self
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty: |$sum:ident, $count:ident| $mean:expr, $toward_zero:expr;)*) => {$(
+        impl Number for $t {
+            type Acc = $t;
+            const ZERO: $t = 0;
+            const ONE: $t = 1;
+            #[inline(always)]
+            fn add(a: $t, b: $t) -> $t { a.wrapping_add(b) }
+            #[inline(always)]
+            fn mul(a: $t, b: $t) -> $t { a.wrapping_mul(b) }
+            #[inline(always)]
+            fn sub(a: $t, b: $t) -> $t { a.wrapping_sub(b) }
+            #[inline(always)]
+            fn div(a: $t, b: $t) -> $t { if b == 0 { 0 } else { a.wrapping_div(b) } }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            #[inline(always)]
+            fn mean($sum: $t, $count: u64) -> $t { $mean as $t }
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+            #[inline(always)]
+            fn mean_toward_zero($sum: $t, $count: u64) -> $t { $toward_zero as $t }
+        }
+        impl Ordered for $t {
+            const PLAIN: bool = true;
+            const LOWEST: $t = <$t>::MIN;
+            const HIGHEST: $t = <$t>::MAX;
+            const FINITE_HIGHEST: $t = <$t>::MAX;
+            const FINITE_LOWEST: $t = <$t>::MIN;
+            #[inline(always)]
+            fn below(self, other: $t) -> bool { self < other }
+            #[inline(always)]
+            fn at_most(self, other: $t) -> bool { self <= other }
+            #[inline(always)]
+            fn nan(self) -> bool { false }
+        }
+    )*};
+}
+
+// A count never exceeds i64::MAX (the update space is that small); a Euclidean quotient by a
+// positive divisor is the one rounded down.
+integers! {
+    i8: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i16: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i32: |sum, count| i64::from(sum).div_euclid(count.cast_signed()), i64::from(sum) / count.cast_signed();
+    i64: |sum, count| sum.div_euclid(count.cast_signed()), sum / count.cast_signed();
+    u8: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u16: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u32: |sum, count| u64::from(sum) / count, u64::from(sum) / count;
+    u64: |sum, count| sum / count, sum / count;
+}
+
+macro_rules! floats {
+    ($($t:ty as $acc:ty);* $(;)?) => {$(
+        impl Number for $t {
+            type Acc = $acc;
+            const ZERO: $acc = 0.0;
+            const ONE: $acc = 1.0;
+            #[inline(always)]
+            fn add(a: $acc, b: $acc) -> $acc { a + b }
+            #[inline(always)]
+            fn mul(a: $acc, b: $acc) -> $acc { a * b }
+            #[inline(always)]
+            fn sub(a: $acc, b: $acc) -> $acc { a - b }
+            #[inline(always)]
+            fn div(a: $acc, b: $acc) -> $acc { a / b }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn mean(sum: $acc, count: u64) -> $acc { sum / (count as $acc) }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn by_root(sum: $acc, count: u64) -> $acc { sum / (count as $acc).sqrt() }
+        }
+        impl Ordered for $t {
+            const PLAIN: bool = false;
+            const LOWEST: $t = <$t>::NEG_INFINITY;
+            const HIGHEST: $t = <$t>::INFINITY;
+            const FINITE_HIGHEST: $t = <$t>::MAX;
+            const FINITE_LOWEST: $t = <$t>::MIN;
+            #[inline(always)]
+            fn below(self, other: $t) -> bool { self.widen() < other.widen() }
+            #[inline(always)]
+            fn at_most(self, other: $t) -> bool { self.widen() <= other.widen() }
+            #[inline(always)]
+            fn nan(self) -> bool { self.widen().is_nan() }
+        }
+    )*};
+}
+
+floats! {
+    f32 as f32;
+    f64 as f64;
+    f16 as f32;
+    bf16 as f32;
+}
+
+macro_rules! complexes {
+    ($($t:ty as $part:ty),*) => {$(
+        impl Number for $t {
+            type Acc = $t;
+            const ZERO: $t = <$t>::new(0.0, 0.0);
+            const ONE: $t = <$t>::new(1.0, 0.0);
+            #[inline(always)]
+            fn add(a: $t, b: $t) -> $t { a + b }
+            #[inline(always)]
+            fn mul(a: $t, b: $t) -> $t { a * b }
+            #[inline(always)]
+            fn sub(a: $t, b: $t) -> $t { a - b }
+            #[inline(always)]
+            fn div(a: $t, b: $t) -> $t { a / b }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn mean(sum: $t, count: u64) -> $t {
+                <$t>::new(sum.re / count as $part, sum.im / count as $part)
+            }
+            #[allow(clippy::cast_precision_loss)]
+            #[inline(always)]
+            fn by_root(sum: $t, count: u64) -> $t {
+                let root = (count as $part).sqrt();
+                <$t>::new(sum.re / root, sum.im / root)
+            }
+        }
+    )*};
+}
+
+complexes!(Complex32 as f32, Complex64 as f64);
+
+impl Number for Bool {
+    type Acc = Self;
+    const ZERO: Self = Self(0);
+    const ONE: Self = Self(1);
+    #[inline(always)]
+    fn add(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() | b.get()))
+    }
+    #[inline(always)]
+    fn mul(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() & b.get()))
+    }
+    // Modulo 2, as in OpenVINO.
+    #[inline(always)]
+    fn sub(a: Self, b: Self) -> Self {
+        Self(u8::from(a.get() ^ b.get()))
+    }
+    // No operator gets here: quotients of bools are refused before.
+    #[inline(always)]
+    fn div(a: Self, _: Self) -> Self {
+        a
+    }
+    #[inline(always)]
+    fn mean(sum: Self, _: u64) -> Self {
+        sum
+    }
+}
+
+impl Ordered for Bool {
+    const PLAIN: bool = false;
+    const LOWEST: Self = Self(0);
+    const HIGHEST: Self = Self(1);
+    // Beyond both bools, so that a strict comparison tells "untouched" from either.
+    const FINITE_HIGHEST: Self = Self(2);
+    const FINITE_LOWEST: Self = Self(u8::MAX);
+    #[inline(always)]
+    fn below(self, other: Self) -> bool {
+        self.0.cast_signed() < other.0.cast_signed()
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> bool {
+        self.0.cast_signed() <= other.0.cast_signed()
+    }
+    #[inline(always)]
+    fn nan(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn canonical(self) -> Self {
+        Self(u8::from(self.get()))
+    }
+}
+
+/// Conversion of an element: to itself, to a type that holds more, or from an accumulator.
+pub(crate) trait Convert<D>: Copy + 'static {
+    /// Whether [`eight`](Self::eight) is faster than eight conversions.
+    const EIGHT: bool = false;
+    fn convert(self) -> D;
+    #[inline(always)]
+    fn eight<M: Isa>(values: [Self; 8], _: M) -> [D; 8] {
+        values.map(Self::convert)
+    }
+}
+
+impl<T: Copy + 'static> Convert<T> for T {
+    #[inline(always)]
+    fn convert(self) -> T {
+        self
+    }
+}
+
+impl Convert<f32> for f16 {
+    const EIGHT: bool = true;
+    #[inline(always)]
+    fn convert(self) -> f32 {
+        f16_to_f32(self)
+    }
+    #[inline(always)]
+    fn eight<M: Isa>(values: [Self; 8], isa: M) -> [f32; 8] {
+        eight_f16_to_f32(values, isa)
+    }
+}
+
+impl Convert<f16> for f32 {
+    const EIGHT: bool = true;
+    #[inline(always)]
+    fn convert(self) -> f16 {
+        f32_to_f16(self)
+    }
+    #[inline(always)]
+    fn eight<M: Isa>(values: [Self; 8], isa: M) -> [f16; 8] {
+        eight_f32_to_f16(values, isa)
+    }
+}
+
+macro_rules! conversions {
+    ($($s:ty => $($d:ty: $how:expr),*;)*) => {$($(
+        impl Convert<$d> for $s {
+            #[inline(always)]
+            fn convert(self) -> $d {
+                let how: fn($s) -> $d = $how;
+                how(self)
+            }
+        }
+    )*)*};
+}
+
+conversions! {
+    Bool =>
+        i8: |v| v.get().into(), i16: |v| v.get().into(), i32: |v| v.get().into(),
+        i64: |v| v.get().into(), u8: |v| v.get().into(), u16: |v| v.get().into(),
+        u32: |v| v.get().into(), u64: |v| v.get().into(),
+        f16: |v| if v.get() { f16::ONE } else { f16::ZERO },
+        bf16: |v| if v.get() { bf16::ONE } else { bf16::ZERO },
+        f32: |v| v.get().into(), f64: |v| v.get().into();
+    i8 => i16: i16::from, i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    u8 => i16: i16::from, i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    i16 => i32: i32::from, i64: i64::from,
+        f16: |v| f16::from_f32(v.into()), f32: f32::from, f64: f64::from;
+    i32 => i64: i64::from,
+        f16: |v| f16::from_f64(v.into()), f32: |v| v as f32, f64: f64::from;
+    u16 => f64: f64::from;
+    u32 => f64: f64::from;
+    u64 => f64: |v| v as f64;
+    // What f16 can hold is exact in f64; the rest is infinite either way.
+    i64 => f16: |v| f16::from_f64(v as f64), f32: |v| v as f32, f64: |v| v as f64;
+    f16 => f64: |v| f16_to_f32(v).into();
+    bf16 => f32: bf16_to_f32, f64: |v| bf16_to_f32(v).into();
+    f32 => f64: f64::from, bf16: f32_to_bf16;
+}

@@ -1,0 +1,22 @@
+//! Chunks.
+
+use crate::runtime::threads::available;
+use crate::segment::sort::EACH;
+
+/// Threads that are worth it for so many updates.
+pub(crate) fn threads(updates: usize) -> usize {
+    available().min(updates / EACH).max(1)
+}
+
+/// Cuts a slice into parts of these lengths.
+pub(crate) fn cut_up<T>(
+    mut slice: &mut [T],
+    lengths: impl Iterator<Item = usize>,
+) -> Vec<&mut [T]> {
+    let part = |length| {
+        slice
+            .split_off_mut(..length)
+            .expect("the parts are as long as the slice")
+    };
+    lengths.map(part).collect()
+}

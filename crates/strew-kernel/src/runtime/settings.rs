@@ -1,0 +1,111 @@
+//! The settings that come from the environment.
+
+use crate::error::Problem;
+use crate::runtime::threads::num_threads;
+use fearless_simd::Level;
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+const THREADS: &str = "STREW_NUM_THREADS";
+
+const MEMORY: &str = "STREW_MEMORY_LIMIT";
+
+const KEPT: &str = "STREW_KEPT_MEMORY";
+
+/// Checks `STREW_NUM_THREADS`, `STREW_MEMORY_LIMIT` and `STREW_KEPT_MEMORY`, so that a slip in them is not overlooked:
+/// what cannot be read is otherwise taken as not set.
+///
+/// Also looks up everything that is looked up once: these settings, the cores, the instruction set. The first
+/// run would do so too, but a process that another thread forks just then would wait forever for
+/// a lookup that nobody ends. So a program that forks calls this first, as the Python package does.
+///
+/// # Errors
+/// [`Problem::Value`] for a variable that is set to something else than a number of threads, or a
+/// number of bytes as [`parse_bytes`] takes it.
+pub fn check_environment() -> Result<(), Problem> {
+    read(THREADS, parse_threads).map(drop)?;
+    read(MEMORY, parse_bytes).map(drop)?;
+    read(KEPT, parse_bytes)?;
+    let _ = (memory(), kept(), num_threads(), Level::new());
+    // rayon's queues ask for it.
+    crossbeam_epoch::default_collector();
+    Ok(())
+}
+
+/// A number of bytes: `1000`, `500M`, `2GiB`; the letters stand for powers of 1024.
+///
+/// ```
+/// assert_eq!(strew::parse_bytes("2k"), Ok(2048));
+/// assert!(strew::parse_bytes("2X").is_err());
+/// ```
+///
+/// # Errors
+/// [`Problem::Value`] if it is none, or beyond 64 bits.
+pub fn parse_bytes(text: &str) -> Result<u64, Problem> {
+    let text = text.trim();
+    let letters = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(letters);
+    let refuse = |expected: String| Problem::Value {
+        argument: "bytes".into(),
+        value: format!("{text:?}"),
+        expected,
+    };
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        _ => return Err(refuse(format!("'{unit}' is no unit: use K, M, G or T"))),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| refuse("it must be a number of bytes".into()))?;
+    let scaled = number.checked_mul(1 << shift);
+    scaled.ok_or_else(|| refuse("it is too large".into()))
+}
+
+fn parse_threads(text: &str) -> Result<NonZeroUsize, Problem> {
+    text.trim().parse().map_err(|_| Problem::Value {
+        argument: "threads".into(),
+        value: format!("{text:?}"),
+        expected: "it must be a number of threads, at least 1".into(),
+    })
+}
+
+/// The number of threads that is set, if one is.
+pub fn threads() -> Option<NonZeroUsize> {
+    static SET: OnceLock<Option<NonZeroUsize>> = OnceLock::new();
+    *SET.get_or_init(|| read(THREADS, parse_threads).ok().flatten())
+}
+
+/// The memory limit in bytes that is set, if one is.
+pub fn memory() -> Option<u64> {
+    static SET: OnceLock<Option<u64>> = OnceLock::new();
+    *SET.get_or_init(|| read(MEMORY, parse_bytes).ok().flatten())
+}
+
+/// How much freed memory is kept, in bytes, if that is set.
+pub fn kept() -> Option<u64> {
+    static SET: OnceLock<Option<u64>> = OnceLock::new();
+    *SET.get_or_init(|| read(KEPT, parse_bytes).ok().flatten())
+}
+
+fn read<T>(name: &str, parse: fn(&str) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
+    let Some(text) = std::env::var_os(name) else {
+        return Ok(None);
+    };
+    match parse(&text.to_string_lossy()) {
+        Ok(value) => Ok(Some(value)),
+        Err(Problem::Value {
+            value, expected, ..
+        }) => Err(Problem::Value {
+            argument: name.into(),
+            value,
+            expected,
+        }),
+        Err(other) => Err(other),
+    }
+}

@@ -1,0 +1,176 @@
+//! What there is for each cell, handed back to the update that won it, group by group.
+//!
+//! The updates of a group are made one after the other, each written once and past the caches, while
+//! the values and winners of its cells stay in the nearest one.
+
+use crate::cpu::nontemporal::fence;
+use crate::cpu::vectorized::copy_past_caches;
+use crate::error::Problem;
+use crate::segment::csr::Groups;
+use crate::tensor::{DType, DynTensor, DynView, Element};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Cells whose values and winners stay in the nearest cache.
+const TILE: usize = 512;
+
+/// The winner of a cell that none has won. Others are below: there are no more updates than this.
+const NOBODY: u32 = u32::MAX;
+
+/// Elements between two questions whether to go on.
+const PIECE: usize = 1 << 20;
+
+/// Some groups, whose updates it makes.
+pub struct HandedBack<'h> {
+    groups: &'h Groups,
+    range: Range<usize>,
+    values: *const u8,
+    winners: *const i64,
+    updates: *mut u8,
+    width: usize,
+    size: usize,
+    memory: PhantomData<(&'h [u8], &'h mut [u8])>,
+}
+
+// SAFETY: what it reads is borrowed and nobody writes it. What it writes are the updates of its own groups:
+// parts of the same output have disjoint ranges of groups, and the order of `Groups`, which sorts the
+// updates, has each update once.
+unsafe impl Send for HandedBack<'_> {}
+
+/// Makes `updates`, a matrix with a row for each update, from `values` and `winners`, matrices with a row for
+/// each row of the groups: an element is its cell's value if the cell's winner is the update's number, else
+/// zero. The groups are cut into parts at `cuts`, which ascend.
+///
+/// # Errors
+/// [`Problem::Layout`] if the matrices are not like that and contiguous, their elements do not have 2, 4 or 8
+/// bytes, or an update is in no group.
+pub fn handed_back<'h>(
+    groups: &'h Groups,
+    values: &DynView<'h>,
+    winners: &DynView<'h>,
+    updates: &'h mut DynTensor,
+    cuts: &[usize],
+) -> Result<Vec<HandedBack<'h>>, Problem> {
+    let (count, size) = (groups.updates(), values.dtype().size());
+    let [rows, width] = *values.shape() else {
+        return Err(unfit());
+    };
+    let fits = rows == groups.size()
+        && groups.kept() == count
+        && u32::try_from(count).is_ok()
+        && winners.shape() == values.shape()
+        && *updates.shape() == [count, width]
+        && updates.dtype() == values.dtype()
+        && winners.dtype() == DType::I64
+        && matches!(size, 2 | 4 | 8)
+        && values.layout().is_contiguous()
+        && winners.layout().is_contiguous();
+    let ends: Vec<usize> = cuts.iter().copied().chain([groups.len()]).collect();
+    let starts = [0].into_iter().chain(cuts.iter().copied());
+    let ranges: Vec<Range<usize>> = starts.zip(ends).map(|(from, to)| from..to).collect();
+    if !fits
+        || !ranges
+            .iter()
+            .all(|r| r.start <= r.end && r.end <= groups.len())
+    {
+        return Err(unfit());
+    }
+    let out = updates.view_mut().as_mut_ptr();
+    let part = |range| HandedBack {
+        groups,
+        range,
+        values: values.as_ptr(),
+        winners: winners.as_ptr().cast(),
+        updates: out,
+        width,
+        size,
+        memory: PhantomData,
+    };
+    Ok(ranges.into_iter().map(part).collect())
+}
+
+fn unfit() -> Problem {
+    Problem::Layout {
+        argument: "arg".into(),
+        why: "it does not fit the groups".into(),
+    }
+}
+
+impl HandedBack<'_> {
+    /// Makes the updates; `step` is told how many elements were made, and stops the run by returning
+    /// false. Gives whether it came to its end.
+    pub fn run(&mut self, step: &mut dyn FnMut(usize) -> bool) -> bool {
+        match self.size {
+            2 => self.of_bits::<u16>(step),
+            4 => self.of_bits::<u32>(step),
+            _ => self.of_bits::<u64>(step),
+        }
+    }
+
+    fn of_bits<B: Element + Default>(&mut self, step: &mut dyn FnMut(usize) -> bool) -> bool {
+        let mut from = self.range.start;
+        while from < self.range.end {
+            let start = self.groups.start(from);
+            let made = |to: usize| (self.groups.start(to) - start).saturating_mul(self.width);
+            let mut to = from + 1;
+            while to < self.range.end && made(to) < PIECE {
+                to += 1;
+            }
+            // SAFETY: the groups are some of its own.
+            vectorized!(|_| unsafe { self.piece::<B>(from..to) });
+            fence();
+            if !step(made(to)) {
+                return false;
+            }
+            from = to;
+        }
+        true
+    }
+
+    /// # Safety
+    /// The groups are in its range, and its elements have the size of `B`.
+    #[inline(always)]
+    unsafe fn piece<B: Element + Default>(&self, groups: Range<usize>) {
+        let order = self.groups.order();
+        let count = self.groups.updates() as u64;
+        let mut numbers = [NOBODY; TILE];
+        let mut stage = [B::default(); TILE];
+        for group in groups {
+            let updates = self.groups.start(group)..self.groups.start(group + 1);
+            if updates.is_empty() {
+                continue;
+            }
+            let row = self.groups.row(group) * self.width;
+            for from in (0..self.width).step_by(TILE) {
+                let len = TILE.min(self.width - from);
+                // SAFETY: the groups' rows are below their size, of which both matrices have as many, of
+                // `width` elements each.
+                let (values, winners) = unsafe {
+                    (
+                        std::slice::from_raw_parts(self.values.cast::<B>().add(row + from), len),
+                        std::slice::from_raw_parts(self.winners.add(row + from), len),
+                    )
+                };
+                for (number, &winner) in numbers.iter_mut().zip(winners) {
+                    let known = winner.cast_unsigned() < count;
+                    *number = if known { winner as u32 } else { NOBODY };
+                }
+                for k in updates.clone() {
+                    let update = order.get(k);
+                    let own = update as u32;
+                    let cells = numbers.iter().zip(values);
+                    for (to, (&number, &value)) in stage.iter_mut().zip(cells) {
+                        *to = if number == own { value } else { B::default() };
+                    }
+                    // SAFETY: the groups' updates are below their number, and there are as many rows of
+                    // `width` elements, of which no other part writes this one.
+                    let to = unsafe {
+                        let at = self.updates.cast::<B>().add(update * self.width + from);
+                        std::slice::from_raw_parts_mut(at, len)
+                    };
+                    copy_past_caches(&stage[..len], to);
+                }
+            }
+        }
+    }
+}

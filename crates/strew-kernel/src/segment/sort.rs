@@ -1,0 +1,290 @@
+//! Updates sorted by their row, those of one row in their order, on as many threads as a run may have.
+//!
+//! They are put down by block of rows first: each thread takes a stretch of them, and writes those of a block behind those that
+//! the stretches before have there. Then each block is sorted by counting in a table that stays in a near cache, and which
+//! blocks go to which thread is cut so that all have as many updates.
+
+use crate::error::Problem;
+use crate::runtime::chunks::{cut_up, threads};
+use crate::runtime::threads::share;
+use crate::segment::csr::SPARSE;
+use crate::tensor::{List, try_vec};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A thread with fewer updates than this is not worth waking.
+pub(crate) const EACH: usize = 1 << 17;
+
+/// So many rows of a block are counted in the nearest cache.
+const NEAR_BITS: u32 = 10;
+
+/// With fewer blocks than this, threads get too unequal parts.
+const FEW_BITS: u32 = 8;
+
+/// The places where more blocks than this go on are more than near caches hold: larger blocks instead.
+const MANY_BITS: u32 = 10;
+
+/// Rows are counted in tables while there are at most so many for each update.
+const COUNTED: usize = 16;
+
+/// Updates by row, and where those of each row begin; see [`Groups`](crate::segment::csr::Groups).
+pub(crate) struct Sorted {
+    pub(crate) order: List<u32>,
+    pub(crate) rows: Option<List<u32>>,
+    pub(crate) starts: List<u32>,
+}
+
+/// Whether so many updates of so many rows are sorted here: all are counted with 31 bits, and the tables are not too many.
+pub(crate) fn fits(updates: usize, size: usize) -> bool {
+    i32::try_from(updates).is_ok() && i32::try_from(size).is_ok() && size / COUNTED <= updates
+}
+
+/// Bytes that it takes at most to sort so many updates, besides what is made.
+pub(crate) fn room(updates: usize, size: usize) -> usize {
+    let threads = threads(updates);
+    let bits = block_bits(size);
+    let tables = (1usize << bits) + 2 * size.div_ceil(1 << bits) + 1;
+    updates.saturating_mul(size_of::<u64>()) + threads * tables * size_of::<u32>()
+}
+
+/// Bits of the number of a row within its block.
+fn block_bits(size: usize) -> u32 {
+    let all = usize::BITS - size.saturating_sub(1).leading_zeros();
+    let near = all.saturating_sub(FEW_BITS).min(NEAR_BITS);
+    near.max(all.saturating_sub(MANY_BITS))
+}
+
+/// Sorts `kept` updates on so many threads, whose rows are those of `rows` that are below `size`.
+pub(crate) fn sort(
+    rows: &[u32],
+    size: usize,
+    kept: usize,
+    threads: usize,
+) -> Result<Sorted, Problem> {
+    let what = "the order of a plan's updates";
+    let bits = block_bits(size);
+    let blocks = size.div_ceil(1 << bits);
+    let mut order = List::scratch(what, kept)?;
+    if kept == 0 {
+        let mut starts = List::with_room(what, 1)?;
+        starts.push(0);
+        return Ok(Sorted {
+            order,
+            rows: Some(List::with_room(what, 0)?),
+            starts,
+        });
+    }
+
+    // How many updates of a block each stretch has, and then where the next one goes.
+    let mut next = zeros(threads * blocks)?;
+    let stretch = rows.len().div_ceil(threads);
+    let stretches = || rows.chunks(stretch).enumerate();
+    let of_stretches = stretches().zip(next.chunks_mut(blocks));
+    share(threads, of_stretches, |((_, rows), counts)| {
+        for &row in rows.iter().filter(|&&row| (row as usize) < size) {
+            counts[(row >> bits) as usize] += 1;
+        }
+    });
+    let mut starts_of = zeros(blocks + 1)?;
+    let mut end = 0;
+    for block in 0..blocks {
+        starts_of[block] = end;
+        for stretch in 0..threads {
+            let next = &mut next[stretch * blocks + block];
+            end += std::mem::replace(next, end);
+        }
+    }
+    starts_of[blocks] = end;
+    assert!(end as usize == kept, "all are counted");
+    // Each place is written by one thread; that they are atomic costs nothing.
+    let pairs: List<AtomicU64> = List::scratch("a plan's updates by block", kept)?;
+    let of_stretches = stretches().zip(next.chunks_mut(blocks));
+    share(threads, of_stretches, |((n, rows), next)| {
+        let updates = (n * stretch) as u64..;
+        for (&row, update) in rows.iter().zip(updates) {
+            if (row as usize) < size {
+                let at = &mut next[(row >> bits) as usize];
+                pairs[*at as usize].store(u64::from(row) << 32 | update, Relaxed);
+                *at += 1;
+            }
+        }
+    });
+
+    let cuts = cuts(&starts_of, threads);
+    let mut counts = zeros(threads << bits)?;
+    let mut touched = zeros(blocks)?;
+    let lengths = |of: &Range<usize>| (starts_of[of.end] - starts_of[of.start]) as usize;
+    let orders = cut_up(&mut order, cuts.iter().map(lengths));
+    let touches = cut_up(&mut touched, cuts.iter().map(Range::len));
+    let parts = cuts.iter().zip(orders).zip(touches);
+    let parts = parts.zip(counts.chunks_mut(1 << bits));
+    share(threads, parts, |(((of, order), touched), counts)| {
+        let first = starts_of[of.start];
+        for (block, touched) in of.clone().zip(touched) {
+            let range = starts_of[block] as usize..starts_of[block + 1] as usize;
+            let pairs = &pairs[range];
+            *touched = sort_block(pairs, starts_of[block], counts, (order, first));
+        }
+    });
+
+    let all: usize = touched.iter().map(|&n| n as usize).sum();
+    let sparse = all.saturating_mul(SPARSE) <= size;
+    let groups = if sparse { all } else { size };
+    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
+    let listed = if sparse { all } else { 0 };
+    let mut listed = List::scratch("the rows of a plan", listed)?;
+    starts[groups] = end;
+    let groups_of = |of: &Range<usize>| match sparse {
+        true => touched[of.clone()].iter().map(|&n| n as usize).sum(),
+        false => (of.end << bits).min(size) - (of.start << bits),
+    };
+    let begins = cut_up(&mut starts[..groups], cuts.iter().map(groups_of));
+    let listings = cut_up(
+        &mut listed,
+        cuts.iter().map(|of| if sparse { groups_of(of) } else { 0 }),
+    );
+    share(
+        threads,
+        cuts.iter().zip(begins).zip(listings),
+        |((of, begins), listings)| {
+            let found = of.clone().flat_map(|block| {
+                let from = starts_of[block] as usize;
+                &pairs[from..from + touched[block] as usize]
+            });
+            let found = found
+                .map(|pair| pair.load(Relaxed))
+                .map(|pair| (pair >> 32, pair as u32));
+            if sparse {
+                for ((row, start), (begin, listing)) in found.zip(begins.iter_mut().zip(listings)) {
+                    (*begin, *listing) = (start, row as u32);
+                }
+                return;
+            }
+            let mut from = 0;
+            for (row, start) in found {
+                let to = row as usize - (of.start << bits) + 1;
+                begins[from..to].fill(start);
+                from = to;
+            }
+            begins[from..].fill(starts_of[of.end]);
+        },
+    );
+    Ok(Sorted {
+        order,
+        rows: sparse.then_some(listed),
+        starts,
+    })
+}
+
+/// So many zeros.
+fn zeros(count: usize) -> Result<Vec<u32>, Problem> {
+    let mut zeros = try_vec("counts of a plan's rows", count)?;
+    zeros.resize(count, 0);
+    Ok(zeros)
+}
+
+/// Cuts the blocks that begin at these updates into as many parts, with as many updates each.
+fn cuts(starts: &[u32], parts: usize) -> Vec<Range<usize>> {
+    let blocks = starts.len() - 1;
+    let kept = starts[blocks] as usize;
+    let mut from = 0;
+    let cut = |n: usize| {
+        let to = match n == parts {
+            true => blocks,
+            false => starts[..blocks].partition_point(|&start| (start as usize) < kept / parts * n),
+        };
+        std::mem::replace(&mut from, to)..to
+    };
+    (1..=parts).map(cut).collect()
+}
+
+/// Sorts the updates of a block, whose first one is number `start` in the order of all, into `order`, which begins with number
+/// `first`. What was in `pairs` gives way to the rows that are touched and where their updates begin; returns how many they are.
+fn sort_block(
+    pairs: &[AtomicU64],
+    start: u32,
+    counts: &mut [u32],
+    (order, first): (&mut [u32], u32),
+) -> u32 {
+    let mask = counts.len() as u64 - 1;
+    let within = |pair: u64| ((pair >> 32) & mask) as usize;
+    counts.fill(0);
+    for pair in pairs {
+        counts[within(pair.load(Relaxed))] += 1;
+    }
+    let Some(pair) = pairs.first() else {
+        return 0;
+    };
+    let base = (pair.load(Relaxed) >> 32) & !mask;
+    let mut end = start - first;
+    for count in counts.iter_mut() {
+        end += std::mem::replace(count, end);
+    }
+    for pair in pairs {
+        let pair = pair.load(Relaxed);
+        let at = &mut counts[within(pair)];
+        order[*at as usize] = pair as u32;
+        *at += 1;
+    }
+    let (mut touched, mut from) = (0, start);
+    for (row, &end) in (base..).zip(&*counts) {
+        let end = end + first;
+        if end > from {
+            pairs[touched].store(row << 32 | u64::from(from), Relaxed);
+            touched += 1;
+            from = end;
+        }
+    }
+    touched as u32
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::{Sorted, sort};
+
+    /// Row numbers that look random; every one of 16 is none.
+    pub(crate) fn rows(count: usize, size: usize) -> Vec<u32> {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            state >> 33
+        };
+        let row = |_| match next() % 16 {
+            0 => u32::MAX,
+            _ => (next() % size as u64) as u32,
+        };
+        (0..count).map(row).collect()
+    }
+
+    #[test]
+    fn updates_come_in_the_order_of_their_rows() {
+        for size in [1, 2, 255, 257, 4000, 70_000, 2_100_000] {
+            for count in [0, 1, 7, 4096] {
+                let rows = rows(count, size);
+                let mut expected: Vec<u32> = (0..count as u32).collect();
+                expected.retain(|&update| rows[update as usize] != u32::MAX);
+                expected.sort_by_key(|&update| rows[update as usize]);
+                for threads in [1, 2, 3, 8] {
+                    let Sorted {
+                        order,
+                        rows: listed,
+                        starts,
+                    } = sort(&rows, size, expected.len(), threads).unwrap();
+                    assert_eq!(*order, *expected);
+                    let groups = listed.as_ref().map_or(size, |listed| listed.len());
+                    assert_eq!(starts.len(), groups + 1);
+                    assert_eq!((starts[0], starts[groups]), (0, order.len() as u32));
+                    for group in 0..groups {
+                        let row = listed.as_ref().map_or(group as u32, |listed| listed[group]);
+                        let updates = &order[starts[group] as usize..starts[group + 1] as usize];
+                        assert!(updates.iter().all(|&update| rows[update as usize] == row));
+                        assert!(listed.is_none() || !updates.is_empty());
+                    }
+                }
+            }
+        }
+    }
+}

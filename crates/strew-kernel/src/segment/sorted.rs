@@ -1,0 +1,204 @@
+//! Where the updates of each row begin, of updates that come in the order of their rows: found while the rows are read.
+
+use crate::error::Problem;
+use crate::runtime::chunks::cut_up;
+use crate::runtime::threads::share;
+use crate::segment::csr::SPARSE;
+use crate::tensor::List;
+
+/// Updates that are looked at at a time, a bit for each.
+const BLOCK: usize = u64::BITS as usize;
+
+/// The rows of a stretch of updates that come in order, and where the updates of each begin.
+#[derive(Debug)]
+pub struct Ascent {
+    rows: List<u32>,
+    starts: List<u32>,
+    last: i64,
+}
+
+impl Ascent {
+    /// No update yet. There is room for so many rows.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn with_room(rows: usize) -> Result<Self, Problem> {
+        let what = "the rows of updates in order";
+        Ok(Self {
+            rows: List::with_room(what, rows)?,
+            starts: List::with_room(what, rows)?,
+            last: -1,
+        })
+    }
+
+    /// Adds the rows of the updates from number `first` on, where 32 bits hold both. Whether they come in order, and there was
+    /// room for them: if not, none may be added after them.
+    pub fn add<N: Copy>(&mut self, first: usize, rows: &[N], row: impl Fn(N) -> i64) -> bool {
+        for (rows, first) in rows.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
+            let last = std::mem::replace(&mut self.last, row(rows[rows.len() - 1]));
+            let Some(mut begins) = vectorized!(|_| begins(last, rows, &row)) else {
+                return false;
+            };
+            if self.rows.room() < begins.count_ones() as usize {
+                return false;
+            }
+            while begins != 0 {
+                let k = begins.trailing_zeros() as usize;
+                self.rows.push(row(rows[k]) as u32);
+                self.starts.push((first + k) as u32);
+                begins &= begins - 1;
+            }
+        }
+        true
+    }
+}
+
+/// Which of a block's updates go to another row than the one before, or than `last`; `None` if they do not come in order.
+#[inline(always)]
+fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64> {
+    let first = row(rows[0]);
+    let mut begins = u64::from(first != last);
+    // Those that go nowhere are below 0.
+    let mut ascends = first >= last.max(0);
+    for (k, (&before, &number)) in rows.iter().zip(&rows[1..]).enumerate() {
+        let (before, number) = (row(before), row(number));
+        begins |= u64::from(number != before) << (k + 1);
+        ascends &= number >= before;
+    }
+    ascends.then_some(begins)
+}
+
+/// What [`Groups`](crate::segment::csr::Groups) are of updates in order.
+pub(crate) struct Lists {
+    pub(crate) rows: Option<List<u32>>,
+    pub(crate) starts: List<u32>,
+}
+
+/// The rows that are touched, unless most of `size` are, and where the updates of each begin; of all `updates`, whose stretches are
+/// given in order. `None`: they are not in order, or there are rows beyond `size`.
+///
+/// # Errors
+/// [`Problem::Memory`].
+pub(crate) fn joined(
+    ascents: &[Ascent],
+    size: usize,
+    updates: usize,
+) -> Result<Option<Lists>, Problem> {
+    // The first row of a stretch may be the last one of the stretch before.
+    let mut parts = Vec::with_capacity(ascents.len());
+    let mut end = 0;
+    for ascent in ascents {
+        let (mut rows, mut starts) = (&*ascent.rows, &*ascent.starts);
+        let Some(&first) = rows.first() else {
+            continue;
+        };
+        let first = first as usize;
+        if first + 1 < end {
+            return Ok(None);
+        }
+        if first + 1 == end {
+            (rows, starts) = (&rows[1..], &starts[1..]);
+        }
+        let from = end;
+        end = rows.last().map_or(end, |&row| row as usize + 1);
+        parts.push((from, end, rows, starts));
+    }
+    if end > size {
+        return Ok(None);
+    }
+    let touched: usize = parts.iter().map(|(.., rows, _)| rows.len()).sum();
+    let sparse = touched.saturating_mul(SPARSE) <= size;
+    let groups = if sparse { touched } else { size };
+    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
+    let mut listed = List::scratch("the rows of a plan", if sparse { touched } else { 0 })?;
+    let all = if sparse { touched } else { end };
+    starts[all..].fill(updates as u32);
+    let groups_of = parts.iter().map(|&(from, to, rows, _)| match sparse {
+        true => rows.len(),
+        false => to - from,
+    });
+    let begins = cut_up(&mut starts[..all], groups_of);
+    let listings = parts
+        .iter()
+        .map(|(.., rows, _)| if sparse { rows.len() } else { 0 });
+    let listings = cut_up(&mut listed, listings);
+    let work = parts.iter().zip(begins).zip(listings);
+    share(
+        parts.len(),
+        work,
+        |((&(first, _, rows, starts), begins), listings)| {
+            if sparse {
+                begins.copy_from_slice(starts);
+                listings.copy_from_slice(rows);
+                return;
+            }
+            // Rows without updates end where the next one begins.
+            let mut from = 0;
+            for (&row, &start) in rows.iter().zip(starts) {
+                let to = row as usize - first + 1;
+                begins[from..to].fill(start);
+                from = to;
+            }
+        },
+    );
+    Ok(Some(Lists {
+        rows: sparse.then_some(listed),
+        starts,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ascent, Lists, joined};
+    use crate::segment::sort::sort;
+    use crate::segment::sort::tests::rows;
+
+    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<Ascent>> {
+        let each = rows.len().div_ceil(parts).max(1);
+        let stretches = rows.chunks(each).zip((0..).step_by(each));
+        let ascent = |(rows, first)| {
+            let mut ascent = Ascent::with_room(room).unwrap();
+            ascent.add(first, rows, i64::from).then_some(ascent)
+        };
+        stretches.map(ascent).collect()
+    }
+
+    #[test]
+    fn rows_in_order_are_listed_as_sorted_ones() {
+        for size in [1, 2, 300, 70_000] {
+            for count in [0, 1, 7, 4096] {
+                let mut rows = rows(count, size);
+                rows.retain(|&row| row != u32::MAX);
+                rows.sort_unstable();
+                let expected = sort(&rows, size, rows.len(), 1).unwrap();
+                for parts in [1, 2, 3, 8] {
+                    let ascents = ascents(&rows, parts, size).unwrap();
+                    let made = joined(&ascents, size, rows.len()).unwrap();
+                    let Lists {
+                        rows: listed,
+                        starts,
+                    } = made.unwrap();
+                    let listed = listed.as_deref().map(<[u32]>::to_vec);
+                    assert_eq!(listed, expected.rows.as_deref().map(<[u32]>::to_vec));
+                    assert_eq!(*starts, *expected.starts);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_order_is_seen() {
+        let refused = |rows: &[u32], parts, size| match ascents(rows, parts, 3) {
+            None => true,
+            Some(ascents) => joined(&ascents, size, rows.len()).unwrap().is_none(),
+        };
+        assert!(!refused(&[0, 4, 4, 5], 2, 6));
+        assert!(refused(&[0, 4, 3, 5], 1, 6));
+        assert!(refused(&[0, 4, 3, 5], 2, 6));
+        // A row that is not there, and more rows than there is room for.
+        assert!(refused(&[0, 4, 4, 6], 2, 6));
+        assert!(refused(&[0, 1, 2, 3], 1, 6));
+        let mut ascent = Ascent::with_room(3).unwrap();
+        assert!(!ascent.add(0, &[-1, 0], i64::from));
+    }
+}

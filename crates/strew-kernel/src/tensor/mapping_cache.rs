@@ -1,0 +1,131 @@
+//! Mappings whose tensors are gone, kept for the next ones.
+//!
+//! The first touch of a fresh page costs more than what most strategies then do with it: the system has
+//! to find it, and to clear it. What is kept is marked as free to take, so that a system that is
+//! short of memory takes it before anything that is in use.
+
+use memmap2::MmapMut;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// Bytes that are kept, at most, unless something else is set.
+const DEFAULT: u64 = 1 << 30;
+
+/// The caller's limit in bytes; `u64::MAX` stands for "none set".
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Sets how many bytes of freed results and working tables are kept for the next ones; 0 keeps
+/// nothing, `None` goes back to the default: the environment variable `STREW_KEPT_MEMORY` if it is
+/// set, else 1 GiB.
+///
+/// Only memory of at least 2 MiB is kept, for a result or table that is not much smaller. The system
+/// takes it when it is short of memory (on Linux, by `MADV_FREE`).
+pub fn set_kept_memory(bytes: Option<u64>) {
+    LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+    let over = lock().map(|mut kept| make_room(&mut kept, 0));
+    drop(over);
+}
+
+/// How many bytes of freed results and working tables are kept, at most.
+#[must_use]
+pub fn kept_memory() -> u64 {
+    match LIMIT.load(Ordering::Relaxed) {
+        u64::MAX => crate::runtime::settings::kept().unwrap_or(DEFAULT),
+        set => set,
+    }
+}
+
+/// What is kept, the last that was given last. `None` if another thread does not let go of it: then one
+/// does without; also for good, in a child that was forked just then.
+fn lock() -> Option<MutexGuard<'static, Vec<MmapMut>>> {
+    /// The parts of a run ask at the same time, and are done within some hundred instructions.
+    const TRIES: usize = 1000;
+    static KEPT: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+    for _ in 0..TRIES {
+        match KEPT.try_lock() {
+            Ok(kept) => return Some(kept),
+            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+        }
+    }
+    None
+}
+
+/// A mapping of at least `bytes` bytes and not many more, with whatever is in it, if one is kept.
+pub(super) fn take(bytes: usize) -> Option<MmapMut> {
+    let mut kept = lock()?;
+    let fits = |mapping: &MmapMut| (bytes..=bytes + bytes / 4).contains(&mapping.len());
+    // Of several, the one that was given last: it is the likeliest to be in a cache still.
+    let best = (0..kept.len())
+        .rev()
+        .filter(|&k| fits(&kept[k]))
+        .min_by_key(|&k| kept[k].len())?;
+    Some(kept.remove(best))
+}
+
+/// Keeps a mapping, if it is not too large; those that were kept longest make way.
+pub(super) fn give(mapping: MmapMut) {
+    if mapping.len() as u64 > kept_memory() {
+        return;
+    }
+    #[cfg(target_os = "linux")]
+    // SAFETY: nobody has anything in it any more, and who takes it expects nothing in it. If the
+    // system refuses, the memory is kept all the same.
+    let _ = unsafe { mapping.unchecked_advise(memmap2::UncheckedAdvice::Free) };
+    let over = lock().map(|mut kept| {
+        let over = make_room(&mut kept, mapping.len());
+        kept.push(mapping);
+        over
+    });
+    drop(over);
+}
+
+/// Gives everything back to the system. False if nothing was kept.
+pub(super) fn give_back() -> bool {
+    let all = lock().map(|mut kept| std::mem::take(&mut *kept));
+    all.is_some_and(|all| !all.is_empty())
+}
+
+/// Takes out what was kept longest, until `bytes` more are within the limit: to be given back to the
+/// system, which takes its time, when nobody waits for the others any more.
+fn make_room(kept: &mut Vec<MmapMut>, bytes: usize) -> Vec<MmapMut> {
+    let limit = kept_memory();
+    let sizes = kept.iter().map(|mapping| mapping.len() as u64);
+    let mut total = sizes.sum::<u64>() + bytes as u64;
+    let mut count = 0;
+    while total > limit && count < kept.len() {
+        total -= kept[count].len() as u64;
+        count += 1;
+    }
+    kept.drain(..count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_what_was_given_last() {
+        let size = |mapping: MmapMut| mapping.len();
+        let page = |n: usize| MmapMut::map_anon(n << 12).unwrap();
+        set_kept_memory(Some(100 << 12));
+        (1..=3).for_each(|n| give(page(30 + n)));
+        assert_eq!(take(31 << 12).map(size), Some(31 << 12));
+        give(page(31));
+        give(page(20));
+        assert_eq!(take(36 << 12).map(size), None, "nothing is that large");
+        assert_eq!(
+            take(15 << 12).map(size),
+            None,
+            "20 pages are far more than 15"
+        );
+        assert_eq!(take(32 << 12).map(size), Some(33 << 12), "32 made way");
+        give(page(101));
+        assert_eq!(take(101 << 12).map(size), None, "no more than the limit");
+        assert_eq!(take(18 << 12).map(size), Some(20 << 12));
+        set_kept_memory(Some(0));
+        assert_eq!(take(31 << 12).map(size), None);
+        set_kept_memory(None);
+        assert_eq!(kept_memory(), DEFAULT);
+    }
+}

@@ -1,0 +1,76 @@
+//! A view that may keep the memory it views.
+
+use crate::error::Problem;
+use crate::tensor::owned::DynTensor;
+use crate::tensor::view::DynView;
+use std::sync::Arc;
+
+/// A view of somebody's memory, or of a tensor that it keeps itself: a scalar that was made an element,
+/// indices that a mask stands for.
+///
+/// A clone shares what is kept.
+#[derive(Clone, Debug)]
+pub struct Held<'a> {
+    view: DynView<'a>,
+    kept: Option<Arc<DynTensor>>,
+}
+
+impl<'a> From<DynView<'a>> for Held<'a> {
+    #[inline(always)] // A view is large: it is made where it stays.
+    fn from(view: DynView<'a>) -> Self {
+        Self { view, kept: None }
+    }
+}
+
+impl From<DynTensor> for Held<'_> {
+    fn from(tensor: DynTensor) -> Self {
+        let kept = Arc::new(tensor);
+        let view = kept.view();
+        // The memory is the tensor's own, which is not moved with it, and nobody writes to it any
+        // more. No view of it is given out for longer than `self`, which keeps it.
+        let view = DynView::from_borrowed(view.as_ptr(), view.layout().clone());
+        Self {
+            view,
+            kept: Some(kept),
+        }
+    }
+}
+
+impl<'a> Held<'a> {
+    /// The view of somebody else's memory, if it is that.
+    pub fn borrowed(&self) -> Option<DynView<'a>> {
+        self.kept.is_none().then(|| self.view.clone())
+    }
+}
+
+impl Held<'_> {
+    /// The view, for as long as this is there.
+    #[must_use]
+    #[inline(always)]
+    pub fn view(&self) -> &DynView<'_> {
+        &self.view
+    }
+
+    /// Another view of the same memory, if there is such a one.
+    #[must_use]
+    pub fn map(
+        self,
+        other: impl for<'v> FnOnce(&DynView<'v>) -> Option<DynView<'v>>,
+    ) -> Option<Self> {
+        let view = other(&self.view)?;
+        Some(Self { view, ..self })
+    }
+
+    /// The elements along one axis in row-major order: a copy of them, unless they have equal
+    /// distances.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if a copy does not fit.
+    pub fn flat(self) -> Result<Self, Problem> {
+        if let Some(flat) = self.clone().map(|view| view.flat()) {
+            return Ok(flat);
+        }
+        let copy = Self::from(self.view.to_tensor()?);
+        Ok(copy.clone().map(|view| view.flat()).unwrap_or(copy))
+    }
+}

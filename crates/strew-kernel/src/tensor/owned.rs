@@ -1,0 +1,267 @@
+//! Owned tensors: contiguous, row-major, 64-byte aligned.
+
+use crate::error::Problem;
+use crate::tensor::dtype::{DType, Element};
+use crate::tensor::layout::Layout;
+use crate::tensor::memory::{Buffer, fill};
+use crate::tensor::typed::{TensorView, TensorViewMut};
+use crate::tensor::view::{DynView, DynViewMut};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Bytes that are copied at a time when a tensor is filled; they stay in the nearest cache.
+const FILL: usize = 1 << 14;
+
+/// An owned tensor whose element type is known at run time: what the erased operators return.
+pub struct DynTensor {
+    buffer: Buffer,
+    layout: Layout,
+}
+
+impl DynTensor {
+    /// A tensor of zeros (false for bool).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn zeros(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        Self::zeros_for(dtype, shape, usize::MAX)
+    }
+
+    /// A tensor of zeros of which at most `touched` elements will be written.
+    pub fn zeros_for(dtype: DType, shape: &[usize], touched: usize) -> Result<Self, Problem> {
+        const PAGE: usize = 4096;
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let what = || describe(&layout);
+        // A huge page is 512 small ones: it pays unless most of those would never be touched.
+        let buffer = if touched < bytes / PAGE / 4 {
+            Buffer::zeroed_sparse(&what, bytes)?
+        } else {
+            Buffer::zeroed(&what, bytes)?
+        };
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor with whatever is in its memory.
+    pub fn scratch(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        let buffer = Buffer::scratch(&|| describe(&layout), bytes)?;
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor that `write` fills: it must write every byte through the pointer it is given.
+    ///
+    /// # Safety
+    /// When `write` returns, all `len * size` bytes must have been written.
+    pub(crate) unsafe fn written_by(
+        dtype: DType,
+        shape: &[usize],
+        write: impl FnOnce(*mut u8),
+    ) -> Result<Self, Problem> {
+        let layout = Layout::contiguous(dtype, shape)?;
+        let bytes = layout.len() * dtype.size();
+        // SAFETY: the caller's promise is the one asked for.
+        let buffer = unsafe { Buffer::written_by(&|| describe(&layout), bytes, write)? };
+        Ok(Self { buffer, layout })
+    }
+
+    /// A tensor whose every element is `bytes`, which must be as long as one element.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
+        if element.iter().all(|&b| b == 0) || element.len() != dtype.size() {
+            return Self::zeros(dtype, shape);
+        }
+        let layout = Layout::contiguous(dtype, shape)?;
+        let what = || describe(&layout);
+        let mut buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
+        // SAFETY: the buffer's bytes are initialised and borrowed mutably.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.len()) };
+        fill(bytes, |bytes| {
+            // Doubling what is filled copies ever longer stretches, whatever the element's size.
+            let mut filled = element.len().min(bytes.len());
+            bytes[..filled].copy_from_slice(&element[..filled]);
+            while filled < bytes.len() {
+                let more = filled.min(bytes.len() - filled).min(FILL);
+                bytes.copy_within(..more, filled);
+                filled += more;
+            }
+        });
+        Ok(Self { buffer, layout })
+    }
+
+    /// Element type, shape and strides.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.layout.dtype()
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// The elements as bytes, row by row.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the buffer's bytes are initialised and live as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len()) }
+    }
+
+    /// The elements as bytes, row by row, to fill: every bit pattern is an element of an erased
+    /// tensor.
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the buffer's bytes are initialised, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr(), self.buffer.len()) }
+    }
+
+    /// The tensor to read.
+    #[must_use]
+    pub fn view(&self) -> DynView<'_> {
+        DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone())
+    }
+
+    /// The tensor to write.
+    pub fn view_mut(&mut self) -> DynViewMut<'_> {
+        DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone())
+    }
+
+    /// The same elements with another shape; the tensor itself if their number would change.
+    ///
+    /// # Errors
+    /// Gives the tensor back unchanged.
+    #[allow(clippy::result_large_err)] // It is the tensor itself, given back.
+    pub fn reshape(mut self, shape: &[usize]) -> Result<Self, Self> {
+        match Layout::contiguous(self.dtype(), shape) {
+            Ok(layout) if layout.len() == self.layout.len() => {
+                self.layout = layout;
+                Ok(self)
+            }
+            _ => Err(self),
+        }
+    }
+
+    /// The typed tensor, if the elements are of type `T`. For `bool` every byte must be 0 or 1.
+    ///
+    /// # Errors
+    /// Gives the tensor back unchanged.
+    #[allow(clippy::result_large_err)] // It is the tensor itself, given back.
+    pub fn typed<T: Element>(self) -> Result<Tensor<T>, Self> {
+        let bools = T::DTYPE != DType::Bool || self.view().holds_only_bools();
+        if self.dtype() == T::DTYPE && bools {
+            Ok(Tensor {
+                inner: self,
+                element: PhantomData,
+            })
+        } else {
+            Err(self)
+        }
+    }
+}
+
+impl fmt::Debug for DynTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DynTensor({}, {:?})", self.dtype(), self.shape())
+    }
+}
+
+fn describe(layout: &Layout) -> String {
+    format!(
+        "a tensor of shape {:?} and dtype {}",
+        layout.shape(),
+        layout.dtype()
+    )
+}
+
+/// An owned tensor of elements of type `T`: what the typed operators return.
+///
+/// ```
+/// let out = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, "sum".parse()?)?;
+/// assert_eq!(out.as_slice(), [2.0, 5.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+pub struct Tensor<T> {
+    inner: DynTensor,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Tensor<T> {
+    /// A tensor of zeros (false for bool).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if it does not fit.
+    pub fn zeros(shape: &[usize]) -> Result<Self, Problem> {
+        Ok(Self {
+            inner: DynTensor::zeros(T::DTYPE, shape)?,
+            element: PhantomData,
+        })
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.inner.shape()
+    }
+
+    /// The elements, row by row.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        let len = self.inner.layout.len();
+        // SAFETY: the buffer holds `len` initialised elements of type `T` (for bool checked when
+        // the tensor was made; typed operators write only 0 and 1), aligned to 64.
+        unsafe { std::slice::from_raw_parts(self.inner.buffer.as_ptr().cast(), len) }
+    }
+
+    /// The elements, row by row, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        let len = self.inner.layout.len();
+        // SAFETY: as in `as_slice`, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.inner.buffer.as_mut_ptr().cast(), len) }
+    }
+
+    /// The tensor to read.
+    #[must_use]
+    pub fn view(&self) -> TensorView<'_, T> {
+        TensorView::from_checked(self.inner.view())
+    }
+
+    /// The tensor to write.
+    pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
+        TensorViewMut::from_checked(self.inner.view_mut())
+    }
+
+    /// The erased tensor.
+    #[must_use]
+    pub fn into_dyn(self) -> DynTensor {
+        self.inner
+    }
+}
+
+impl<T: Element> fmt::Debug for Tensor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({:?}, {:?})", self.shape(), self.as_slice())
+    }
+}
+
+impl<T: Element> PartialEq for Tensor<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape() == other.shape() && self.as_slice() == other.as_slice()
+    }
+}
+
+/// The tensor with another shape, which must have as many elements.
+pub fn shaped(tensor: DynTensor, shape: &[usize]) -> Result<DynTensor, Problem> {
+    tensor.reshape(shape).map_err(|tensor| Problem::Layout {
+        argument: "tensor".into(),
+        why: format!("{:?} cannot be seen as {shape:?}", tensor.shape()),
+    })
+}

@@ -1,0 +1,315 @@
+//! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
+
+use crate::tensor::dtype::DType;
+use crate::tensor::layout::{Dims, aligned};
+use crate::tensor::view::DynView;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+use smallvec::{SmallVec, smallvec};
+
+/// What [`DynView::read_integers`] gives for a float that is NaN or infinite: no index.
+const NO_INTEGER: i64 = i64::MIN;
+
+impl DynView<'_> {
+    /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart; see
+    /// [`each_integer`](Self::each_integer).
+    #[must_use]
+    pub fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
+        self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
+    }
+
+    /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte offset
+    /// `at` on, `stride` bytes apart.
+    ///
+    /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for. Floats are
+    /// truncated toward zero; NaN and the infinities become `i64::MIN`. Reads nothing and
+    /// returns false if that would leave the view or if the elements are no real numbers.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn each_integer(
+        &self,
+        at: isize,
+        stride: isize,
+        count: usize,
+        mut each: impl FnMut(usize, i64),
+    ) -> bool {
+        if count == 0 {
+            return true;
+        }
+        let size = self.dtype().size().cast_signed();
+        let Some(first) = self.stretch(at, stride, count) else {
+            return false;
+        };
+        macro_rules! read {
+            ($t:ty, $to:expr) => {{
+                let to = $to;
+                let first = first.cast::<$t>();
+                // SAFETY: first and last element lie inside the view's extent, those between
+                // them too, and `at` and `stride` keep the view's alignment.
+                let value = |i: usize, stride: isize| unsafe {
+                    first.wrapping_byte_offset(i.cast_signed() * stride).read()
+                };
+                // The constant stride lets the loop vectorise.
+                if stride == size {
+                    for i in 0..count {
+                        each(i, to(value(i, size_of::<$t>().cast_signed())));
+                    }
+                } else {
+                    for i in 0..count {
+                        each(i, to(value(i, stride)));
+                    }
+                }
+            }};
+        }
+        match self.dtype() {
+            DType::I8 => read!(i8, i64::from),
+            DType::I16 => read!(i16, i64::from),
+            DType::I32 => read!(i32, i64::from),
+            DType::I64 => read!(i64, |v| v),
+            DType::U8 => read!(u8, i64::from),
+            DType::U16 => read!(u16, i64::from),
+            DType::U32 => read!(u32, i64::from),
+            DType::U64 => read!(u64, |v: u64| i64::try_from(v).unwrap_or(i64::MAX)),
+            DType::F16 => read!(f16, |v: f16| truncate(v.to_f64())),
+            DType::BF16 => read!(bf16, |v: bf16| truncate(v.to_f64())),
+            DType::F32 => read!(f32, |v: f32| truncate(v.into())),
+            DType::F64 => read!(f64, truncate),
+            DType::Bool | DType::C64 | DType::C128 => return false,
+        }
+        true
+    }
+
+    /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
+    pub fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
+        let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
+        let last = at.checked_add(span)?;
+        let (low, high) = self.layout().extent();
+        let size = self.dtype().size().cast_signed();
+        let align = self.dtype().align();
+        let inside = at.min(last) >= low && at.max(last) <= high - size;
+        let aligned = aligned(at, align) && aligned(stride, align);
+        (inside && aligned).then(|| self.as_ptr().wrapping_offset(at))
+    }
+
+    /// The number at a coordinate as a person would write it, for messages.
+    #[must_use]
+    pub fn show(&self, coordinate: &[usize]) -> Option<String> {
+        let offset = self.layout().offset(coordinate)?;
+        let ptr = self.as_ptr().wrapping_offset(offset);
+        macro_rules! show {
+            ($t:ty) => {
+                // SAFETY: the offset is that of an element of this type.
+                format!("{}", unsafe { ptr.cast::<$t>().read() })
+            };
+        }
+        Some(match self.dtype() {
+            DType::Bool => show!(u8),
+            DType::I8 => show!(i8),
+            DType::I16 => show!(i16),
+            DType::I32 => show!(i32),
+            DType::I64 => show!(i64),
+            DType::U8 => show!(u8),
+            DType::U16 => show!(u16),
+            DType::U32 => show!(u32),
+            DType::U64 => show!(u64),
+            DType::F16 => show!(f16),
+            DType::BF16 => show!(bf16),
+            DType::F32 => show!(f32),
+            DType::F64 => show!(f64),
+            DType::C64 => show!(Complex32),
+            DType::C128 => show!(Complex64),
+        })
+    }
+
+    /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
+    /// they are no numbers.
+    #[must_use]
+    pub fn to_integers(&self) -> Option<Vec<i64>> {
+        let mut all = Vec::new();
+        let numbers = self.all_integers(|block| {
+            all.extend_from_slice(block);
+            true
+        });
+        numbers.then_some(all)
+    }
+
+    /// Up to `count` elements, evenly spread.
+    #[must_use]
+    pub fn sample(&self, count: usize) -> Vec<i64> {
+        let step = self.len().div_ceil(count.max(1)).max(1);
+        let mut found = Vec::new();
+        for n in (0..self.len()).step_by(step) {
+            let (mut rest, mut offset, mut one) = (n, 0, [0]);
+            for (&len, &stride) in self.shape().iter().zip(self.layout().strides()).rev() {
+                offset += (rest % len).cast_signed() * stride;
+                rest /= len;
+            }
+            if self.read_integers(offset, 0, &mut one) {
+                found.push(one[0]);
+            }
+        }
+        found
+    }
+
+    /// The coordinate of the first element, in row-major order, that is zero.
+    #[must_use]
+    pub fn first_zero(&self) -> Option<Dims> {
+        let mut before = 0;
+        macro_rules! search {
+            ($t:ty, $zero:expr) => {
+                all_offsets(self.shape(), self.layout().strides(), |offset| {
+                    // SAFETY: the offset is that of an element of this type.
+                    let value = unsafe { self.as_ptr().offset(offset).cast::<$t>().read() };
+                    let goes_on = value != $zero;
+                    before += usize::from(goes_on);
+                    goes_on
+                })
+            };
+        }
+        let none = match self.dtype() {
+            DType::Bool | DType::I8 | DType::U8 => search!(u8, 0),
+            DType::I16 | DType::U16 => search!(u16, 0),
+            DType::I32 | DType::U32 => search!(u32, 0),
+            DType::I64 | DType::U64 => search!(u64, 0),
+            DType::F16 => search!(f16, f16::ZERO),
+            DType::BF16 => search!(bf16, bf16::ZERO),
+            DType::F32 => search!(f32, 0.0),
+            DType::F64 => search!(f64, 0.0),
+            DType::C64 => search!(Complex32, Complex32::ZERO),
+            DType::C128 => search!(Complex64, Complex64::ZERO),
+        };
+        (!none).then(|| {
+            let mut at = self.dims();
+            for len in at.iter_mut().rev() {
+                (*len, before) = (before % *len, before / *len);
+            }
+            at
+        })
+    }
+
+    /// The largest element of an integer or float view; `None` if there is none.
+    #[must_use]
+    pub fn max_integer(&self) -> Option<i64> {
+        let mut max = None;
+        self.all_integers(|block| {
+            max = max.max(block.iter().copied().max());
+            true
+        });
+        max
+    }
+
+    /// The view cut into up to `count` stretches along its longest axis.
+    #[must_use]
+    pub fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
+        let count = count.clamp(1, MOST_STRETCHES);
+        let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
+        let Some(axis) = longest.filter(|&axis| self.shape()[axis] >= count) else {
+            return smallvec![self.clone()];
+        };
+        let len = self.shape()[axis];
+        let ends = (0..count).map(|n| (n * len / count, (n + 1) * len / count));
+        ends.filter_map(|(from, to)| self.narrow(axis, from, to - from))
+            .collect()
+    }
+
+    /// The same elements with each axis along which they repeat (stride 0) cut to one.
+    #[must_use]
+    pub fn without_repeats(&self) -> Self {
+        let mut view = self.clone();
+        for axis in 0..self.rank() {
+            if self.layout().strides()[axis] == 0 && self.shape()[axis] > 1 {
+                view = view.narrow(axis, 0, 1).unwrap_or(view);
+            }
+        }
+        view
+    }
+
+    /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
+    /// false. True if it never did; false also if the elements are no numbers.
+    pub fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
+        let mut values = [0; 512];
+        self.all_runs(|at, stride, count| {
+            (0..count).step_by(values.len()).all(|from| {
+                let block = (count - from).min(values.len());
+                let block = &mut values[..block];
+                let at = at + from.cast_signed() * stride;
+                self.read_integers(at, stride, block) && each(block)
+            })
+        })
+    }
+
+    /// Calls `each` with the byte offset of the first, the step to the next and the number of the
+    /// elements of each run along the last axis, or of all of them if they lie one after the other,
+    /// until it returns false. True if it never did; false also if the elements are no real numbers.
+    pub fn all_runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
+        if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
+            return false;
+        }
+        let (shape, strides) = (self.shape(), self.layout().strides());
+        match (shape.split_last(), strides.split_last()) {
+            _ if self.is_empty() => true,
+            (Some((&len, outer)), Some((&stride, steps))) if !self.layout().is_contiguous() => {
+                all_offsets(outer, steps, |offset| each(offset, stride, len))
+            }
+            _ => each(0, self.dtype().size().cast_signed(), self.len()),
+        }
+    }
+
+    /// Calls `each` with the byte offset of every element, in row-major order.
+    pub(super) fn for_each_offset(&self, mut each: impl FnMut(isize)) {
+        all_offsets(self.shape(), self.layout().strides(), |offset| {
+            each(offset);
+            true
+        });
+    }
+
+    /// True if every byte is 0 or 1, so that the elements may be seen as Rust's `bool`.
+    pub(super) fn holds_only_bools(&self) -> bool {
+        let mut only = true;
+        self.for_each_offset(|offset| {
+            // SAFETY: the offset is that of an element, and bools are one byte.
+            only &= unsafe { self.as_ptr().offset(offset).read() } <= 1;
+        });
+        only
+    }
+}
+
+/// More parts than any number of threads is worth.
+const MOST_STRETCHES: usize = 1 << 10;
+
+/// C's cast, made total: toward zero, and out of range stays out of range.
+#[allow(clippy::cast_possible_truncation)]
+fn truncate(value: f64) -> i64 {
+    if value.is_finite() {
+        value as i64
+    } else {
+        NO_INTEGER
+    }
+}
+
+/// Calls `each` with the byte offset of every coordinate, in row-major order, until it returns
+/// false. True if it never did.
+fn all_offsets(shape: &[usize], strides: &[isize], mut each: impl FnMut(isize) -> bool) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let mut at = Dims::from_elem(0, shape.len());
+    let mut offset = 0isize;
+    while each(offset) {
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return true;
+            }
+            axis -= 1;
+            at[axis] += 1;
+            offset = offset.wrapping_add(strides[axis]);
+            if at[axis] < shape[axis] {
+                break;
+            }
+            offset = offset.wrapping_sub(strides[axis].wrapping_mul(shape[axis].cast_signed()));
+            at[axis] = 0;
+        }
+    }
+    false
+}

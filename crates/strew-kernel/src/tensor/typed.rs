@@ -1,0 +1,201 @@
+//! Typed views: [`TensorView`] and [`TensorViewMut`], made from slices, arrays and tensors.
+
+use crate::tensor::dtype::{DType, Element};
+use crate::tensor::layout::Layout;
+use crate::tensor::owned::Tensor;
+use crate::tensor::view::{DynView, DynViewMut};
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A read-only n-d view of elements of type `T`.
+///
+/// Slices, arrays, vectors, [`Tensor`]s and (feature `ndarray`) references to `ndarray` arrays
+/// convert into it, so an operator takes any of them.
+#[derive(Clone, Debug)]
+pub struct TensorView<'a, T> {
+    view: DynView<'a>,
+    element: PhantomData<&'a T>,
+}
+
+impl<'a, T: Element> TensorView<'a, T> {
+    pub(super) fn from_dyn(view: DynView<'a>) -> Option<Self> {
+        if view.dtype() != T::DTYPE || (T::DTYPE == DType::Bool && !view.holds_only_bools()) {
+            return None;
+        }
+        Some(Self::from_checked(view))
+    }
+
+    /// The dtype has been checked, and for `bool` the bytes.
+    pub(super) fn from_checked(view: DynView<'a>) -> Self {
+        Self {
+            view,
+            element: PhantomData,
+        }
+    }
+
+    /// A slice seen with a shape, row by row.
+    ///
+    /// ```
+    /// let matrix = strew::TensorView::from_slice(&[1, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
+    /// assert_eq!(matrix.get(&[1, 0]), Some(4));
+    /// ```
+    ///
+    /// `None` if the slice has another number of elements than the shape.
+    #[must_use]
+    pub fn from_slice(slice: &'a [T], shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(T::DTYPE, shape).ok()?;
+        (layout.len() == slice.len())
+            .then(|| Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout)))
+    }
+
+    /// The element at a coordinate, if there is one.
+    #[must_use]
+    pub fn get(&self, coordinate: &[usize]) -> Option<T> {
+        let offset = self.layout().offset(coordinate)?;
+        // SAFETY: the coordinate is inside the shape, and the elements are valid `T`s.
+        Some(unsafe { self.as_ptr().offset(offset).cast::<T>().read() })
+    }
+
+    /// The elements in row-major order.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.len());
+        self.view.for_each_offset(|offset| {
+            // SAFETY: `for_each_offset` gives offsets of elements only; they are valid `T`s.
+            all.push(unsafe { self.as_ptr().offset(offset).cast::<T>().read() });
+        });
+        all
+    }
+
+    /// The elements, if they lie one after the other, row by row.
+    #[must_use]
+    pub fn as_slice(&self) -> Option<&'a [T]> {
+        if self.is_empty() {
+            return Some(&[]);
+        }
+        let all = self.layout().is_contiguous();
+        // SAFETY: the view has as many valid elements one after the other, borrowed for 'a.
+        all.then(|| unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), self.len()) })
+    }
+
+    /// The erased view.
+    #[must_use]
+    pub fn into_dyn(self) -> DynView<'a> {
+        self.view
+    }
+}
+
+impl<'a, T> Deref for TensorView<'a, T> {
+    type Target = DynView<'a>;
+
+    fn deref(&self) -> &DynView<'a> {
+        &self.view
+    }
+}
+
+/// A writable n-d view of elements of type `T`.
+#[derive(Debug)]
+pub struct TensorViewMut<'a, T> {
+    view: DynViewMut<'a>,
+    element: PhantomData<&'a mut T>,
+}
+
+impl<'a, T: Element> TensorViewMut<'a, T> {
+    pub(super) fn from_dyn(view: DynViewMut<'a>) -> Option<Self> {
+        let bools = T::DTYPE != DType::Bool || view.as_view().holds_only_bools();
+        (view.dtype() == T::DTYPE && bools).then(|| Self::from_checked(view))
+    }
+
+    /// The dtype has been checked, and for `bool` the bytes.
+    pub(super) fn from_checked(view: DynViewMut<'a>) -> Self {
+        Self {
+            view,
+            element: PhantomData,
+        }
+    }
+
+    /// A slice seen with a shape, row by row; `None` if the number of elements differs.
+    #[must_use]
+    pub fn from_slice(slice: &'a mut [T], shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(T::DTYPE, shape).ok()?;
+        (layout.len() == slice.len()).then(|| {
+            Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout))
+        })
+    }
+
+    /// The erased view.
+    #[must_use]
+    pub fn into_dyn(self) -> DynViewMut<'a> {
+        self.view
+    }
+}
+
+impl<'a, T> Deref for TensorViewMut<'a, T> {
+    type Target = DynViewMut<'a>;
+
+    fn deref(&self) -> &DynViewMut<'a> {
+        &self.view
+    }
+}
+
+/// The layout of a slice. A slice never has more than `isize::MAX` bytes, so it always fits.
+fn slice_layout<T: Element>(len: usize) -> Layout {
+    let size = T::DTYPE.size().cast_signed();
+    Layout::new(T::DTYPE, &[len], &[size]).expect("a slice fits the address space")
+}
+
+impl<'a, T: Element> From<&'a [T]> for TensorView<'a, T> {
+    fn from(slice: &'a [T]) -> Self {
+        let layout = slice_layout::<T>(slice.len());
+        Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout))
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for TensorView<'a, T> {
+    fn from(array: &'a [T; N]) -> Self {
+        array.as_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for TensorView<'a, T> {
+    fn from(vec: &'a Vec<T>) -> Self {
+        vec.as_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a Tensor<T>> for TensorView<'a, T> {
+    fn from(tensor: &'a Tensor<T>) -> Self {
+        tensor.view()
+    }
+}
+
+impl<'a, T: Element> From<&TensorView<'a, T>> for TensorView<'a, T> {
+    fn from(view: &TensorView<'a, T>) -> Self {
+        view.clone()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for TensorViewMut<'a, T> {
+    fn from(slice: &'a mut [T]) -> Self {
+        let layout = slice_layout::<T>(slice.len());
+        Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout))
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for TensorViewMut<'a, T> {
+    fn from(array: &'a mut [T; N]) -> Self {
+        array.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Vec<T>> for TensorViewMut<'a, T> {
+    fn from(vec: &'a mut Vec<T>) -> Self {
+        vec.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Tensor<T>> for TensorViewMut<'a, T> {
+    fn from(tensor: &'a mut Tensor<T>) -> Self {
+        tensor.view_mut()
+    }
+}

@@ -1,0 +1,368 @@
+//! Erased views: what the command line and Python pass, and what the engine works on.
+
+use crate::error::Problem;
+use crate::tensor::dtype::{DType, Element};
+use crate::tensor::layout::{Dims, Layout};
+use crate::tensor::typed::{TensorView, TensorViewMut};
+use std::marker::PhantomData;
+
+/// A read-only n-d view of memory whose element type is known at run time.
+///
+/// Any stride is fine: transposed, broadcast (0), negative. The memory may be changed by others
+/// while the view lives; what is read is then unspecified, and nothing outside is touched.
+#[derive(Clone, Debug)]
+pub struct DynView<'a> {
+    ptr: *const u8,
+    layout: Layout,
+    memory: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a view only reads plain bytes for as long as they are borrowed, like `&[u8]`.
+unsafe impl Send for DynView<'_> {}
+
+// SAFETY: as above; no method of a shared view writes.
+unsafe impl Sync for DynView<'_> {}
+
+impl<'a> DynView<'a> {
+    /// A view of memory that somebody else describes.
+    ///
+    /// `ptr` points at the element whose coordinates are all zero.
+    ///
+    /// # Safety
+    /// Every byte that `layout` reaches from `ptr` must be readable for `'a`.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
+    pub unsafe fn from_raw_parts(ptr: *const u8, layout: Layout) -> Result<Self, Problem> {
+        let ptr = checked_pointer(ptr, &layout)?;
+        Ok(Self {
+            ptr,
+            layout,
+            memory: PhantomData,
+        })
+    }
+
+    /// A view without elements, of shape `[0]`.
+    pub fn nothing(dtype: DType) -> Self {
+        let layout = Layout::contiguous(dtype, &[0]).expect("no element always fits");
+        Self::from_borrowed(std::ptr::without_provenance(dtype.align()), layout)
+    }
+
+    /// The pointer and the layout are from a view or tensor that is borrowed for `'a`.
+    pub(super) fn from_borrowed(ptr: *const u8, layout: Layout) -> Self {
+        Self {
+            ptr,
+            layout,
+            memory: PhantomData,
+        }
+    }
+
+    /// Element type, shape and strides.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.layout.dtype()
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// True if there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// Points at the element whose coordinates are all zero.
+    #[must_use]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr
+    }
+
+    /// The view with axes of size 1, and new leading axes, repeated to `shape`.
+    #[must_use]
+    pub fn broadcast_to(&self, shape: &[usize]) -> Option<Self> {
+        Some(Self::from_borrowed(
+            self.ptr,
+            self.layout.broadcast_to(shape)?,
+        ))
+    }
+
+    /// The view with its axes in another order.
+    #[must_use]
+    pub fn permute(&self, order: &[usize]) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.permute(order)?))
+    }
+
+    /// The part `start..start + len` along an axis.
+    #[must_use]
+    pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Option<Self> {
+        let (layout, moved) = self.layout.narrow(axis, start, len)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+    }
+
+    /// The leading corner of the given shape; `None` if it is larger than the view.
+    #[must_use]
+    pub fn corner(&self, shape: &[usize]) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.corner(shape)?))
+    }
+
+    /// One coordinate of an axis, without that axis.
+    #[must_use]
+    pub fn select(&self, axis: usize, at: usize) -> Option<Self> {
+        let (layout, moved) = self.layout.select(axis, at)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+    }
+
+    /// All elements along one axis, in row-major order, if each is as far from the next.
+    #[must_use]
+    pub fn flat(&self) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.flat()?))
+    }
+
+    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d or
+    /// has another number of them.
+    #[must_use]
+    pub fn unflat(&self, shape: &[usize]) -> Option<Self> {
+        Some(Self::from_borrowed(self.ptr, self.layout.unflat(shape)?))
+    }
+
+    /// With a new axis of size 1 in front of axis `at`, or behind the last.
+    #[must_use]
+    pub fn insert_axis(&self, at: usize) -> Self {
+        Self::from_borrowed(self.ptr, self.layout.insert_axis(at))
+    }
+
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    #[must_use]
+    pub fn reshape(&self, shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        let same = self.layout.is_contiguous() && layout.len() == self.len();
+        same.then(|| Self::from_borrowed(self.ptr, layout))
+    }
+
+    /// The elements `start`, `start + step`, ..., `count` of them, along an axis.
+    #[must_use]
+    pub fn slice(&self, axis: usize, start: usize, step: isize, count: usize) -> Option<Self> {
+        let (layout, moved) = self.layout.slice(axis, start, step, count)?;
+        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+    }
+
+    /// A 0-d view as one of shape `[1]`; others as they are.
+    #[must_use]
+    pub fn at_least_1d(&self) -> Self {
+        if self.rank() == 0 {
+            self.insert_axis(0)
+        } else {
+            self.clone()
+        }
+    }
+
+    /// The typed view, if the elements are of type `T`. For `bool` every byte must be 0 or 1.
+    #[must_use]
+    pub fn typed<T: Element>(&self) -> Option<TensorView<'a, T>> {
+        TensorView::from_dyn(self.clone())
+    }
+}
+
+/// A writable n-d view of memory whose element type is known at run time.
+#[derive(Debug)]
+pub struct DynViewMut<'a> {
+    ptr: *mut u8,
+    layout: Layout,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: like `&mut [u8]`: plain bytes, and the view has them to itself.
+unsafe impl Send for DynViewMut<'_> {}
+
+// SAFETY: as above; a shared view of it can only read.
+unsafe impl Sync for DynViewMut<'_> {}
+
+impl<'a> DynViewMut<'a> {
+    /// A writable view of memory that somebody else describes.
+    ///
+    /// `ptr` points at the element whose coordinates are all zero.
+    ///
+    /// # Safety
+    /// Every byte that `layout` reaches from `ptr` must be readable and writable for `'a`.
+    /// Elements may overlap each other or an input: the engine finds out and refuses.
+    ///
+    /// # Errors
+    /// [`Problem::Layout`] if `ptr` is null or misaligned while there are elements.
+    #[inline]
+    pub unsafe fn from_raw_parts(ptr: *mut u8, layout: Layout) -> Result<Self, Problem> {
+        let ptr = checked_pointer(ptr, &layout)?.cast_mut();
+        Ok(Self {
+            ptr,
+            layout,
+            memory: PhantomData,
+        })
+    }
+
+    /// A view without elements, of shape `[0]`.
+    pub fn nothing(dtype: DType) -> Self {
+        let DynView { ptr, layout, .. } = DynView::nothing(dtype);
+        Self::from_borrowed(ptr.cast_mut(), layout)
+    }
+
+    /// The pointer and the layout are from a view or tensor that is borrowed mutably for `'a`.
+    pub(super) fn from_borrowed(ptr: *mut u8, layout: Layout) -> Self {
+        Self {
+            ptr,
+            layout,
+            memory: PhantomData,
+        }
+    }
+
+    /// Element type, shape and strides.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.layout.dtype()
+    }
+
+    /// The sizes of the axes.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        self.layout.shape()
+    }
+
+    /// The number of axes.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.layout.rank()
+    }
+
+    /// The number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// True if there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// Points at the element whose coordinates are all zero.
+    #[must_use]
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// The same memory, borrowed for a shorter time.
+    pub fn reborrow(&mut self) -> DynViewMut<'_> {
+        DynViewMut::from_borrowed(self.ptr, self.layout.clone())
+    }
+
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    #[must_use]
+    pub fn reshape(self, shape: &[usize]) -> Option<Self> {
+        let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        let same = self.layout.is_contiguous() && layout.len() == self.len();
+        same.then(|| Self::from_borrowed(self.ptr, layout))
+    }
+
+    /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
+    ///
+    /// The two have no element in common, as long as the view does not overlap itself.
+    #[must_use]
+    pub fn split_at(self, axis: usize, at: usize) -> Option<(Self, Self)> {
+        let size = *self.shape().get(axis)?;
+        let (left, _) = self.layout.narrow(axis, 0, at)?;
+        let (right, moved) = self.layout.narrow(axis, at, size.checked_sub(at)?)?;
+        Some((
+            Self::from_borrowed(self.ptr, left),
+            Self::from_borrowed(self.ptr.wrapping_offset(moved), right),
+        ))
+    }
+
+    /// The same memory, to read.
+    #[must_use]
+    pub fn as_view(&self) -> DynView<'_> {
+        DynView::from_borrowed(self.ptr, self.layout.clone())
+    }
+
+    /// The same memory, from now on only to read.
+    #[must_use]
+    pub fn into_view(self) -> DynView<'a> {
+        DynView::from_borrowed(self.ptr, self.layout)
+    }
+
+    /// A 0-d view as one of shape `[1]`; others as they are.
+    #[must_use]
+    pub fn at_least_1d(self) -> Self {
+        if self.rank() == 0 {
+            let layout = self.layout.insert_axis(0);
+            return Self::from_borrowed(self.ptr, layout);
+        }
+        self
+    }
+
+    /// All elements along one axis, in row-major order, if each is as far from the next.
+    ///
+    /// # Errors
+    /// Gives the view back unchanged.
+    #[allow(clippy::result_large_err)] // It is the view itself, given back.
+    pub fn flat(self) -> Result<Self, Self> {
+        match self.layout.flat() {
+            Some(layout) => Ok(Self::from_borrowed(self.ptr, layout)),
+            None => Err(self),
+        }
+    }
+
+    /// The typed view, if the elements are of type `T`. For `bool` every byte must be 0 or 1.
+    #[must_use]
+    pub fn typed<T: Element>(self) -> Option<TensorViewMut<'a, T>> {
+        TensorViewMut::from_dyn(self)
+    }
+}
+
+/// A pointer that may be dereferenced for the elements of the layout, as far as one can check.
+fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem> {
+    layout.check_pointer(ptr)?;
+    // Without elements nothing is ever read, so any pointer will do; this one is not null and is
+    // aligned.
+    let nowhere = std::ptr::without_provenance(layout.dtype().align());
+    Ok(if layout.is_empty() { nowhere } else { ptr })
+}
+
+impl DynView<'_> {
+    pub fn dims(&self) -> Dims {
+        Dims::from_slice(self.shape())
+    }
+}
+
+impl DynViewMut<'_> {
+    pub fn dims(&self) -> Dims {
+        Dims::from_slice(self.shape())
+    }
+}

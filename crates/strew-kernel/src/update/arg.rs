@@ -1,0 +1,130 @@
+//! Minimum and maximum together with the position of the winner.
+
+use crate::error::Problem;
+use crate::ops::for_dtype::for_dtype;
+use crate::ops::number::Ordered;
+use crate::ops::reduction::{Combine, Nan};
+use crate::tensor::{DType, DynViewMut};
+use crate::walk::Walk;
+use crate::walk::cursor::Block;
+use smallvec::SmallVec;
+
+/// Rows of values, their winners' positions, and updates.
+struct ArgRows<'a> {
+    dst: *mut u8,
+    src: *const u8,
+    arg: *mut u8,
+    block: &'a Block,
+    /// Axes of the window: length and byte steps in destination, source and arg output.
+    window: &'a [(usize, [isize; 3])],
+    /// Cells hold elements only, no start value beyond them: any byte but 0 is true.
+    elements: bool,
+}
+
+type ArgLoop = unsafe fn(&ArgRows<'_>);
+
+/// The loops of a strict minimum or maximum that also tells where the winner came from.
+pub struct Arg {
+    run: ArgLoop,
+    window: SmallVec<[(usize, [isize; 3]); 4]>,
+    elements: bool,
+}
+
+impl Arg {
+    /// `arg` holds one `i64` per cell of the destination; the walk's `aux` is its byte offset.
+    pub fn new(walk: &Walk<'_>, combine: Combine, arg: &DynViewMut<'_>) -> Result<Self, Problem> {
+        let dtype = walk.dst_layout().dtype();
+        let unsupported = || Problem::Unsupported {
+            what: format!("the position of {combine:?}"),
+            dtype,
+        };
+        let run: ArgLoop = match combine {
+            Combine::Min(_) => {
+                for_dtype!(dtype, T => win::<T, false>, complex C => return Err(unsupported()))
+            }
+            Combine::Max(_) => {
+                for_dtype!(dtype, T => win::<T, true>, complex C => return Err(unsupported()))
+            }
+            _ => return Err(unsupported()),
+        };
+        if arg.dtype() != DType::I64 || !fits(walk, arg) || walk.src_layout().dtype() != dtype {
+            return Err(unsupported());
+        }
+        let window = walk
+            .window_dst_src()
+            .iter()
+            .zip(walk.window_aux())
+            .map(|(dim, aux)| (dim.len, [dim.left, dim.right, aux]))
+            .collect();
+        let elements = matches!(
+            combine,
+            Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate)
+        );
+        Ok(Self {
+            run,
+            window,
+            elements,
+        })
+    }
+
+    /// Joins a block of updates into their cells and notes the positions of winners.
+    pub fn run(&self, walk: &Walk<'_>, block: &Block, arg: &mut DynViewMut<'_>) {
+        assert!(fits(walk, arg));
+        let rows = ArgRows {
+            dst: walk.dst(),
+            src: walk.src(),
+            arg: arg.as_mut_ptr(),
+            block,
+            window: &self.window,
+            elements: self.elements,
+        };
+        // SAFETY: the block's offsets are the walk's, whose element type chose the loop; its aux
+        // offsets, window included, are below `aux_end` and multiples of 8 by `Walk`'s steps, and
+        // `arg` is that long.
+        unsafe { (self.run)(&rows) }
+    }
+}
+
+/// Whether all that the walk can reach of the arg output is there.
+fn fits(walk: &Walk<'_>, arg: &DynViewMut<'_>) -> bool {
+    let (low, high) = arg.layout().extent();
+    low == 0 && walk.aux_end() + size_of::<i64>() - 1 <= high.cast_unsigned()
+}
+
+unsafe fn win<T: Ordered, const MAX: bool>(rows: &ArgRows<'_>) {
+    let block = rows.block;
+    let width: usize = rows.window.iter().map(|w| w.0).product();
+    for (row, &dst) in block.dst().iter().enumerate() {
+        let src = block.src().get(row);
+        let (aux, position) = (block.aux()[row], block.position()[row] as i64);
+        for n in 0..width {
+            let (mut rest, mut at) = (n, [dst, src, aux]);
+            for &(len, steps) in rows.window.iter().rev() {
+                let k = (rest % len).cast_signed();
+                rest /= len;
+                for (offset, step) in at.iter_mut().zip(steps) {
+                    *offset += k * step;
+                }
+            }
+            // SAFETY: the caller promises that every coordinate of the window is inside the three
+            // arrays and that they do not overlap.
+            unsafe {
+                let cell = rows.dst.offset(at[0]).cast::<T>();
+                let value = rows.src.offset(at[1]).cast::<T>().read().canonical();
+                let mut current = cell.read();
+                if rows.elements {
+                    current = current.canonical();
+                }
+                let wins = if MAX {
+                    current.below(value)
+                } else {
+                    value.below(current)
+                };
+                if wins {
+                    cell.write(value);
+                    rows.arg.offset(at[2]).cast::<i64>().write(position);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Updates of another type than the destination: converted block by block on their way in.
+
+use crate::error::Problem;
+use crate::ops::number::{Bool, Convert};
+use crate::tensor::{Buffer, DType, Layout};
+use crate::update::row_pairs::{Loop, Rows, each};
+use crate::walk::cursor::Block;
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::stack_buf::Lane;
+use half::{bf16, f16};
+use std::ops::Range;
+
+/// Elements that are converted at a time, unless a single row has more.
+const CHUNK: usize = 8192;
+
+/// The loop that converts elements (right) to another type (left).
+pub(crate) fn loop_for(from: DType, to: DType) -> Option<Loop> {
+    macro_rules! pairs {
+        ($($s:ident $source:ty => $($d:ident $dest:ty),*;)*) => {
+            match (from, to) {
+                $($((DType::$s, DType::$d) => Some(convert::<$source, $dest> as Loop),)*)*
+                _ => None,
+            }
+        };
+    }
+    pairs! {
+        Bool Bool => I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 f16, BF16 bf16, F32 f32, F64 f64;
+        I8 i8 => I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        U8 u8 => I16 i16, I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        I16 i16 => I32 i32, I64 i64, F16 f16, F32 f32, F64 f64;
+        I32 i32 => I64 i64, F16 f16, F32 f32, F64 f64;
+        I64 i64 => F16 f16, F32 f32, F64 f64;
+        U16 u16 => F64 f64;
+        U32 u32 => F64 f64;
+        U64 u64 => F64 f64;
+        F16 f16 => F32 f32, F64 f64;
+        BF16 bf16 => F32 f32, F64 f64;
+        F32 f32 => F64 f64;
+    }
+}
+
+unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<D, S, D>(
+            rows,
+            #[inline(always)]
+            |_, to, from| *to = from,
+        )
+    }
+}
+
+/// A scratch of converted rows, or nothing where source and destination agree.
+pub(crate) struct Converter {
+    convert: Loop,
+    scratch: Buffer,
+    /// Destination-typed elements on the left, the source's on the right.
+    window: Dims,
+    /// The scratch's rows as the right side of the loop that comes next.
+    row_bytes: usize,
+    rows: usize,
+}
+
+impl Converter {
+    /// `window_of(size)` gives the window with packed elements left and the source right.
+    pub(crate) fn new(
+        from: &Layout,
+        to: DType,
+        width: usize,
+        window_of: impl Fn(usize) -> Dims,
+    ) -> Result<Option<Self>, Problem> {
+        if from.dtype() == to {
+            return Ok(None);
+        }
+        let Some(convert) = loop_for(from.dtype(), to) else {
+            return Err(Problem::Unsupported {
+                what: format!("conversion of updates to {to}"),
+                dtype: from.dtype(),
+            });
+        };
+        let rows = (CHUNK / width.max(1)).max(1);
+        let row_bytes = width.saturating_mul(to.size());
+        let what = || "the scratch for converted updates".to_owned();
+        let scratch = Buffer::scratch(&what, row_bytes.saturating_mul(rows))?;
+        Ok(Some(Self {
+            convert,
+            scratch,
+            window: window_of(to.size()),
+            row_bytes,
+            rows,
+        }))
+    }
+
+    /// Converts the rows of a block piece by piece, and calls `next` with the rows' numbers, where
+    /// the converted rows are, and their offsets there.
+    ///
+    /// # Safety
+    /// The block's source offsets and the window must stay inside the source at `src`.
+    pub(crate) unsafe fn run(
+        &mut self,
+        src: *const u8,
+        block: &Block,
+        mut next: impl FnMut(Range<usize>, *const u8, At<'_>),
+    ) {
+        let mut from = 0;
+        while from < block.len() {
+            let part = from..block.len().min(from + self.rows);
+            // SAFETY: the caller's promise, for some of the block's rows.
+            unsafe { self.convert(src, block.src().part(part.clone()), part.len()) };
+            from = part.end;
+            let at = At::Steps(0, self.row_bytes.cast_signed());
+            next(part, self.scratch.as_ptr(), at);
+        }
+    }
+
+    /// Converts rows into the scratch, no more than it has.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn convert(&mut self, src: *const u8, right_at: At<'_>, count: usize) {
+        assert!(count <= self.rows);
+        let mut room = Lane::new();
+        let left = self.scratch.as_mut_ptr();
+        let ahead = Ahead::NONE;
+        // SAFETY: the left side are the first rows of the scratch; the right side is the caller's
+        // promise; the scratch overlaps nothing.
+        unsafe {
+            if let (At::Steps(first, step), true) = (right_at, self.window.is_empty()) {
+                // Single elements one after the other are as good as one row.
+                (self.convert)(&Rows {
+                    left,
+                    left_at: &[0],
+                    right: src,
+                    right_at: At::Steps(first, 0),
+                    window: &[Dim {
+                        len: count,
+                        left: self.row_bytes.cast_signed(),
+                        right: step,
+                    }],
+                    ahead,
+                });
+                return;
+            }
+            let left_at = room.fill_with(0isize, count);
+            for (i, to) in left_at.iter_mut().enumerate() {
+                *to = (i * self.row_bytes).cast_signed();
+            }
+            (self.convert)(&Rows {
+                left,
+                left_at,
+                right: src,
+                right_at,
+                window: &self.window,
+                ahead,
+            });
+        }
+    }
+}
+
+/// Whether updates of type `from` may be converted, element by element, to a destination's `to`.
+pub fn converts(from: DType, to: DType) -> bool {
+    from == to || crate::update::converted::loop_for(from, to).is_some()
+}

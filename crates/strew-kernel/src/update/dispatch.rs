@@ -1,0 +1,212 @@
+//! The one place where element type and reduction choose the loops of a run.
+
+use crate::ops::combine::{Copied, Div, Extreme, FirstSum, Join, Prod, Seldom, Sub, Sum};
+use crate::ops::for_dtype::for_dtype;
+use crate::ops::number::{Bool, Mean, Number, Ordered};
+use crate::ops::reduction::{Combine, Nan};
+use crate::tensor::DType;
+use crate::update::fused::lines;
+use crate::update::fused_short_rows::short_lines;
+use crate::update::row_pairs::{Loop, Rows, each};
+use crate::walk::line::LineLoop;
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+/// The loops that join source elements (right) into cells (left): rows whose offsets are known, and
+/// lines of single elements whose index is still to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    pub(crate) rows: Loop,
+    pub(crate) lines: LineLoop,
+}
+
+impl Loops {
+    pub(crate) fn of<J: Join>() -> Self {
+        Self {
+            rows: rows::<J>,
+            lines: lines::<J>,
+        }
+    }
+}
+
+unsafe fn rows<J: Join>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<J::Cell, J::Value, J::Wide>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| J::join(cell, value),
+        )
+    }
+}
+
+/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if there is one.
+pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
+    fn of<T: Ordered>(max: bool) -> LineLoop {
+        match max {
+            true => lines::<Seldom<T, true>>,
+            false => lines::<Seldom<T, false>>,
+        }
+    }
+    let max = match combine {
+        Combine::Min(Nan::Propagate) => false,
+        Combine::Max(Nan::Propagate) => true,
+        _ => return None,
+    };
+    // The types that are reduced most: each takes as much code as a loop that always writes.
+    match dtype {
+        DType::F32 => Some(of::<f32>(max)),
+        DType::F64 => Some(of::<f64>(max)),
+        DType::I32 => Some(of::<i32>(max)),
+        DType::I64 => Some(of::<i64>(max)),
+        _ => None,
+    }
+}
+
+/// The loops of a reduction. The cells of sums and products are accumulators
+/// ([`DType::accumulator`]), all others are elements. `None` for the minimum and maximum of complex
+/// numbers.
+pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
+    type Min<T> = Extreme<T, false, false>;
+    type Max<T> = Extreme<T, true, false>;
+    Some(match combine {
+        Combine::Assign => match (dtype.size(), dtype.align()) {
+            (1, _) => Loops::of::<Copied<u8>>(),
+            (2, _) => Loops::of::<Copied<u16>>(),
+            (4, _) => Loops::of::<Copied<u32>>(),
+            (8, 8) => Loops::of::<Copied<u64>>(),
+            (8, _) => Loops::of::<Copied<[u32; 2]>>(),
+            _ => Loops::of::<Copied<[u64; 2]>>(),
+        },
+        Combine::Sum => {
+            for_dtype!(dtype, T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
+        }
+        Combine::Prod => {
+            for_dtype!(dtype, T => Loops::of::<Prod<T>>(), complex C => Loops::of::<Prod<C>>())
+        }
+        Combine::Sub => {
+            for_dtype!(dtype, T => Loops::of::<Sub<T>>(), complex C => Loops::of::<Sub<C>>())
+        }
+        Combine::Div => {
+            for_dtype!(dtype, T => Loops::of::<Div<T>>(), complex C => Loops::of::<Div<C>>())
+        }
+        Combine::Min(Nan::Propagate) => {
+            for_dtype!(dtype, T => Loops::of::<Min<T>>(), complex C => return None)
+        }
+        Combine::Max(Nan::Propagate) => {
+            for_dtype!(dtype, T => Loops::of::<Max<T>>(), complex C => return None)
+        }
+        Combine::Min(Nan::Ignore) => for_dtype!(
+            dtype,
+            T => Loops::of::<Extreme<T, false, { !<T as Ordered>::PLAIN }>>(),
+            complex C => return None
+        ),
+        Combine::Max(Nan::Ignore) => for_dtype!(
+            dtype,
+            T => Loops::of::<Extreme<T, true, { !<T as Ordered>::PLAIN }>>(),
+            complex C => return None
+        ),
+    })
+}
+
+/// The loop over lines of rows of `len` elements, for the commonest reduction and types.
+pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
+    match (combine, dtype) {
+        (Combine::Sum, DType::F32) => short_lines::<Sum<f32>>(len),
+        (Combine::Sum, DType::F64) => short_lines::<Sum<f64>>(len),
+        (Combine::Sum, DType::I32 | DType::U32) => short_lines::<Sum<u32>>(len),
+        (Combine::Sum, DType::I64 | DType::U64) => short_lines::<Sum<u64>>(len),
+        _ => None,
+    }
+}
+
+/// The loops of a sum into cells that may be unset; `None` for types that cannot be.
+pub(crate) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
+    match dtype {
+        DType::F32 => Some(Loops::of::<FirstSum<f32>>()),
+        DType::F64 => Some(Loops::of::<FirstSum<f64>>()),
+        _ => None,
+    }
+}
+
+/// [`combine_loops`] for rows.
+pub(crate) fn combine_loop(dtype: DType, combine: Combine) -> Option<Loop> {
+    combine_loops(dtype, combine).map(|loops| loops.rows)
+}
+
+/// The loop that copies elements bit by bit: one per size and alignment.
+pub(crate) fn copy_loop(dtype: DType) -> Loop {
+    combine_loop(dtype, Combine::Assign).expect("every element can be copied")
+}
+
+/// The loop that turns elements (right) into accumulators (left).
+pub(crate) fn widen_loop(dtype: DType) -> Loop {
+    match dtype {
+        DType::F16 => widen::<f16>,
+        DType::BF16 => widen::<bf16>,
+        other => copy_loop(other),
+    }
+}
+
+unsafe fn widen<T: Number>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T::Acc, T, T::Acc>(
+            rows,
+            #[inline(always)]
+            |_, cell, value| *cell = value,
+        )
+    }
+}
+
+/// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
+/// per row, each row is made a mean first.
+pub(crate) type FinishLoop = unsafe fn(&Rows<'_>, Option<(Mean, &[u64])>);
+
+pub(crate) fn finish_loop(dtype: DType) -> FinishLoop {
+    for_dtype!(dtype, T => finish::<T>, complex C => finish::<C>)
+}
+
+unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        match means {
+            Some((mean, counts)) => each::<T, T::Acc, T::Acc>(
+                rows,
+                #[inline(always)]
+                |row, cell, sum| {
+                    *cell = T::narrow(mean.of::<T>(sum, counts[row]));
+                },
+            ),
+            None => each::<T, T::Acc, T>(
+                rows,
+                #[inline(always)]
+                |_, cell, sum| *cell = sum,
+            ),
+        }
+    }
+}
+
+/// The loop that sets cells (left) that equal the right side to zero.
+pub(crate) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
+    Some(for_dtype!(dtype, T => clear_equal::<T>, complex C => return None))
+}
+
+unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, T, T>(
+            rows,
+            #[inline(always)]
+            |_, cell, start| {
+                if *cell == start {
+                    *cell = T::narrow(T::ZERO);
+                }
+            },
+        );
+    }
+}
+
+const _: () = assert!(size_of::<Bool>() == 1 && size_of::<Complex32>() == 8);
+
+const _: () = assert!(align_of::<Complex64>() == 8);

@@ -1,0 +1,79 @@
+//! Tables of the destination's shape: accumulators that are rounded to its elements, and stretches of its updates that are joined
+//! with it.
+
+use crate::copy::strided::{packed, whole};
+use crate::error::Problem;
+use crate::ops::identity::identity;
+use crate::ops::reduction::Combine;
+use crate::tensor::{DynTensor, DynViewMut};
+use crate::update::dispatch::{combine_loops, finish_loop};
+use crate::update::row_pairs::Rows;
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+
+/// A tensor of accumulators of the shape of `dst`, each the reduction's identity.
+pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Problem> {
+    let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
+    let start = identity(dtype, combine).ok_or_else(|| Problem::Unsupported {
+        what: format!("{combine:?} in a table"),
+        dtype,
+    })?;
+    DynTensor::filled(acc, dst.shape(), &start[..acc.size()])
+}
+
+/// Joins the cells of a tensor of the same shape and type into those of `dst`.
+///
+/// # Panics
+/// If shapes or types differ.
+pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> Result<(), Problem> {
+    let dtype = dst.dtype();
+    assert!(table.shape() == dst.shape() && table.dtype() == dtype);
+    let loops =
+        combine_loops(dtype, combine).filter(|_| dtype.accumulator() == dtype || !combine.folds());
+    let loops = loops.ok_or_else(|| Problem::Unsupported {
+        what: format!("{combine:?} of tables"),
+        dtype,
+    })?;
+    if dst.is_empty() {
+        return Ok(());
+    }
+    let window = packed(&whole(dst.layout()), dtype.size());
+    let window: Dims = window.into_iter().map(Dim::swapped).collect();
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: table.as_bytes().as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right the
+    // table, which has as many elements of its type in row-major order without gaps.
+    unsafe { (loops.rows)(&rows) };
+    Ok(())
+}
+
+/// Sets `dst` to a tensor of its shape that holds its accumulators, each rounded once.
+///
+/// # Panics
+/// If shapes or types differ.
+pub fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
+    let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
+    assert!(from.shape() == dst.shape() && from.dtype() == acc);
+    if dst.is_empty() {
+        return Ok(());
+    }
+    let window = packed(&whole(dst.layout()), acc.size());
+    let window: Dims = window.into_iter().map(Dim::swapped).collect();
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: from.as_bytes().as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right
+    // the tensor, which has as many accumulators of its type in row-major order without gaps.
+    unsafe { finish_loop(dtype)(&rows, None) };
+    Ok(())
+}

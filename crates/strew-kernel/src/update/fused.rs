@@ -1,0 +1,490 @@
+//! Single elements and [short rows](crate::update::fused_short_rows) whose index is used as it is: one loop reads it, checks it and joins.
+//!
+//! Offsets that are written down and read again cost as much as what is then done with a single
+//! element. Here a value goes from the index through its check to the cell in registers.
+
+use crate::cpu::isa::{Baseline, Isa};
+use crate::cpu::prefetch::prefetch;
+use crate::ops::combine::Join;
+use crate::ops::number::Convert;
+use crate::update::fused_repeats::repeated_rows;
+use crate::walk::decode::Stretch;
+use crate::walk::filter::Beside;
+use crate::walk::geometry::{Step, Term};
+use crate::walk::line::{Line, Lines, once};
+use crate::walk::stack_buf::Lane;
+use std::ops::Range;
+
+/// Lines between the one that is joined and the one that is fetched: the hardware's own prefetching
+/// goes neither from one line to the next nor past the end of a page.
+pub(crate) const LINES_AHEAD: usize = 4;
+
+pub(crate) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
+    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
+}
+
+pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
+    let cell = size_of::<J::Cell>().cast_signed();
+    let dense = line.step.src == size_of::<J::Value>().cast_signed();
+    let columns = J::LEN == 1;
+    let all = line.term.is_whole();
+    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    unsafe {
+        if !all {
+            return owned_line::<J>(line);
+        }
+        match (line.narrow, line.step.dst, line.term.dst) {
+            (true, 0, to) if dense && to == cell => dense_line::<J, i32>(line),
+            (false, 0, to) if dense && to == cell => dense_line::<J, i64>(line),
+            (true, step, _) if dense && columns && step == cell => column_line::<J, i32>(line),
+            (false, step, _) if dense && columns && step == cell => column_line::<J, i64>(line),
+            (true, ..) => strided_line::<J, i32>(line),
+            (false, ..) => strided_line::<J, i64>(line),
+        }
+    }
+}
+
+/// How far ahead the streams are fetched, in rows; those of [short rows](crate::update::fused_short_rows) nearer.
+pub(crate) const fn ahead<J: Join>() -> usize {
+    512 / J::LEN
+}
+
+/// Cells of a destination that no cache near the core holds are fetched so many rows before they are joined.
+const CELLS_AHEAD: usize = 32;
+
+/// A destination that reaches over so many bytes is one.
+const FAR: usize = 16 << 20;
+
+/// Bytes from the first cell to the last one.
+fn reach(term: &Term) -> usize {
+    term.limit.saturating_mul(term.dst.unsigned_abs())
+}
+
+/// Likewise, of those in the term's part.
+fn part_reach(term: &Term) -> usize {
+    term.wanted().len.saturating_mul(term.dst.unsigned_abs())
+}
+
+/// Lines of the source that eight rows fill.
+const fn source_lines<J: Join>() -> usize {
+    (8 * size_of::<J::Value>()).div_ceil(64)
+}
+
+/// A line of which the source's elements follow each other, and whose cells are one row of the destination.
+unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Only conversions and rows have something to gain from the machine's instructions.
+        let gains = J::Value::EIGHT || J::LEN > 1;
+        match J::CHAINS > 0 && line.repeats(J::CHAINS) {
+            true if gains => vectorized!(|m| repeated_rows::<J, I>(line, m)),
+            true => repeated_singles::<J, I>(line),
+            false if gains => vectorized!(|m| dense_rows::<J, I>(line, m)),
+            false if fast(line) => fast_rows::<J, I>(line),
+            false => dense_rows::<J, I>(line, Baseline),
+        }
+    }
+}
+
+/// Rows of one element whose cells repeat.
+#[inline(never)] // Or the loops that are there for other lines would have to share its registers.
+unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { repeated_rows::<J, I>(line, Baseline) }
+}
+
+#[inline(always)]
+unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let later = (
+        index.wrapping_add(ahead::<J>()),
+        src.wrapping_add(ahead::<J>()),
+    );
+    // So many at a time that are known at compile time need no counter.
+    let whole = line.count - line.count % 8;
+    // Rows before which cells are fetched, of which there are as many left as are fetched then.
+    let fetching = match reach(&line.term) >= FAR {
+        true => whole.saturating_sub(CELLS_AHEAD),
+        false => 0,
+    };
+    // SAFETY: the caller's promise for rows below the count.
+    unsafe {
+        for from in (0..whole).step_by(8) {
+            prefetch(later.0.wrapping_add(from).cast(), 1);
+            prefetch(later.1.wrapping_add(from).cast(), source_lines::<J>());
+            if from < fetching {
+                for i in from + CELLS_AHEAD..from + CELLS_AHEAD + 8 {
+                    let row: i64 = once(index.add(i)).into();
+                    let cell = (row as isize).wrapping_mul(line.term.dst);
+                    prefetch(line.dst.wrapping_offset(cell), 1);
+                }
+            }
+            if !eight::<J, I, false>(line, from, isa) {
+                return false;
+            }
+        }
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, false>(line, i, once(index.add(i)), element)
+        })
+    }
+}
+
+/// Whether a near cache holds the destination, and the line is so long that taking it as fast as memory gives it pays.
+fn fast(line: &Line<'_>) -> bool {
+    line.count >= 8192 && reach(&line.term) <= 64 << 10
+}
+
+/// Rows of a [fast] line at a time: what has 32 bits fills a line of memory.
+const AT_ONCE: usize = 16;
+
+/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own prefetching ends with each page.
+const PAGE_AHEAD: usize = 1024;
+
+/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as few as can be.
+#[inline(never)] // It needs all registers.
+unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let later = (index.wrapping_add(PAGE_AHEAD), src.wrapping_add(PAGE_AHEAD));
+    let lines = |size: usize| (AT_ONCE * size).div_ceil(64);
+    let whole = line.count - line.count % AT_ONCE;
+    // SAFETY: the caller's promise for rows below the count.
+    unsafe {
+        for from in (0..whole).step_by(AT_ONCE) {
+            prefetch(later.0.wrapping_add(from).cast(), lines(size_of::<I>()));
+            prefetch(
+                later.1.wrapping_add(from).cast(),
+                lines(size_of::<J::Value>()),
+            );
+            // Written out: the compiler counts the steps of some joins as too many to do that.
+            macro_rules! two_by_two {
+                ($($i:literal)*) => {$(
+                    let i = from + $i;
+                    let rows = match J::STORES {
+                        true => two(index.add(i)),
+                        false => [once(index.add(i)), once(index.add(i + 1))],
+                    };
+                    let elements = match size_of::<J::Value>() {
+                        _ if !J::STORES => [once(src.add(i)), once(src.add(i + 1))],
+                        4 => two(src.add(i)),
+                        _ => src.add(i).cast::<[J::Value; 2]>().read(),
+                    };
+                    let elements = elements.map(Convert::convert);
+                    for k in 0..2 {
+                        if !join::<J, false>(line, i + k, rows[k], elements[k]) {
+                            return false;
+                        }
+                    }
+                )*};
+            }
+            two_by_two!(0 2 4 6 8 10 12 14);
+        }
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, false>(line, i, once(index.add(i)), element)
+        })
+    }
+}
+
+/// A line of which the source's elements follow each other, and each cell is in the next one of the destination's columns.
+unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match J::Value::EIGHT {
+            true => vectorized!(|m| column_rows::<J, I>(line, m)),
+            false => column_rows::<J, I>(line, Baseline),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let whole = line.count - line.count % 8;
+    // SAFETY: the caller's promise for rows below the count.
+    unsafe {
+        for from in (0..whole).step_by(8) {
+            line.ahead.prefetch_second_level(from);
+            if !eight::<J, I, true>(line, from, isa) {
+                return false;
+            }
+        }
+        (whole..line.count).all(|i| {
+            let element = src.add(i).read().convert();
+            join::<J, true>(line, i, once(index.add(i)), element)
+        })
+    }
+}
+
+/// Joins eight rows of a dense line; false if the index value of one is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`], if there are such rows.
+#[inline(always)]
+unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
+    line: &Line<'_>,
+    from: usize,
+    isa: impl Isa,
+) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if J::Value::EIGHT {
+            let values = src.add(from).cast::<[J::Value; 8]>().read();
+            for (k, element) in J::Value::eight(values, isa).into_iter().enumerate() {
+                if !join::<J, COLUMNS>(line, from + k, once(index.add(from + k)), element) {
+                    return false;
+                }
+            }
+        } else {
+            for i in from..from + 8 {
+                let element = src.add(i).read().convert();
+                if !join::<J, COLUMNS>(line, i, once(index.add(i)), element) {
+                    return false;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`], if there is such a row.
+#[inline(always)]
+unsafe fn join<J: Join, const COLUMNS: bool>(
+    line: &Line<'_>,
+    i: usize,
+    row: impl Into<i64>,
+    element: J::Wide,
+) -> bool {
+    let row: i64 = row.into();
+    let inside = row.cast_unsigned() < line.term.limit as u64;
+    if inside {
+        let row = row as isize;
+        let cell = line.dst.cast::<J::Cell>();
+        // SAFETY: the caller's promise; the value is below the limit.
+        unsafe {
+            let cell = match COLUMNS {
+                true => cell.byte_offset(row * line.term.dst).add(i),
+                false => cell.offset(row),
+            };
+            J::join(&mut *cell, element);
+        }
+    }
+    inside
+}
+
+/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so many times in a cycle.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
+    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all the bits.
+    unsafe {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if size_of::<T>() == 4 {
+            let mut both = at.cast::<u64>().read_unaligned();
+            // This does nothing, which the compiler does not know: it would load each half by itself.
+            std::arch::asm!("/* {0} */", inout(reg) both, options(nomem, nostack, preserves_flags));
+            return std::mem::transmute_copy(&both);
+        }
+        [once(at), once(at.add(1))]
+    }
+}
+
+/// A line of which only those rows count whose index values are in the term's part.
+#[inline(never)] // Or the loop that uses all rows would have to share its registers.
+unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
+    let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
+    // Of others it is not worth the code: of rare reductions, and of elements whose conversion takes longer.
+    let common = J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
+    let dense = line.step.dst == 0
+        && line.term.dst == cell.cast_signed()
+        && line.step.src == value.cast_signed();
+    // SAFETY: the caller's promise.
+    unsafe {
+        if common && dense && part_reach(&line.term) < FAR {
+            return owned_dense::<J>(line);
+        }
+        owned_rows(
+            line,
+            CELLS_AHEAD,
+            #[inline(always)]
+            |k, row, cell, _| {
+                prefetch(cell, 1);
+                if k % 4 == 0 {
+                    let later = row.wrapping_add(ahead::<J>().cast_signed());
+                    prefetch(line.index.wrapping_offset(later * line.stretch.stride), 1);
+                    prefetch(line.src.wrapping_offset(later * line.step.src), 1);
+                }
+            },
+            #[inline(always)]
+            |cell, element| {
+                let element = element.cast::<J::Value>().read();
+                J::join(&mut *cell.cast(), element.convert());
+            },
+        )
+    }
+}
+
+/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is known than that they go on.
+const MOST_AT_ONCE: usize = 16;
+
+/// Likewise, of a source whose elements follow each other, and cells that are one row of the destination and near enough for the
+/// processor to have several of them on their way by itself: to ask for them would only be one instruction more.
+#[inline(always)]
+unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
+    let cells = line.dst.cast::<J::Cell>();
+    // What is no wider than its place comes with the index value, and need not be looked for.
+    let moved = size_of::<J::Value>() == 4;
+    let index_size = line.stretch.stride.unsigned_abs();
+    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row, and such a cell; of four bytes,
+    // what is beside is the element.
+    unsafe {
+        picked(
+            line,
+            moved,
+            #[inline(always)]
+            |rows, values, besides| {
+                let src = line.src.cast::<J::Value>().wrapping_add(rows.start);
+                let join = |&cell: &u32, beside: &u32| {
+                    let element = match moved {
+                        true => std::mem::transmute_copy::<u32, J::Value>(beside),
+                        false => src.add(*beside as usize).read(),
+                    };
+                    J::join(&mut *cells.add(cell as usize), element.convert());
+                };
+                let ((values, values_left), (besides, besides_left)) =
+                    (values.as_chunks::<4>(), besides.as_chunks::<4>());
+                // Rows that come next are asked for here, where time goes by: they will be looked at at once.
+                let each = (rows.len() / values.len().max(1)).min(MOST_AT_ONCE);
+                let mut index = line.index.wrapping_add(rows.end * index_size);
+                let mut later = src.wrapping_add(rows.len());
+                for (values, besides) in values.iter().zip(besides) {
+                    prefetch(index, 1);
+                    prefetch(later.cast(), 1);
+                    index = index.wrapping_add(each * index_size);
+                    later = later.wrapping_add(each);
+                    values.iter().zip(besides).for_each(|(v, b)| join(v, b));
+                }
+                let left = values_left.iter().zip(besides_left);
+                left.for_each(|(v, b)| join(v, b));
+            },
+        )
+    }
+}
+
+/// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
+/// false if a value is not below the limit. Before that calls `look` with how many there were, which row it is, and where
+/// the one is that comes so many of them later.
+///
+/// # Safety
+/// As for [`LineLoop`], if `each` joins such rows.
+#[inline(always)]
+pub(crate) unsafe fn owned_rows(
+    line: &Line<'_>,
+    ahead: usize,
+    look: impl Fn(usize, isize, *const u8, *const u8),
+    each: impl Fn(*mut u8, *const u8),
+) -> bool {
+    let Step { dst, src, .. } = line.step;
+    // SAFETY: no element is asked for.
+    unsafe {
+        picked(
+            line,
+            false,
+            #[inline(always)]
+            |rows, values, places| {
+                let at = |k: usize| {
+                    let row = (rows.start + places[k] as usize).cast_signed();
+                    let to = row
+                        .wrapping_mul(dst)
+                        .wrapping_add((values[k] as isize).wrapping_mul(line.term.dst));
+                    (
+                        row,
+                        line.dst.wrapping_offset(to),
+                        line.src.wrapping_offset(row.wrapping_mul(src)),
+                    )
+                };
+                let count = values.len();
+                for k in 0..count {
+                    let (row, cell, element) = at(k);
+                    let (_, later, source) = at((k + ahead).min(count - 1));
+                    look(k, row, later, source);
+                    each(cell, element);
+                }
+            },
+        )
+    }
+}
+
+/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that come next would not be.
+const PICKED: usize = PAGE_AHEAD;
+
+/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the rows that were looked at, the
+/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first; or their elements, if
+/// those are to be `moved`. False if a value is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`]; elements that are moved have four bytes, and follow each other.
+#[inline(always)]
+pub(crate) unsafe fn picked(
+    line: &Line<'_>,
+    moved: bool,
+    each: impl Fn(Range<usize>, &[u32], &[u32]),
+) -> bool {
+    let wanted = line.term.wanted();
+    let (mut values, mut besides) = (Lane::<_, PICKED>::of_size(), Lane::<_, PICKED>::of_size());
+    let most = line.count.min(PICKED);
+    let values = values.fill_with(0u32, most);
+    let besides = besides.fill_with(0u32, most);
+    for first in (0..line.count).step_by(PICKED) {
+        let rows = first..line.count.min(first + PICKED);
+        let stretch = Stretch {
+            at: line.stretch.at + first.cast_signed() * line.stretch.stride,
+            count: rows.len(),
+            ..line.stretch
+        };
+        let beside = match moved {
+            true => Beside::Elements(line.src.wrapping_add(4 * first)),
+            false => Beside::Places,
+        };
+        // SAFETY: the caller's promise for these rows.
+        let Some(count) = (unsafe { wanted.narrow(stretch, beside, values, besides) }) else {
+            return false;
+        };
+        each(rows, &values[..count], &besides[..count]);
+    }
+    true
+}
+
+unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    let index = line.index.cast::<I>();
+    let limit = line.term.limit as u64;
+    let Step { dst, src, .. } = line.step;
+    for i in 0..line.count {
+        if i % 8 == 0 {
+            line.ahead.prefetch_second_level(i);
+        }
+        // SAFETY: as above.
+        unsafe {
+            let value: i64 = index.add(i).read_volatile().into(); // As above.
+            if value.cast_unsigned() >= limit {
+                return false;
+            }
+            let row = i.cast_signed();
+            let cell = line.dst.offset(row * dst + value as isize * line.term.dst);
+            let element = line.src.offset(row * src).cast::<J::Value>().read();
+            J::join(&mut *cell.cast::<J::Cell>(), element.convert());
+        }
+    }
+    true
+}

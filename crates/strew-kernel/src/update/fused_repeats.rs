@@ -1,0 +1,194 @@
+//! Lines of which nearly every index value is the one before: a cell stays in a register as long as its number does.
+//!
+//! A cell that is written and read again for the next update costs some ten cycles, in which nothing else of that cell can
+//! be done; an addition in a register costs two to four.
+
+use crate::cpu::isa::Isa;
+use crate::cpu::prefetch::prefetch;
+use crate::ops::combine::Join;
+use crate::ops::number::Convert;
+use crate::walk::line::{Line, once};
+
+/// Index values that are looked at to find out, which are read soon in any case.
+const SAMPLE: usize = 128;
+
+/// Of them so many differ from the one before, at most, for a common reduction to keep its cell: each is a branch that is
+/// foreseen wrongly.
+pub(crate) const CHANGES: usize = 6;
+
+/// Shorter lines are not looked at.
+const SHORTEST: usize = 4 * SAMPLE;
+
+/// How far ahead index and source are fetched, in rows.
+const AHEAD: usize = 1024;
+
+impl Line<'_> {
+    /// Whether the cells of a dense line change seldom, `most` times among those that are looked at. It is a guess from how the
+    /// line begins.
+    ///
+    /// # Safety
+    /// So many values of the index as the line has rows can be read.
+    pub(crate) unsafe fn repeats(&self, most: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.narrow {
+                true => repeats::<i32>(self, most),
+                false => repeats::<i64>(self, most),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`Line::repeats`], of an index of this type.
+unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>, most: usize) -> bool {
+    if line.count < SHORTEST {
+        return false;
+    }
+    let index = line.index.cast::<I>();
+    let mut changes = 0;
+    for i in 0..SAMPLE {
+        // SAFETY: the caller's promise; the line has more rows than these.
+        let (here, next): (i64, i64) =
+            unsafe { (once(index.add(i)).into(), once(index.add(i + 1)).into()) };
+        changes += usize::from(here != next);
+        // Most lines are told by their first few rows.
+        if changes > most {
+            return false;
+        }
+    }
+    true
+}
+
+/// The cell that is joined now.
+struct Running<J: Join> {
+    cells: *mut J::Cell,
+    limit: u64,
+    /// Its number, below the limit.
+    row: i64,
+    value: J::Cell,
+}
+
+impl<J: Join> Running<J> {
+    /// Begins with a cell; `None` if there is none of this number.
+    ///
+    /// # Safety
+    /// There are so many cells as the limit says, which can be read and written as long as this lives.
+    #[inline(always)]
+    unsafe fn new(cells: *mut J::Cell, limit: usize, row: i64) -> Option<Self> {
+        let limit = limit as u64;
+        // SAFETY: the caller's promise.
+        let value = unsafe { read(cells, limit, row)? };
+        Some(Self {
+            cells,
+            limit,
+            row,
+            value,
+        })
+    }
+
+    /// Joins a value into the cell of this number; false if there is none.
+    #[inline(always)]
+    fn join(&mut self, row: i64, value: J::Wide) -> bool {
+        if row != self.row {
+            // SAFETY: what `new` was promised; the running row's number is below the limit.
+            let next = unsafe { turn(self.cells, self.limit, (self.row, self.value), row) };
+            let Some(next) = next else {
+                return false;
+            };
+            (self.row, self.value) = (row, next);
+        }
+        J::join(&mut self.value, value);
+        true
+    }
+
+    /// Writes the cell to where it belongs.
+    #[inline(always)]
+    fn write(self) {
+        // SAFETY: what `new` was promised; the row's number is below the limit.
+        unsafe { self.cells.offset(self.row as isize).write(self.value) }
+    }
+}
+
+/// The cell of this number, if there is one.
+///
+/// # Safety
+/// So many cells as the limit says can be read.
+unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
+    // SAFETY: the caller's promise; the number is below the limit.
+    (row.cast_unsigned() < limit).then(|| unsafe { cells.offset(row as isize).read() })
+}
+
+/// Writes a cell whose number is below the limit, and gives the one of another number. By itself: it would be in every loop
+/// once for each row that is unrolled.
+///
+/// # Safety
+/// So many cells as the limit says can be read and written.
+#[cold]
+#[inline(never)]
+unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next: i64) -> Option<C> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        cells.offset(row as isize).write(value);
+        read(cells, limit, next)
+    }
+}
+
+/// The rows of a dense line, in order; false if it met an index value that is not below the limit, and stopped.
+///
+/// # Safety
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if the source's elements follow each other and the cells are one row of the
+/// destination.
+#[inline(always)]
+pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
+    line: &Line<'_>,
+    isa: impl Isa,
+) -> bool {
+    let index = line.index.cast::<I>();
+    let src = line.src.cast::<J::Value>();
+    let later = (index.wrapping_add(AHEAD), src.wrapping_add(AHEAD));
+    let lines = |size: usize| (8 * size).div_ceil(64);
+    // So many that are known at compile time need no counter; rows of several elements take longer than one.
+    let unrolled = match J::LEN {
+        1 if J::Value::EIGHT => 8,
+        1 => 4,
+        _ => 1,
+    };
+    let whole = line.count - line.count % unrolled;
+    // SAFETY: the caller's promise, for rows below the count and values below the limit.
+    unsafe {
+        let Some(mut running) =
+            Running::<J>::new(line.dst.cast(), line.term.limit, once(index).into())
+        else {
+            return false;
+        };
+        for from in (0..whole).step_by(unrolled) {
+            if from % 8 == 0 {
+                prefetch(later.0.wrapping_add(from).cast(), lines(size_of::<I>()));
+                let source = later.1.wrapping_add(from).cast();
+                prefetch(source, lines(size_of::<J::Value>()));
+            }
+            if J::Value::EIGHT && unrolled == 8 {
+                let values = src.add(from).cast::<[J::Value; 8]>().read();
+                for (k, value) in J::Value::eight(values, isa).into_iter().enumerate() {
+                    if !running.join(once(index.add(from + k)).into(), value) {
+                        return false;
+                    }
+                }
+            } else {
+                for i in from..from + unrolled {
+                    if !running.join(once(index.add(i)).into(), src.add(i).read().convert()) {
+                        return false;
+                    }
+                }
+            }
+        }
+        for i in whole..line.count {
+            if !running.join(once(index.add(i)).into(), src.add(i).read().convert()) {
+                return false;
+            }
+        }
+        running.write();
+    }
+    true
+}

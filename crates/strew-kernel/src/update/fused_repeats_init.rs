@@ -1,0 +1,80 @@
+//! Lines whose index [repeats](crate::update::fused_repeats), of which only updates count: a cell is set to the reduction's identity when it is
+//! touched first.
+//!
+//! A line is gone over twice: first cells are set, of which there are few, then the line is joined as any other.
+
+use crate::ops::identity::Bits;
+use crate::tensor::DType;
+use crate::update::row_bitmap::Touched;
+use crate::walk::line::{Line, once};
+
+/// How often the index value may change, among those that are [looked at](Line::repeats), for the line to be gone over twice.
+pub(crate) const SEEN_AGAIN: usize = 16;
+
+/// Sets the cells that a line touches first, whose number is their index value; false if it met one that is not below the
+/// limit, and stopped.
+///
+/// # Safety
+/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type whose rows differ in nothing but
+/// their index.
+pub(crate) unsafe fn begin(
+    line: &Line<'_>,
+    dtype: DType,
+    touched: &mut Touched,
+    value: &Bits,
+) -> bool {
+    // SAFETY: the caller's promise: cells are of the type's size, and aligned for it.
+    unsafe {
+        match (dtype.size(), dtype.align()) {
+            (1, _) => begin_cells::<u8>(line, touched, value),
+            (2, _) => begin_cells::<u16>(line, touched, value),
+            (4, _) => begin_cells::<u32>(line, touched, value),
+            (8, 8) => begin_cells::<u64>(line, touched, value),
+            (8, _) => begin_cells::<[u32; 2]>(line, touched, value),
+            _ => begin_cells::<[u64; 2]>(line, touched, value),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`begin`], of cells of this type.
+unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut Touched, value: &Bits) -> bool {
+    // SAFETY: the caller's promise; a cell has no more bytes than `Bits`.
+    unsafe {
+        let value = value.as_ptr().cast::<C>().read_unaligned();
+        match line.narrow {
+            true => begin_rows::<i32, C>(line, touched, value),
+            false => begin_rows::<i64, C>(line, touched, value),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`begin`], of cells and an index of these types.
+unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
+    line: &Line<'_>,
+    touched: &mut Touched,
+    value: C,
+) -> bool {
+    let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
+    let mut last = None;
+    for i in 0..line.count {
+        // SAFETY: the caller's promise, for rows below the count.
+        let row: i64 = unsafe { once(index.add(i)).into() };
+        if last == Some(row) {
+            continue;
+        }
+        last = Some(row);
+        if row.cast_unsigned() >= limit {
+            return false;
+        }
+        if touched.touch_one(row as usize) {
+            // SAFETY: the caller's promise; the value is below the limit.
+            unsafe {
+                let cell = line.dst.offset(row as isize * line.term.dst);
+                cell.cast::<C>().write(value);
+            }
+        }
+    }
+    true
+}

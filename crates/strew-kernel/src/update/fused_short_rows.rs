@@ -1,0 +1,136 @@
+//! Rows of few elements without gaps whose index is used as it is. One of 2 to 8 elements is an element of that size;
+//! those of more share one loop.
+
+use crate::cpu::prefetch::prefetch;
+use crate::ops::combine::Join;
+use crate::ops::number::Convert;
+use crate::update::fused::{lines, owned_rows};
+use crate::update::row_pairs::join_few;
+use crate::walk::line::{Line, LineLoop, Lines, once};
+use std::marker::PhantomData;
+
+/// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
+pub(crate) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
+    match len {
+        2 => Some(lines::<Short<J, 2>>),
+        3 => Some(lines::<Short<J, 3>>),
+        4 => Some(lines::<Short<J, 4>>),
+        5 => Some(lines::<Short<J, 5>>),
+        6 => Some(lines::<Short<J, 6>>),
+        7 => Some(lines::<Short<J, 7>>),
+        8 => Some(lines::<Short<J, 8>>),
+        9..32 => Some(longer_lines::<J>),
+        _ => None,
+    }
+}
+
+/// A row of `N` elements without gaps, as one element.
+struct Short<J, const N: usize>(PhantomData<J>);
+
+impl<J: Join, const N: usize> Join for Short<J, N> {
+    const LEN: usize = N;
+    const CHAINS: usize = J::CHAINS;
+    type Cell = [J::Cell; N];
+    type Value = [J::Value; N];
+    type Wide = [J::Value; N];
+    #[inline(always)]
+    fn join(cells: &mut Self::Cell, values: Self::Wide) {
+        for (cell, value) in cells.iter_mut().zip(values) {
+            J::join(cell, value.convert());
+        }
+    }
+}
+
+/// Lines of rows that have the same length, which nobody knows before.
+unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
+    let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
+    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    (0..lines.count).map(|n| lines.nth(n)).all(|line| unsafe {
+        match (all(&line), line.narrow) {
+            (true, true) => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
+            (true, false) => vectorized!(|_isa| longer_rows::<J, i64>(&line)),
+            (false, _) => vectorized!(|_isa| owned::<J>(&line)),
+        }
+    })
+}
+
+/// Bytes of the source between what is joined and what is fetched.
+const FETCHED: usize = 4096;
+
+/// Rows between an index value that is fetched and those that are joined.
+const INDEX_AHEAD: isize = 1024;
+
+/// Rows between a cell's and those that are joined when it is fetched.
+const ROWS_AHEAD: usize = 16;
+
+/// Asks for the lines of a row, which are few. There is no loop, which would take longer.
+#[inline(always)]
+fn fetch(at: *const u8, bytes: usize) {
+    prefetch(at, 1);
+    for line in 1..4 {
+        if bytes > 64 * line {
+            prefetch(at.wrapping_add(64 * line), 1);
+        }
+    }
+    prefetch(at.wrapping_add(bytes - 1), 1);
+}
+
+#[inline(always)]
+unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
+    let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
+    let (mut dst, mut src) = (line.dst, line.src);
+    let (step, apart) = (line.step, line.term.dst);
+    let (count, len) = (line.count, line.width);
+    let (read, written) = (len * size_of::<J::Value>(), len * size_of::<J::Cell>());
+    // SAFETY: the caller keeps `LineLoop`'s obligations, for rows below the count and values below the limit.
+    unsafe {
+        for i in 0..count {
+            let later: i64 = once(index.add((i + ROWS_AHEAD).min(count - 1))).into();
+            let cell = (later as isize).wrapping_mul(apart);
+            fetch(dst.wrapping_offset(cell), written);
+            fetch(src.wrapping_add(FETCHED), read);
+            let value: i64 = once(index.add(i)).into();
+            if value.cast_unsigned() >= limit {
+                return false;
+            }
+            join::<J>(len, dst.offset(value as isize * apart), src);
+            src = src.wrapping_offset(step.src);
+            dst = dst.wrapping_offset(step.dst);
+        }
+    }
+    true
+}
+
+/// Joins a row of so many elements.
+///
+/// # Safety
+/// They are there, on both sides, and fewer than 32.
+#[inline(always)]
+unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
+    // SAFETY: the caller's promise.
+    unsafe { join_few::<J::Cell, J::Value, J::Wide>(len, cell.cast(), from.cast(), J::join) }
+}
+
+/// Likewise, only those rows whose index values are in the term's part.
+#[inline(always)]
+unsafe fn owned<J: Join>(line: &Line<'_>) -> bool {
+    let len = line.width;
+    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    unsafe {
+        owned_rows(
+            line,
+            ROWS_AHEAD,
+            #[inline(always)]
+            |k, row, cell, from| {
+                if k % 4 == 0 {
+                    let later = (row + INDEX_AHEAD).wrapping_mul(line.stretch.stride);
+                    prefetch(line.index.wrapping_offset(later), 1);
+                }
+                fetch(cell, len * size_of::<J::Cell>());
+                fetch(from, len * size_of::<J::Value>());
+            },
+            #[inline(always)]
+            |cell, from| join::<J>(len, cell, from),
+        )
+    }
+}

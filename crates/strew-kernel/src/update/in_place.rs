@@ -1,0 +1,389 @@
+//! Updates straight into the destination.
+
+use crate::copy::fill::Filled;
+use crate::copy::strided::{LARGE, copy_rows_past_caches, past_caches, whole};
+use crate::error::Problem;
+use crate::ops::identity::Bits;
+use crate::ops::reduction::Combine;
+use crate::tensor::{DType, DynViewMut};
+use crate::update::converted::Converter;
+use crate::update::dispatch::{
+    Loops, clear_equal_loop, combine_loops, copy_loop, seldom_line_loop, short_line_loop,
+    sum_loops_from_unset,
+};
+use crate::update::fused_repeats_init::{SEEN_AGAIN, begin};
+use crate::update::row_bitmap::Touched;
+use crate::update::row_pairs::{Loop, Rows};
+use crate::update::sum_count_cells::counted_loops;
+use crate::walk::cursor::{Block, Cursor, Read};
+use crate::walk::geometry::OutOfBounds;
+use crate::walk::line::LineLoop;
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::stack_buf::Lane;
+use crate::walk::{ROWS, Walk};
+
+/// Whether a walk copies whole cache lines all over a destination that no cache holds.
+fn goes_past_caches(walk: &Walk<'_>) -> bool {
+    let size = walk.dst_layout().dtype().size();
+    let (low, high) = walk.dst_layout().extent();
+    let row = walk.width() * size;
+    high.wrapping_sub(low).cast_unsigned() >= LARGE
+        && past_caches(
+            &walk.window_dst_src(),
+            size,
+            walk.count().saturating_mul(row),
+        )
+}
+
+/// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.
+const LINE: usize = 1 << 14;
+
+/// With so many updates per cell, an extreme seldom changes.
+const SELDOM: usize = 64;
+
+/// The loops of a run that reads and writes the destination's cells themselves.
+pub struct Direct {
+    combine: Loop,
+    /// None for rows that are neither single elements nor short ones.
+    lines: Option<LineLoop>,
+    reset: Loop,
+    window: Dims,
+    reset_window: Dims,
+    /// The type of a cell.
+    dtype: DType,
+    converter: Option<Converter>,
+    /// Rows are copied and not needed again soon: they go past the caches.
+    past_caches: bool,
+}
+
+impl Direct {
+    /// Looks up the loops for the walk's element type.
+    ///
+    /// Sums and products of 16-bit floats are not computed in their cells; see [`crate::update::table::Table`].
+    /// `unset`: cells may be [unset](crate::update::untouched()), and the reduction is a sum.
+    pub fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
+        let dtype = walk.dst_layout().dtype();
+        let in_cells = combine.folds();
+        // The loops of a 16-bit float widen its elements on their way into float32 cells.
+        let src = walk.src_layout().dtype();
+        let widens = in_cells && !unset && src != dtype && src.accumulator() == dtype;
+        let loops = match unset {
+            true => sum_loops_from_unset(dtype),
+            false => combine_loops(if widens { src } else { dtype }, combine),
+        };
+        let found = loops
+            .filter(|_| !in_cells || dtype.accumulator() == dtype)
+            .ok_or_else(|| Problem::Unsupported {
+                what: format!("{combine:?} in place"),
+                dtype,
+            })?;
+        let converter = match widens {
+            true => None,
+            false => Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
+                walk.window_packed_src(size)
+            })?,
+        };
+        let past_caches =
+            combine == Combine::Assign && converter.is_none() && goes_past_caches(walk);
+        let plain = !unset && !widens;
+        let short = |len| short_line_loop(dtype, combine, len).filter(|_| plain);
+        let seldom = walk.count() / SELDOM >= walk.dst_layout().len();
+        let single = seldom_line_loop(dtype, combine).filter(|_| seldom && plain);
+        Ok(Self::with(
+            walk,
+            (found, single),
+            short,
+            converter,
+            past_caches,
+        ))
+    }
+
+    /// Sums and counts into cells of [`counted_like`](crate::update::sum_count_cells::counted_like).
+    ///
+    /// # Panics
+    /// If the destination has no such cells for the source's type.
+    pub fn counted(walk: &Walk<'_>) -> Self {
+        let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
+        let loops = loops.expect("the type can be counted");
+        Self::with(walk, (loops, None), |_| None, None, false)
+    }
+
+    fn with(
+        walk: &Walk<'_>,
+        (found, single): (Loops, Option<LineLoop>),
+        short: impl Fn(usize) -> Option<LineLoop>,
+        converter: Option<Converter>,
+        past_caches: bool,
+    ) -> Self {
+        let dtype = walk.dst_layout().dtype();
+        let window = match converter {
+            Some(_) => walk.window_dst_packed(dtype.size()),
+            None => walk.window_dst_src(),
+        };
+        let size = dtype.size().cast_signed();
+        let lines = match *window {
+            [] => Some(single.unwrap_or(found.lines)),
+            [dim] if (dim.left, dim.right) == (size, size) => short(dim.len),
+            _ => None,
+        };
+        let mut reset_window = walk.window_dst_src();
+        for dim in &mut reset_window {
+            dim.right = 0;
+        }
+        Self {
+            combine: found.rows,
+            lines: lines.filter(|_| converter.is_none()),
+            reset: copy_loop(dtype),
+            window,
+            reset_window,
+            dtype,
+            converter,
+            past_caches,
+        }
+    }
+
+    /// Whether the rows that a cursor gives are single elements or short rows whose index is used as it is.
+    pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        self.lines.is_some() && cursor.has_lines(index)
+    }
+
+    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives how
+    /// many they were; 0: the walk is over.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows are
+    /// no lines.
+    pub fn run_lines(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let Some(join) = self.lines.filter(|_| cursor.has_lines(index)) else {
+            return Err(OutOfBounds);
+        };
+        let Some(lines) = cursor.lines(index, LINE)? else {
+            return Ok(0);
+        };
+        // SAFETY: the cursor's walk has proven source and destination for every value below the
+        // limit, and its types chose the loop; the lines' index values lie in the index.
+        let done = unsafe { join(&lines) };
+        done.then_some(lines.rows()).ok_or(OutOfBounds)
+    }
+
+    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_afresh).
+    pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        self.lines.is_some() && cursor.has_numbered_line(index)
+    }
+
+    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index value is the one before: cells that
+    /// are touched for the first time are set to a value before. `None`, and nothing is done, where the next rows are others.
+    ///
+    /// # Errors
+    /// As [`run_lines`](Self::run_lines).
+    ///
+    /// # Panics
+    /// If the marks are not of the destination's rows.
+    pub fn run_line_afresh(
+        &self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+        touched: &mut Touched,
+        value: &Bits,
+    ) -> Result<Option<usize>, OutOfBounds> {
+        let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
+            return Err(OutOfBounds);
+        };
+        let mut next = cursor.clone();
+        let Some(lines) = next.lines(index, LINE)? else {
+            return Ok(None);
+        };
+        // SAFETY: as above; there is one axis, and so no line but the first, of single elements of the destination's type.
+        let done = unsafe {
+            if !lines.first().repeats(SEEN_AGAIN) {
+                return Ok(None);
+            }
+            begin(lines.first(), self.dtype, touched, value) && join(&lines)
+        };
+        if !done {
+            return Err(OutOfBounds);
+        }
+        *cursor = next;
+        Ok(Some(lines.rows()))
+    }
+
+    /// Joins a block of updates into their cells.
+    pub fn run(&mut self, walk: &Walk<'_>, block: &Block) {
+        let combine = self.combine;
+        let mut rows = Rows {
+            left: walk.dst(),
+            left_at: block.dst(),
+            right: walk.src(),
+            right_at: block.src(),
+            window: &self.window,
+            ahead: block.ahead(),
+        };
+        let Some(converter) = &mut self.converter else {
+            // SAFETY: a block holds offsets that its walk has proven to lie, window included,
+            // inside destination and source, whose types chose the loop; a walk's destination
+            // overlaps neither itself nor the source.
+            return unsafe {
+                match self.past_caches {
+                    true => copy_rows_past_caches(&rows),
+                    false => combine(&rows),
+                }
+            };
+        };
+        // SAFETY: as above for both sides; the scratch holds elements of the destination's type
+        // and overlaps nothing.
+        unsafe {
+            converter.run(walk.src(), block, |part, scratch, right_at| {
+                rows.left_at = &block.dst()[part];
+                combine(&Rows {
+                    right: scratch,
+                    right_at,
+                    ..rows
+                });
+            });
+        }
+    }
+
+    /// Sets the cells of those rows to zero that have not been touched.
+    pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut Touched) {
+        if touched.is_full() {
+            return;
+        }
+        let mut room = Lane::new();
+        for from in (0..touched.rows()).step_by(ROWS) {
+            let numbers = from..touched.rows().min(from + ROWS);
+            let places = room.fill_with(0isize, numbers.len());
+            let mut count = 0;
+            for number in numbers.filter(|&number| !touched.is_touched(number)) {
+                if let Some(place) = walk.place(number) {
+                    places[count] = place;
+                    count += 1;
+                }
+            }
+            self.set(walk, &places[..count], &[0; 16]);
+        }
+    }
+
+    /// Sets the cells of a block's rows to one value.
+    pub fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
+        self.set(walk, block.dst(), value);
+    }
+
+    /// Likewise, only those of rows that are touched for the first time.
+    pub fn reset_first(&self, walk: &Walk<'_>, block: &Block, touched: &mut Touched, value: &Bits) {
+        let mut room = Lane::new();
+        self.set(walk, touched.first(block, &mut room), value);
+    }
+
+    /// Sets rows at offsets of a block of the walk's, or at places of its cells.
+    fn set(&self, walk: &Walk<'_>, at: &[isize], value: &Bits) {
+        // SAFETY: a block holds offsets, and `place` gives some, that the walk has proven to lie, window
+        // included, inside the destination, whose type chose the loop.
+        unsafe { self.set_at(walk.dst(), at, value) }
+    }
+
+    /// Joins rows as they are.
+    ///
+    /// # Safety
+    /// As for [`Loop`], with the walk's window and element type on both sides.
+    pub(crate) unsafe fn join(&self, rows: &Rows<'_>) {
+        assert!(self.converter.is_none());
+        // SAFETY: the caller's promise.
+        unsafe { (self.combine)(rows) }
+    }
+
+    /// Sets the rows at these offsets from `dst` to one value.
+    ///
+    /// # Safety
+    /// They must lie, with the walk's window, inside memory of the walk's element type.
+    pub(crate) unsafe fn set_at(&self, dst: *mut u8, at: &[isize], value: &Bits) {
+        if let [dim] = *self.reset_window
+            && dim.left == self.dtype.size().cast_signed()
+        {
+            let row = Filled::new(value, self.dtype.size());
+            // SAFETY: the caller's promise, of rows without gaps.
+            return unsafe { row.fill_rows(dst, at, dim.len, self.past_caches) };
+        }
+        let aligned = Aligned(*value);
+        let rows = Rows {
+            left: dst,
+            left_at: at,
+            right: aligned.0.as_ptr(),
+            right_at: At::Steps(0, 0),
+            window: &self.reset_window,
+            ahead: Ahead::NONE,
+        };
+        // SAFETY: the left side is the caller's promise; the right side is one element of the
+        // destination's type, aligned to 16, with steps of 0.
+        unsafe { (self.reset)(&rows) }
+    }
+}
+
+/// An element's bytes, aligned for every type.
+#[repr(align(16))]
+struct Aligned(Bits);
+
+/// Sets every cell of a tensor to zero.
+pub fn clear(dst: &mut DynViewMut<'_>) {
+    if dst.is_empty() {
+        return;
+    }
+    let (window, size) = (against_one(dst), dst.dtype().size());
+    if let [dim] = *window
+        && dim.left == size.cast_signed()
+    {
+        let zeros = Filled::new(&[0; 16], size);
+        // SAFETY: a row without gaps that is the whole tensor, borrowed mutably.
+        return unsafe { zeros.fill_rows(dst.as_mut_ptr(), &[0], dim.len, false) };
+    }
+    let zero = Aligned([0; 16]);
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: zero.0.as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
+    unsafe { copy_loop(dst.dtype())(&rows) };
+}
+
+/// All of a tensor on the left, a single element on the right.
+fn against_one(dst: &DynViewMut<'_>) -> Dims {
+    let axes = whole(dst.layout()).into_iter();
+    axes.map(|(len, left)| Dim {
+        len,
+        left,
+        right: 0,
+    })
+    .collect()
+}
+
+/// Sets every cell of a tensor that equals `value` to zero.
+pub fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), Problem> {
+    let dtype = dst.dtype();
+    let clear = clear_equal_loop(dtype).ok_or_else(|| Problem::Unsupported {
+        what: "a masked minimum or maximum".into(),
+        dtype,
+    })?;
+    let aligned = Aligned(*value);
+    let window = against_one(dst);
+    if dst.is_empty() {
+        return Ok(());
+    }
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: aligned.0.as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
+    unsafe { clear(&rows) };
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Which rows of a destination have been touched.
+
+use crate::error::Problem;
+use crate::tensor::List;
+use crate::walk::cursor::Block;
+use crate::walk::stack_buf::Lane;
+
+/// A bit for each row.
+pub struct Touched {
+    bits: List<u64>,
+    rows: usize,
+    /// Rows that have not been touched.
+    left: usize,
+}
+
+impl Touched {
+    /// No row is touched yet.
+    pub fn new(rows: usize) -> Result<Self, Problem> {
+        let what = || format!("marks for {rows} rows");
+        Ok(Self {
+            bits: List::zeroed_sparse(&what, rows.div_ceil(64))?,
+            rows,
+            left: rows,
+        })
+    }
+
+    /// No row is touched any more.
+    pub(crate) fn clear(&mut self) {
+        self.bits.fill(0);
+        self.left = self.rows;
+    }
+
+    /// Touches the rows of these numbers, and puts the items of those that were not touched before
+    /// into `first`. Returns how many they are.
+    ///
+    /// # Panics
+    /// If a number is not one of the rows', or if there is no room for all items.
+    pub(crate) fn touch<T>(
+        &mut self,
+        numbers: impl Iterator<Item = usize>,
+        items: impl Iterator<Item = T>,
+        first: &mut [T],
+    ) -> usize {
+        let bits = &mut *self.bits;
+        let mut count = 0;
+        for (number, item) in numbers.zip(items) {
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            // Without a branch: nothing foretells which touch is a first one.
+            first[count] = item;
+            count += usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+        self.left -= count;
+        count
+    }
+
+    /// Touches a row; whether it was not touched before.
+    ///
+    /// # Panics
+    /// If the number is not one of the rows'.
+    #[inline(always)]
+    pub(crate) fn touch_one(&mut self, row: usize) -> bool {
+        let word = &mut self.bits[row / 64];
+        let bit = 1 << (row % 64);
+        let first = *word & bit == 0;
+        *word |= bit;
+        self.left -= usize::from(first);
+        first
+    }
+
+    /// Touches the rows of a block.
+    pub fn mark(&mut self, block: &Block) {
+        let bits = &mut *self.bits;
+        for number in block.aux().iter().map(|n| n.cast_unsigned()) {
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            self.left -= usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
+    /// Likewise, where row `n` is `n << shift` bytes behind `first`.
+    pub fn mark_places(&mut self, block: &Block, first: isize, shift: u32) {
+        let bits = &mut *self.bits;
+        for &place in block.dst() {
+            let number = place.wrapping_sub(first).cast_unsigned() >> shift;
+            let word = &mut bits[number / 64];
+            let bit = 1 << (number % 64);
+            self.left -= usize::from(*word & bit == 0);
+            *word |= bit;
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether a row has been touched.
+    pub(crate) fn is_touched(&mut self, row: usize) -> bool {
+        self.bits[row / 64] & (1 << (row % 64)) != 0
+    }
+
+    /// Whether nothing is left to be touched.
+    pub fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The offsets of those rows of a block that are touched for the first time.
+    pub fn first<'l>(&mut self, block: &Block, room: &'l mut Lane<isize>) -> &'l [isize] {
+        let offsets = room.fill_with(0, block.len());
+        let numbers = block.aux().iter().map(|n| n.cast_unsigned());
+        let count = self.touch(numbers, block.dst().iter().copied(), offsets);
+        &offsets[..count]
+    }
+}

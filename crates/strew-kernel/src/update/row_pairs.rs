@@ -1,0 +1,502 @@
+//! The one loop nest: pairs of rows, each a window of elements.
+
+use crate::cpu::isa::{Isa, turn_by_turn};
+use crate::cpu::prefetch::prefetch;
+use crate::ops::number::Convert;
+use crate::walk::offsets::{Ahead, At, Dim};
+
+/// Rows between two looks ahead.
+const STRIDE: usize = 8;
+
+/// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
+/// at `right + right_at[i]` (bytes), and both go on along the window.
+pub(crate) struct Rows<'a> {
+    pub(crate) left: *mut u8,
+    pub(crate) left_at: &'a [isize],
+    pub(crate) right: *const u8,
+    pub(crate) right_at: At<'a>,
+    pub(crate) window: &'a [Dim],
+    pub(crate) ahead: Ahead,
+}
+
+/// A loop over pairs of rows, for one pair of element types and one operation.
+///
+/// # Safety
+/// Every element that the rows reach must be valid for reading (right) and for reading and
+/// writing (left) as the loop's element types, aligned for them. Left elements of one row must
+/// not overlap each other, nor any right element.
+pub(crate) type Loop = unsafe fn(&Rows<'_>);
+
+/// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
+///
+/// Everything between here and the elements has to be inlined, closures too: what is not is compiled
+/// for the baseline.
+///
+/// # Safety
+/// As for [`Loop`], with element types `L` and `R`.
+#[inline(always)]
+pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    each: impl Fn(usize, &mut L, W),
+) {
+    // SAFETY: the caller's promise is the one that is asked for.
+    vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
+}
+
+/// [`each`], to be compiled for one instruction set.
+#[inline(always)]
+unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    isa: impl Isa,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let dense = |dim: &Dim| {
+        dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
+    };
+    // SAFETY: the caller's promise, for windows of these lengths and steps.
+    unsafe {
+        match *rows.window {
+            [] => singles::<L, R, W>(rows, isa, each),
+            [ref dim] if dense(dim) && (dim.len <= 8 || (dim.len <= 64 && !R::EIGHT)) => {
+                pieces::<L, R, W>(rows, dim.len, each);
+            }
+            [ref outer @ .., ref inner] => {
+                // Of rows that are not one piece nothing is fetched.
+                let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
+                let bytes = |size: usize| if whole { inner.len * size } else { 0 };
+                let coming = [
+                    rows.coming_left(bytes(size_of::<L>())),
+                    rows.coming_right(bytes(size_of::<R>())),
+                ];
+                let fetches = rows.fetches();
+                for (i, &l) in rows.left_at.iter().enumerate() {
+                    if fetches {
+                        fetch_one(&coming, i);
+                    }
+                    let r = rows.right_at.get(i);
+                    // `outer_offsets` visits coordinates of the window only, and each stretch covers
+                    // the innermost axis.
+                    outer_offsets(
+                        outer,
+                        #[inline(always)]
+                        |left_extra, right_extra| {
+                            let left = rows.left.offset(l + left_extra);
+                            let right = rows.right.offset(r + right_extra);
+                            if dense(inner) {
+                                let left =
+                                    std::slice::from_raw_parts_mut(left.cast::<L>(), inner.len);
+                                let right =
+                                    std::slice::from_raw_parts(right.cast::<R>(), inner.len);
+                                pairs(
+                                    left,
+                                    right,
+                                    isa,
+                                    #[inline(always)]
+                                    |a, b| each(i, a, b),
+                                );
+                            } else {
+                                for k in 0..inner.len.cast_signed() {
+                                    let value = right.offset(k * inner.right).cast::<R>().read();
+                                    let cell = &mut *left.offset(k * inner.left).cast::<L>();
+                                    each(i, cell, value.convert());
+                                }
+                            }
+                        },
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// How far ahead rows are fetched: so many of them,
+const FETCHED_ROWS: usize = 16;
+
+/// or so many where they follow each other: these keep more lines under way than the hardware would,
+const FETCHED_STEPS: usize = 32;
+
+/// but not more than so many bytes, which the nearest cache can hold beside those that are worked on.
+const FETCHED: usize = 8192;
+
+/// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
+const MOST_LINES: usize = 16;
+
+/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a row of the
+/// destination is, or one that a part has picked out; and the hardware's own prefetching begins anew at every page.
+#[derive(Clone, Copy)]
+pub(crate) struct Coming<'a> {
+    base: *const u8,
+    at: At<'a>,
+    /// How many rows ahead.
+    rows: usize,
+    /// How many lines of each.
+    lines: usize,
+}
+
+impl<'a> Coming<'a> {
+    /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
+    #[inline(always)]
+    pub(crate) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
+        let most = match at {
+            At::Each(_) => FETCHED_ROWS,
+            At::Steps(..) => FETCHED_STEPS,
+        };
+        Self {
+            base,
+            at,
+            rows: (FETCHED / bytes.max(1)).clamp(1, most),
+            lines: bytes.div_ceil(64).min(MOST_LINES),
+        }
+    }
+
+    /// Fetches the row that is so far ahead of number `row`, where it is known.
+    #[inline(always)]
+    pub(crate) fn prefetch(self, row: usize) {
+        let at = match self.at {
+            At::Each(offsets) => offsets.get(row + self.rows).copied(),
+            steps @ At::Steps(..) => Some(steps.get(row + self.rows)),
+        };
+        if let Some(at) = at {
+            prefetch(self.base.wrapping_offset(at), self.lines);
+        }
+    }
+}
+
+/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into every loop.
+#[inline(never)]
+fn fetch_one(coming: &[Coming<'_>; 2], row: usize) {
+    coming.iter().for_each(|side| side.prefetch(row));
+}
+
+/// Likewise after each row of a stride.
+#[inline(never)]
+fn fetch_stride(coming: &[Coming<'_>; 2], from: usize) {
+    for row in from..from + STRIDE {
+        coming.iter().for_each(|side| side.prefetch(row));
+    }
+}
+
+/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops that read one stretch after
+/// the other. Not inlined, likewise.
+#[inline(never)]
+pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
+    prefetch(
+        at.wrapping_add(FETCHED),
+        bytes.div_ceil(64).min(4 * MOST_LINES),
+    );
+}
+
+impl<'a> Rows<'a> {
+    /// Whether rows are fetched: not where those of one side are near, and those of the other follow each other, which the
+    /// hardware sees.
+    #[inline(always)]
+    fn fetches(&self) -> bool {
+        !(self.ahead.near && matches!(self.right_at, At::Steps(..)))
+    }
+
+    /// The rows of the left side that come, if each is `bytes` bytes in one piece.
+    #[inline(always)]
+    fn coming_left(&self, bytes: usize) -> Coming<'a> {
+        Coming::new(self.left, At::Each(self.left_at), bytes)
+    }
+
+    /// Likewise of the right side.
+    #[inline(always)]
+    pub(crate) fn coming_right(&self, bytes: usize) -> Coming<'a> {
+        Coming::new(self.right, self.right_at, bytes)
+    }
+}
+
+/// Calls `each` with every element on the left and the converted one on the right.
+#[inline(always)]
+pub(crate) fn pairs<L, R: Convert<W>, W: Copy>(
+    left: &mut [L],
+    right: &[R],
+    isa: impl Isa,
+    each: impl Fn(&mut L, W),
+) {
+    let (mut left, mut right) = (left, right);
+    if R::EIGHT {
+        let (eights, rest) = right.as_chunks::<8>();
+        let (cells, others) = left.split_at_mut(8 * eights.len());
+        for (cells, &values) in cells.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
+            for (cell, value) in cells.iter_mut().zip(R::eight(values, isa)) {
+                each(cell, value);
+            }
+        }
+        (left, right) = (others, rest);
+    }
+    for (cell, &value) in left.iter_mut().zip(right) {
+        each(cell, value.convert());
+    }
+}
+
+/// Where row `i` of the left side begins.
+///
+/// # Safety
+/// There is such a row, inside the memory that `left` points into.
+#[inline(always)]
+unsafe fn cell<L>(left: *mut u8, left_at: &[isize], i: usize) -> *mut L {
+    // SAFETY: the caller's promise.
+    unsafe { left.offset(*left_at.get_unchecked(i)).cast() }
+}
+
+/// Rows of one element.
+///
+/// # Safety
+/// As for [`each`], if there is no window.
+#[inline(always)]
+unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    isa: impl Isa,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    // What stays in `rows` is read again after everything that is written.
+    let (left, left_at, ahead) = (rows.left, rows.left_at, rows.ahead);
+    let count = left_at.len();
+    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    unsafe {
+        match rows.right_at {
+            At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
+                let right = rows.right.offset(first).cast::<R>();
+                let mut from = 0;
+                if R::EIGHT {
+                    while count - from >= 8 {
+                        ahead.prefetch(from);
+                        let values = right.add(from).cast::<[R; 8]>().read();
+                        for (k, value) in R::eight(values, isa).into_iter().enumerate() {
+                            each(from + k, &mut *cell(left, left_at, from + k), value);
+                        }
+                        from += 8;
+                    }
+                }
+                strides(
+                    count - from,
+                    |row| ahead.prefetch(row),
+                    #[inline(always)]
+                    |i| {
+                        let value = right.add(from + i).read();
+                        let cell = &mut *cell(left, left_at, from + i);
+                        each(from + i, cell, value.convert());
+                    },
+                );
+            }
+            At::Each(_) | At::Steps(..) => places(
+                rows,
+                #[inline(always)]
+                |_| {},
+                #[inline(always)]
+                |i, left, right| {
+                    each(
+                        i,
+                        &mut *left.cast::<L>(),
+                        right.cast::<R>().read().convert(),
+                    );
+                },
+            ),
+        }
+    }
+}
+
+/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have the
+/// same. A loop over the last few takes longer than they do.
+///
+/// # Safety
+/// As for [`each`], if that is what the window is.
+#[inline(always)]
+unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
+    rows: &Rows<'_>,
+    len: usize,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let coming = [
+        rows.coming_left(len * size_of::<L>()),
+        rows.coming_right(len * size_of::<R>()),
+    ];
+    let fetches = rows.fetches();
+    // SAFETY: the caller's promise; the pieces together have the row's length.
+    unsafe {
+        places(
+            rows,
+            #[inline(always)]
+            |from| {
+                if fetches {
+                    fetch_stride(&coming, from);
+                }
+            },
+            #[inline(always)]
+            |i, left, right| {
+                let (left, right) = (left.cast::<L>(), right.cast::<R>());
+                let mut done = 0;
+                while len - done >= 16 {
+                    piece::<L, R, W, 16>(i, left.add(done), right.add(done), each);
+                    done += 16;
+                    turn_by_turn();
+                }
+                rest(i, len, left.add(done), right.add(done), each);
+            },
+        );
+    }
+}
+
+/// The last elements of row `i`, of which there are `len` modulo 16.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
+    i: usize,
+    len: usize,
+    left: *mut L,
+    right: *const R,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    let mut done = 0;
+    // SAFETY: the caller's promise; the pieces together have that length.
+    unsafe {
+        if len & 8 != 0 {
+            piece::<L, R, W, 8>(i, left, right, each);
+            done += 8;
+        }
+        if len & 4 != 0 {
+            piece::<L, R, W, 4>(i, left.add(done), right.add(done), each);
+            done += 4;
+        }
+        if len & 2 != 0 {
+            piece::<L, R, W, 2>(i, left.add(done), right.add(done), each);
+            done += 2;
+        }
+        if len & 1 != 0 {
+            piece::<L, R, W, 1>(i, left.add(done), right.add(done), each);
+        }
+    }
+}
+
+/// Joins `len` elements on the right, fewer than 32, into those on the left.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
+    len: usize,
+    left: *mut L,
+    right: *const R,
+    join: impl Fn(&mut L, W),
+) {
+    let each = |_, cell: &mut L, value| join(cell, value);
+    let sixteen = len & 16;
+    // SAFETY: the caller's promise; the pieces together have that length.
+    unsafe {
+        if sixteen != 0 {
+            piece::<L, R, W, 16>(0, left, right, &each);
+        }
+        rest(0, len, left.add(sixteen), right.add(sixteen), &each);
+    }
+}
+
+/// Calls `each` with the number of every row, and where it begins on the left and on the right. Looks
+/// ahead before every stride of rows, as `look` does.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+unsafe fn places(
+    rows: &Rows<'_>,
+    look: impl Fn(usize),
+    mut each: impl FnMut(usize, *mut u8, *const u8),
+) {
+    // What stays in `rows` is read again after everything that is written.
+    let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
+    let look = |from| {
+        ahead.prefetch(from);
+        look(from);
+    };
+    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    unsafe {
+        match rows.right_at {
+            At::Each(right_at) => {
+                assert_eq!(right_at.len(), left_at.len());
+                strides(
+                    left_at.len(),
+                    look,
+                    #[inline(always)]
+                    |i| {
+                        let from = right.offset(*right_at.get_unchecked(i));
+                        each(i, left.offset(*left_at.get_unchecked(i)), from);
+                    },
+                );
+            }
+            At::Steps(first, step) => strides(
+                left_at.len(),
+                look,
+                #[inline(always)]
+                |i| {
+                    let from = right.offset(first + i.cast_signed() * step);
+                    each(i, left.offset(*left_at.get_unchecked(i)), from);
+                },
+            ),
+        }
+    }
+}
+
+/// `N` elements of row `i`.
+///
+/// # Safety
+/// There are so many on both sides, as for [`each`].
+#[inline(always)]
+unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
+    i: usize,
+    left: *mut L,
+    right: *const R,
+    each: &impl Fn(usize, &mut L, W),
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let values = right.cast::<[R; N]>().read();
+        for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
+            each(i, cell, value.convert());
+        }
+    }
+}
+
+/// Calls `each` with every number below `count`, and `look` before every stride of them.
+#[inline(always)]
+fn strides(count: usize, look: impl Fn(usize), mut each: impl FnMut(usize)) {
+    let whole = count - count % STRIDE;
+    for from in (0..whole).step_by(STRIDE) {
+        look(from);
+        // So many that are known at compile time need no counter.
+        for k in 0..STRIDE {
+            each(from + k);
+        }
+    }
+    for i in whole..count {
+        each(i);
+    }
+}
+
+/// Calls `each` with both sides' byte offsets of every coordinate of the outer axes.
+#[inline(always)]
+fn outer_offsets(outer: &[Dim], mut each: impl FnMut(isize, isize)) {
+    match outer {
+        [] => each(0, 0),
+        [one] => {
+            for k in 0..one.len.cast_signed() {
+                each(k * one.left, k * one.right);
+            }
+        }
+        many => {
+            let total: usize = many.iter().map(|d| d.len).product();
+            for n in 0..total {
+                let (mut rest, mut left, mut right) = (n, 0, 0);
+                for dim in many.iter().rev() {
+                    let k = (rest % dim.len).cast_signed();
+                    rest /= dim.len;
+                    left += k * dim.left;
+                    right += k * dim.right;
+                }
+                each(left, right);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Cells that hold a sum and how many values are in it, side by side.
+//!
+//! The mean of single elements needs both of the same cell: apart, they cost two cache lines an update.
+
+use crate::copy::strided::{packed, whole};
+use crate::error::Problem;
+use crate::ops::combine::Join;
+use crate::ops::number::{Mean, Number};
+use crate::tensor::{DType, DynTensor, DynViewMut};
+use crate::update::dispatch::Loops;
+use crate::update::row_pairs::{Rows, each};
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use half::{bf16, f16};
+use num_complex::Complex32;
+use std::marker::PhantomData;
+
+/// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is padding.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Counted<S, P, C> {
+    sum: S,
+    fill: P,
+    count: C,
+}
+
+type Cell<T> = Counted<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
+
+/// A number of updates.
+trait Count: Copy + 'static {
+    fn up(&mut self);
+    fn get(self) -> u64;
+}
+
+macro_rules! counts {
+    ($($t:ty),*) => {$(
+        impl Count for $t {
+            #[inline(always)]
+            fn up(&mut self) { *self = self.wrapping_add(1); }
+            #[inline(always)]
+            fn get(self) -> u64 { self.into() }
+        }
+    )*};
+}
+
+counts!(u32, u64);
+
+/// Elements whose sum and count fit an element of another type.
+trait Countable: Number {
+    /// The type whose elements have a cell's size and alignment.
+    const CELL: DType;
+    type Fill: Copy + Default + 'static;
+    type Count: Count + Default;
+}
+
+macro_rules! countable {
+    ($($t:ty: $cell:ident, $fill:expr, $count:ty, $as:ty;)*) => {
+        $(
+            impl Countable for $t {
+                const CELL: DType = DType::$cell;
+                type Fill = [u8; $fill];
+                type Count = $count;
+            }
+            const _: () = assert!(
+                size_of::<Cell<$t>>() == size_of::<$as>() && align_of::<Cell<$t>>() <= align_of::<$as>()
+            );
+        )*
+    };
+}
+
+countable! {
+    i8: C64, 3, u32, num_complex::Complex32;
+    u8: C64, 3, u32, num_complex::Complex32;
+    i16: C64, 2, u32, num_complex::Complex32;
+    u16: C64, 2, u32, num_complex::Complex32;
+    i32: C64, 0, u32, num_complex::Complex32;
+    u32: C64, 0, u32, num_complex::Complex32;
+    f16: C64, 0, u32, num_complex::Complex32;
+    bf16: C64, 0, u32, num_complex::Complex32;
+    f32: C64, 0, u32, num_complex::Complex32;
+    i64: C128, 0, u64, num_complex::Complex64;
+    u64: C128, 0, u64, num_complex::Complex64;
+    f64: C128, 0, u64, num_complex::Complex64;
+    Complex32: C128, 0, u64, num_complex::Complex64;
+}
+
+/// Evaluates `$do` with `$t` standing for the Rust type of a dtype that is [`Countable`], or gives
+/// `None`.
+macro_rules! for_countable {
+    ($dtype:expr, $t:ident => $do:expr) => {{
+        macro_rules! with {
+            ($type:ty) => {{
+                type $t = $type;
+                Some($do)
+            }};
+        }
+        match $dtype {
+            DType::Bool | DType::C128 => None,
+            DType::I8 => with!(i8),
+            DType::I16 => with!(i16),
+            DType::I32 => with!(i32),
+            DType::I64 => with!(i64),
+            DType::U8 => with!(u8),
+            DType::U16 => with!(u16),
+            DType::U32 => with!(u32),
+            DType::U64 => with!(u64),
+            DType::F16 => with!(f16),
+            DType::BF16 => with!(bf16),
+            DType::F32 => with!(f32),
+            DType::F64 => with!(f64),
+            DType::C64 => with!(Complex32),
+        }
+    }};
+}
+
+/// How a value joins a cell.
+struct CountedSum<T>(PhantomData<T>);
+
+impl<T: Countable> Join for CountedSum<T> {
+    // Two values wait for a cell's last write: more is gained.
+    const CHAINS: usize = 12;
+    type Cell = Cell<T>;
+    type Value = T;
+    type Wide = T::Acc;
+    #[inline(always)]
+    fn join(cell: &mut Cell<T>, value: T::Acc) {
+        cell.sum = T::add(cell.sum, value);
+        cell.count.up();
+    }
+}
+
+/// Bytes of a cell for so many updates of this type; `None` if there is none that can count them.
+pub fn counted_size(dtype: DType, updates: usize) -> Option<usize> {
+    let cell = for_countable!(dtype, T => T::CELL)?;
+    let most = match cell {
+        DType::C64 => u32::MAX.into(),
+        _ => u64::MAX,
+    };
+    (updates as u64 <= most).then_some(cell.size())
+}
+
+/// The loops that join elements into cells of this type; `None` if those are not theirs.
+pub(crate) fn counted_loops(dtype: DType, cell: DType) -> Option<Loops> {
+    let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<CountedSum<T>>(), T::CELL))?;
+    (wanted == cell).then_some(loops)
+}
+
+/// A table of cells of the shape of `dst` with a count of 0: their sums are `dst`'s elements if it
+/// goes on from them, else 0.
+///
+/// # Panics
+/// If there are no such cells for the type.
+pub fn counted_like(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor, Problem> {
+    let dtype = dst.dtype();
+    let cell = for_countable!(dtype, T => T::CELL).expect("the type can be counted");
+    let mut table = DynTensor::zeros(cell, dst.shape()).map_err(|problem| match problem {
+        Problem::Memory {
+            needed, available, ..
+        } => Problem::Memory {
+            what: format!("a table of {} sums and their counts", dst.len()),
+            needed,
+            available,
+        },
+        other => other,
+    })?;
+    if goes_on && !dst.is_empty() {
+        let window = packed(&whole(dst.layout()), cell.size());
+        let rows = Rows {
+            left: table.view_mut().as_mut_ptr(),
+            left_at: &[0],
+            right: dst.as_mut_ptr(),
+            right_at: At::Steps(0, 0),
+            window: &window,
+            ahead: Ahead::NONE,
+        };
+        // SAFETY: the window covers the whole table on the left, which is new and has cells of the
+        // loop's type in row-major order, and the whole destination on the right.
+        let begun = for_countable!(dtype, T => unsafe { begin::<T>(&rows) });
+        begun.expect("the type can be counted");
+    }
+    Ok(table)
+}
+
+/// # Safety
+/// As for [`each`].
+unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        each::<Cell<T>, T, T::Acc>(
+            rows,
+            #[inline(always)]
+            |_, cell, sum| {
+                *cell = Counted {
+                    sum,
+                    fill: T::Fill::default(),
+                    count: T::Count::default(),
+                };
+            },
+        );
+    }
+}
+
+/// Sets the elements of `dst` that values were counted for to their means.
+///
+/// # Panics
+/// If the table was not made for such a destination.
+pub fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
+    let dtype = dst.dtype();
+    let cell = for_countable!(dtype, T => T::CELL);
+    assert!(table.shape() == dst.shape() && Some(table.dtype()) == cell);
+    if dst.is_empty() {
+        return;
+    }
+    let window = packed(&whole(dst.layout()), table.dtype().size());
+    let window: Dims = window.into_iter().map(Dim::swapped).collect();
+    let rows = Rows {
+        left: dst.as_mut_ptr(),
+        left_at: &[0],
+        right: table.as_bytes().as_ptr(),
+        right_at: At::Steps(0, 0),
+        window: &window,
+        ahead: Ahead::NONE,
+    };
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and the whole
+    // table on the right, which has cells of the loop's type.
+    let _: Option<()> = for_countable!(dtype, T => unsafe { finish::<T>(&rows, mean) });
+}
+
+/// # Safety
+/// As for [`each`].
+unsafe fn finish<T: Countable>(rows: &Rows<'_>, mean: Mean) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        each::<T, Cell<T>, Cell<T>>(
+            rows,
+            #[inline(always)]
+            |_, element, cell| {
+                let count = cell.count.get();
+                if count > 0 {
+                    *element = T::narrow(mean.of::<T>(cell.sum, count));
+                }
+            },
+        );
+    }
+}

@@ -1,0 +1,292 @@
+//! Updates into a private table of accumulators, one row per touched row of the destination.
+//!
+//! For what the destination's own cells cannot hold meanwhile: counts, and sums of 16-bit floats
+//! in `f32`. Nothing is written to the destination before every update has been seen.
+
+use crate::error::Problem;
+use crate::ops::identity::{Bits, identity};
+use crate::ops::number::Mean;
+use crate::ops::reduction::Combine;
+use crate::tensor::{Buffer, List};
+use crate::update::converted::Converter;
+use crate::update::dispatch::{FinishLoop, combine_loop, copy_loop, finish_loop, widen_loop};
+use crate::update::row_bitmap::Touched;
+use crate::update::row_pairs::{Loop, Rows};
+use crate::walk::cursor::Block;
+use crate::walk::offsets::{Ahead, At, Dims};
+use crate::walk::stack_buf::Lane;
+use crate::walk::{ROWS, Walk};
+
+/// Accumulators and counts of the rows that updates go to.
+pub struct Table {
+    cells: Buffer,
+    touch: Touch,
+    slots: usize,
+    row_bytes: usize,
+    begin: Begin,
+    identity: Bits,
+    combine: Loop,
+    load: Loop,
+    fill: Loop,
+    finish: FinishLoop,
+    converter: Option<Converter>,
+    /// Table left, source (or the converter's scratch) right.
+    window: Dims,
+    /// Table left, destination right.
+    load_window: Dims,
+    /// Table left, a single value right.
+    fill_window: Dims,
+    /// Destination left, table right.
+    finish_window: Dims,
+}
+
+/// What a row starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// The destination's row, when it is touched.
+    Destination,
+    /// The reduction's identity, when it is touched.
+    Identity,
+    /// The reduction's identity, from which the destination's own rows cannot be told.
+    Everywhere,
+}
+
+/// What is known about the rows that have been touched.
+enum Touch {
+    /// Nothing: all are alike.
+    All,
+    Marks(Touched),
+    /// How often.
+    Counts(List<u64>),
+}
+
+impl Table {
+    /// An empty table of `slots` rows for a walk whose combine is a sum or a product.
+    ///
+    /// With `counts`, how many updates each row gets is noted.
+    pub fn new(
+        walk: &Walk<'_>,
+        combine: Combine,
+        begin: Begin,
+        counts: bool,
+        slots: usize,
+    ) -> Result<Self, Problem> {
+        let dtype = walk.dst_layout().dtype();
+        let unsupported = || Problem::Unsupported {
+            what: format!("{combine:?} in a table"),
+            dtype,
+        };
+        if !combine.folds() {
+            return Err(unsupported());
+        }
+        let acc = dtype.accumulator();
+        let row_bytes = walk.width().saturating_mul(acc.size());
+        let cells = Buffer::zeroed(
+            &|| format!("a table of {slots} rows of {} accumulators", walk.width()),
+            row_bytes.saturating_mul(slots),
+        )?;
+        let touch = match (counts, begin) {
+            (true, _) => Touch::Counts(List::zeroed_sparse(
+                &|| format!("a table of {slots} counts"),
+                slots,
+            )?),
+            (false, Begin::Everywhere) => Touch::All,
+            (false, _) => Touch::Marks(Touched::new(slots)?),
+        };
+        let converter = Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
+            walk.window_packed_src(size)
+        })?;
+        let mut window = walk.window_packed_src(acc.size());
+        let mut fill_window = window.clone();
+        for dim in &mut fill_window {
+            dim.right = 0;
+        }
+        if converter.is_some() {
+            for (dim, packed) in window.iter_mut().zip(walk.window_dst_packed(dtype.size())) {
+                dim.right = packed.right;
+            }
+        }
+        let mut table = Self {
+            cells,
+            touch,
+            slots,
+            row_bytes,
+            begin,
+            identity: identity(dtype, combine).ok_or_else(unsupported)?,
+            combine: combine_loop(dtype, combine).ok_or_else(unsupported)?,
+            load: widen_loop(dtype),
+            fill: copy_loop(acc),
+            finish: finish_loop(dtype),
+            converter,
+            window,
+            load_window: walk.window_packed_dst(acc.size()),
+            fill_window,
+            finish_window: walk.window_dst_packed(acc.size()),
+        };
+        if begin == Begin::Everywhere && table.identity != [0; 16] {
+            let mut room = Lane::new();
+            for from in (0..slots).step_by(ROWS) {
+                let at = room.fill_with(0isize, (slots - from).min(ROWS));
+                for (slot, at) in (from..).zip(&mut *at) {
+                    *at = (slot * row_bytes).cast_signed();
+                }
+                table.start(walk, at, &[]);
+            }
+        }
+        Ok(table)
+    }
+
+    /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
+    pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
+        assert_eq!(slots.len(), block.dst().len());
+        let mut at = Lane::new();
+        let at = at.fill_with(0isize, slots.len());
+        let row_bytes = self.row_bytes;
+        let mut outside = false;
+        for (at, &slot) in at.iter_mut().zip(slots) {
+            outside |= slot >= self.slots;
+            *at = slot.wrapping_mul(row_bytes).cast_signed();
+        }
+        assert!(!outside);
+        let mut room = Lane::new();
+        let first = self.touch(slots, &mut room);
+        if !first.is_empty() {
+            let (mut new_at, mut new_dst) = (Lane::new(), Lane::new());
+            let new_at = new_at.fill_with(0isize, first.len());
+            let new_dst = new_dst.fill_with(0isize, first.len());
+            for ((to, dst), &place) in new_at.iter_mut().zip(&mut *new_dst).zip(first) {
+                (*to, *dst) = (at[place], block.dst()[place]);
+            }
+            self.start(walk, new_at, new_dst);
+        }
+        let at: &[isize] = at;
+        let combine = self.combine;
+        let mut rows = Rows {
+            left: self.cells.as_mut_ptr(),
+            left_at: at,
+            right: walk.src(),
+            right_at: block.src(),
+            window: &self.window,
+            ahead: block.ahead(),
+        };
+        let Some(converter) = &mut self.converter else {
+            // SAFETY: the assertion above proved each slot to be a row of the table, whose
+            // accumulators are of the loop's left type; the source offsets are the walk's.
+            return unsafe { combine(&rows) };
+        };
+        // SAFETY: as above; the scratch holds elements of the destination's type.
+        unsafe {
+            converter.run(walk.src(), block, |part, scratch, right_at| {
+                rows.left_at = &at[part];
+                combine(&Rows {
+                    right: scratch,
+                    right_at,
+                    ..rows
+                });
+            });
+        }
+    }
+
+    /// Notes that rows get one more update each; gives the places in `slots` of those that get their
+    /// first one and are to be started.
+    fn touch<'l>(&mut self, slots: &[usize], room: &'l mut Lane<usize>) -> &'l [usize] {
+        match &mut self.touch {
+            Touch::All => &[],
+            Touch::Marks(touched) if touched.is_full() => &[],
+            Touch::Marks(touched) => {
+                let places = room.fill_with(0, slots.len());
+                let count = touched.touch(slots.iter().copied(), 0.., places);
+                &places[..count]
+            }
+            Touch::Counts(counts) => {
+                let counts = &mut **counts;
+                if self.begin == Begin::Everywhere {
+                    slots.iter().for_each(|&slot| counts[slot] += 1);
+                    return &[];
+                }
+                let places = room.fill_with(0, slots.len());
+                let mut count = 0;
+                for (place, &slot) in slots.iter().enumerate() {
+                    places[count] = place;
+                    count += usize::from(counts[slot] == 0);
+                    counts[slot] += 1;
+                }
+                &places[..count]
+            }
+        }
+    }
+
+    /// Sets rows to what they start from: those at `at`, where the destination's are at `dst`.
+    fn start(&mut self, walk: &Walk<'_>, at: &[isize], dst: &[isize]) {
+        #[repr(align(16))]
+        struct Aligned(Bits);
+        let value = Aligned(self.identity);
+        let left = self.cells.as_mut_ptr();
+        // SAFETY: `at` are rows of the table, `dst`, if it is read, offsets of the walk; a single
+        // accumulator, aligned to 16 and with steps of 0, is the right side of `fill`.
+        unsafe {
+            if self.begin != Begin::Destination {
+                (self.fill)(&Rows {
+                    left,
+                    left_at: at,
+                    right: value.0.as_ptr(),
+                    right_at: At::Steps(0, 0),
+                    window: &self.fill_window,
+                    ahead: Ahead::NONE,
+                });
+            } else {
+                (self.load)(&Rows {
+                    left,
+                    left_at: at,
+                    right: walk.dst(),
+                    right_at: At::Each(dst),
+                    window: &self.load_window,
+                    ahead: Ahead::NONE,
+                });
+            }
+        }
+    }
+
+    /// Writes the touched rows to the destination, divided by their counts for a mean.
+    ///
+    /// `id(slot)` is the number of the destination's row that a slot stands for; rows whose number
+    /// is not one of the walk's are left out.
+    pub fn finish(&mut self, walk: &Walk<'_>, mean: Option<Mean>, id: impl Fn(usize) -> usize) {
+        let most = self.slots.min(ROWS);
+        let (mut at, mut dst, mut counts) = (Lane::new(), Lane::new(), Lane::new());
+        let at = at.fill_with(0isize, most);
+        let dst = dst.fill_with(0isize, most);
+        let counts = counts.fill_with(0u64, most);
+        let mut filled = 0;
+        for slot in 0..self.slots {
+            let count = match &mut self.touch {
+                Touch::All => 1,
+                Touch::Marks(touched) => u64::from(touched.is_touched(slot)),
+                Touch::Counts(counts) => counts[slot],
+            };
+            if count > 0
+                && let Some(place) = walk.place(id(slot))
+            {
+                at[filled] = (slot * self.row_bytes).cast_signed();
+                dst[filled] = place;
+                counts[filled] = count;
+                filled += 1;
+            }
+            if filled == ROWS || (slot + 1 == self.slots && filled > 0) {
+                let rows = Rows {
+                    left: walk.dst(),
+                    left_at: &dst[..filled],
+                    right: self.cells.as_ptr(),
+                    right_at: At::Each(&at[..filled]),
+                    window: &self.finish_window,
+                    ahead: Ahead::NONE,
+                };
+                let counts = mean.map(|mean| (mean, &counts[..filled]));
+                // SAFETY: `place` gives offsets whose whole window lies in the destination, `at`
+                // are rows of the table; the two do not overlap, as the table is private.
+                unsafe { (self.finish)(&rows, counts) };
+                filled = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Cells that say of themselves that no update has reached them.
+//!
+//! Where updates alone count (`include_self=False`), a sum has to know whether it is a cell's first one.
+//! Cells of a new tensor can tell, by what they start from.
+
+use crate::copy::strided::{packed, stretches, whole};
+use crate::ops::identity::Bits;
+use crate::ops::sentinel::Unset;
+use crate::runtime::threads::{Team, available};
+use crate::tensor::{DType, DynTensor, DynView, DynViewMut};
+use crate::update::dispatch::copy_loop;
+use crate::update::row_pairs::{Rows, each};
+use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Elements between two looks at what was found.
+const LOOK: usize = 4096;
+
+/// Whether one of the first elements, at most so many, is -0.0; a view with gaps may have one.
+///
+/// # Panics
+/// If the type has no unset value.
+pub fn may_be_negative_zero(view: &DynView<'_>, most: usize) -> bool {
+    let len = view.len().min(most);
+    // SAFETY: a view without gaps has so many elements of its type.
+    !view.layout().is_contiguous() || unsafe { any_negative_zero(view.as_ptr(), len, view.dtype()) }
+}
+
+/// # Safety
+/// So many elements of this type must be valid for reading, and aligned.
+///
+/// # Panics
+/// If the type has no unset value.
+pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType) -> bool {
+    fn any<B: Word>(elements: &[B], value: B) -> bool {
+        // Without a way out between two looks it vectorises.
+        let found = |some: &[B]| {
+            some.iter()
+                .fold(false, |found, &one| found | (one == value))
+        };
+        elements.chunks(LOOK).any(found)
+    }
+    let value = Unset::NegativeZero
+        .value(dtype)
+        .expect("the type has a -0.0");
+    if count == 0 {
+        return false;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::F32 => any(
+                std::slice::from_raw_parts(at.cast(), count),
+                u32::of(&value),
+            ),
+            _ => any(
+                std::slice::from_raw_parts(at.cast(), count),
+                u64::of(&value),
+            ),
+        }
+    }
+}
+
+/// Gives the cells of a tensor that are unset what `from` holds there; says whether there were any. Those
+/// of each run of `width` are known to be either all set or all unset.
+///
+/// # Panics
+/// If shapes or types differ, or the type has no unset value.
+pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset) -> bool {
+    assert!(to.shape() == from.shape() && to.dtype() == from.dtype());
+    let window = packed(&whole(from.layout()), from.dtype().size());
+    let left = to.view_mut().as_mut_ptr();
+    let pairs = Pairs::new(left, from.as_ptr(), window, from.dtype(), unset);
+    // SAFETY: the tensor is borrowed mutably, and the view has as many elements of the same type.
+    unsafe {
+        match to.dtype() {
+            DType::F32 => pairs.share(from.len(), |some| some.adopt::<u32>(width)),
+            _ => pairs.share(from.len(), |some| some.adopt::<u64>(width)),
+        }
+    }
+}
+
+/// Gives the cells of `to` what a tensor of sums holds there, but for those that are unset.
+///
+/// # Panics
+/// If shapes or types differ, or the type has no unset value.
+pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
+    assert!(to.shape() == sums.shape() && to.dtype() == sums.dtype());
+    let window = packed(&whole(to.layout()), to.dtype().size());
+    let window = window.into_iter().map(Dim::swapped).collect();
+    let right = sums.as_bytes().as_ptr();
+    let pairs = Pairs::new(to.as_mut_ptr(), right, window, to.dtype(), unset);
+    // SAFETY: the view is borrowed mutably, and the tensor has as many elements of the same type.
+    unsafe {
+        match to.dtype() {
+            DType::F32 => pairs.share(to.len(), |some| some.take::<u32>()),
+            _ => pairs.share(to.len(), |some| some.take::<u64>()),
+        };
+    }
+}
+
+/// [`adopt`] for `len` cells on the left and as many on the right, without gaps.
+///
+/// # Safety
+/// They must be valid for writing and for reading, aligned for their type, and apart.
+pub(crate) unsafe fn adopt_stretch(
+    (left, right): (*mut u8, *const u8),
+    len: usize,
+    dtype: DType,
+    unset: Unset,
+) -> bool {
+    let window = packed(&[(len, dtype.size().cast_signed())], dtype.size());
+    let pairs = Pairs::new(left, right, window, dtype, unset);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match dtype {
+            DType::F32 => pairs.adopt::<u32>(1),
+            _ => pairs.adopt::<u64>(1),
+        }
+    }
+}
+
+/// Bytes that are worth a thread.
+const STRETCH: usize = 4 << 20;
+
+/// Cells and what may replace them.
+struct Pairs {
+    left: *mut u8,
+    right: *const u8,
+    window: Dims,
+    dtype: DType,
+    unset: Bits,
+}
+
+// SAFETY: what is shared out is the only one that writes to its cells, and nobody writes what it reads.
+unsafe impl Send for Pairs {}
+
+impl Pairs {
+    fn new(left: *mut u8, right: *const u8, window: Dims, dtype: DType, unset: Unset) -> Self {
+        let unset = unset.value(dtype).expect("the type has an unset value");
+        Self {
+            left,
+            right,
+            window,
+            dtype,
+            unset,
+        }
+    }
+
+    /// Does `work` with all of the `len` pairs, on as many threads as a run may have; true if one of them
+    /// says so.
+    fn share(self, len: usize, work: impl Fn(&Self) -> bool + Sync) -> bool {
+        if len == 0 {
+            return false;
+        }
+        let threads = available().min(len * self.dtype.size() / STRETCH).max(1);
+        let Some(team) = Team::new(threads).filter(|_| threads > 1) else {
+            return work(&self);
+        };
+        let found = AtomicBool::new(false);
+        let work = |some: Self| found.store(work(&some) | found.load(Relaxed), Relaxed);
+        let pieces = stretches(&self.window, threads).map(|(window, left, right)| Self {
+            left: self.left.wrapping_offset(left),
+            right: self.right.wrapping_offset(right),
+            window,
+            ..self
+        });
+        team.share(pieces, work, work);
+        found.into_inner()
+    }
+
+    fn rows<'r>(&'r self, window: &'r [Dim]) -> Rows<'r> {
+        Rows {
+            left: self.left,
+            left_at: &[0],
+            right: self.right,
+            right_at: At::Steps(0, 0),
+            window,
+            ahead: Ahead::NONE,
+        }
+    }
+
+    /// Both sides, if neither has gaps between elements of this type.
+    fn slices<B: Word>(&self) -> Option<(*mut [B], *const [B])> {
+        let size = size_of::<B>().cast_signed();
+        match self.window[..] {
+            [dim] if (dim.left, dim.right) == (size, size) => Some((
+                std::ptr::slice_from_raw_parts_mut(self.left.cast(), dim.len),
+                std::ptr::slice_from_raw_parts(self.right.cast(), dim.len),
+            )),
+            _ => None,
+        }
+    }
+
+    /// # Safety
+    /// The window must cover valid elements of type `B` on both sides, which do not overlap.
+    unsafe fn adopt<B: Word>(&self, width: usize) -> bool {
+        let unset = B::of(&self.unset);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.slices::<B>() {
+                Some((cells, _)) if width > 1 && cells.len() % width == 0 => {
+                    self.adopt_runs::<B>(width)
+                }
+                Some((cells, values)) => {
+                    let (cells, values) = (&mut *cells, &*values);
+                    vectorized!(|_isa| replace(cells, values, unset))
+                }
+                None => {
+                    let found = Cell::new(false);
+                    each::<B, B, B>(&self.rows(&self.window), |_, cell, value| {
+                        if *cell == unset {
+                            *cell = value;
+                            found.set(true);
+                        }
+                    });
+                    found.get()
+                }
+            }
+        }
+    }
+
+    /// Likewise of runs of `width`, without gaps, whose first cell speaks for all of them.
+    ///
+    /// # Safety
+    /// As for [`adopt`](Self::adopt), and the window must be one axis without gaps.
+    unsafe fn adopt_runs<B: Word>(&self, width: usize) -> bool {
+        /// Runs whose offsets are written down together.
+        const RUNS: usize = 256;
+        let unset = B::of(&self.unset);
+        let run = Dim {
+            len: width,
+            ..self.window[0]
+        };
+        let run = [run];
+        let runs = self.window[0].len / width;
+        let bytes = (width * size_of::<B>()).cast_signed();
+        let (mut places, mut found) = ([0; RUNS], false);
+        for from in (0..runs).step_by(RUNS) {
+            let mut count = 0;
+            for k in from..runs.min(from + RUNS) {
+                let at = k.cast_signed() * bytes;
+                places[count] = at;
+                // SAFETY: the caller's promise; the run is one of the window's.
+                count += usize::from(unsafe { self.left.offset(at).cast::<B>().read() } == unset);
+            }
+            found |= count > 0;
+            // SAFETY: as above, for runs as a whole.
+            unsafe {
+                copy_loop(self.dtype)(&Rows {
+                    left_at: &places[..count],
+                    right_at: At::Each(&places[..count]),
+                    ..self.rows(&run)
+                });
+            }
+        }
+        found
+    }
+
+    /// # Safety
+    /// As for [`adopt`](Self::adopt).
+    unsafe fn take<B: Word>(&self) -> bool {
+        let unset = B::of(&self.unset);
+        // SAFETY: the caller's promise.
+        unsafe {
+            each::<B, B, B>(
+                &self.rows(&self.window),
+                #[inline(always)]
+                |_, cell, value| *cell = if value == unset { *cell } else { value },
+            );
+        }
+        false
+    }
+}
+
+/// Replaces the cells that are unset; says whether there are any.
+#[inline(always)]
+fn replace<B: Word>(cells: &mut [B], values: &[B], unset: B) -> bool {
+    let mut found = false;
+    for (cell, &value) in cells.iter_mut().zip(values) {
+        found |= *cell == unset;
+        // A choice instead of a branch: it vectorises.
+        *cell = if *cell == unset { value } else { *cell };
+    }
+    found
+}
+
+/// The bits of an element that has an unset value.
+pub(crate) trait Word: Copy + PartialEq + 'static {
+    fn of(bits: &Bits) -> Self;
+}
+
+impl Word for u32 {
+    fn of(bits: &Bits) -> Self {
+        Self::from_ne_bytes(*bits.first_chunk().expect("there are 16 bytes"))
+    }
+}
+
+impl Word for u64 {
+    fn of(bits: &Bits) -> Self {
+        Self::from_ne_bytes(*bits.first_chunk().expect("there are 16 bytes"))
+    }
+}

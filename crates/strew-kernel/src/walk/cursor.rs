@@ -1,0 +1,545 @@
+//! Where every update goes: blocks of checked offsets, and the cursor that fills them.
+//!
+//! A block is filled by reading index values into private memory, checking each against its limit, and
+//! adding it up: the value that was checked is the value that is used, even if the index changes
+//! meanwhile. That offsets of such values stay inside the memory is what the walk has proven.
+
+use crate::walk::decode::{Scale, Stretch};
+use crate::walk::filter::Wanted;
+use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
+use crate::walk::line::{Line, Lines};
+use crate::walk::offsets::{Ahead, At};
+use crate::walk::stack_buf::Lane;
+use crate::walk::{ROWS, Walk, line};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Rows that are looked at for one block, at most, where most are left out.
+const TAKEN: usize = 16 * ROWS;
+
+/// Shorter lines cost more to begin than blocks of several.
+const SHORTEST_LINE: usize = 64;
+
+/// A destination that reaches over no more bytes is held by a cache near the core.
+const NEAR: isize = 256 << 10;
+
+/// Offsets of up to [`ROWS`] rows, each checked.
+pub struct Block {
+    len: usize,
+    /// Whether the rows' numbers and positions are wanted.
+    numbers: bool,
+    dst: Lane<isize>,
+    src: Lane<isize>,
+    /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
+    even: Option<(isize, isize)>,
+    /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
+    aux: Lane<isize>,
+    position: Lane<isize>,
+    /// Index values, and which of them are kept: room to work in.
+    values: Lane<i64>,
+    kept: Lane<i64>,
+    /// What the next block will read.
+    ahead: Ahead,
+}
+
+impl Block {
+    /// Without room for a row: a block is too large to be moved, so it gets that where it is.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self {
+            len: 0,
+            numbers: false,
+            dst: Lane::new(),
+            src: Lane::new(),
+            even: None,
+            aux: Lane::new(),
+            position: Lane::new(),
+            values: Lane::new(),
+            kept: Lane::new(),
+            ahead: Ahead::NONE,
+        }
+    }
+
+    /// Makes room for the rows that a cursor gives at a time.
+    pub fn make_room(&mut self, cursor: &Cursor<'_, '_>) {
+        let walk = cursor.walk;
+        let rows = walk.block_rows.min(walk.count());
+        let numbers = if cursor.numbers { rows } else { 0 };
+        self.numbers = cursor.numbers;
+        // Along a single axis every block is one run, evenly spaced unless rows are left out.
+        let even = walk.rows.len() <= 1 && !walk.drops;
+        self.dst.fill_with(0, rows);
+        self.src.fill_with(0, if even { 0 } else { rows });
+        self.aux.fill_with(0, numbers);
+        self.position.fill_with(0, numbers);
+        self.values.fill_with(0, rows);
+        self.kept.fill_with(0, if walk.drops { rows } else { 0 });
+    }
+
+    pub(crate) fn ahead(&self) -> Ahead {
+        self.ahead
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn dst(&self) -> &[isize] {
+        &self.dst[..self.len]
+    }
+
+    pub(crate) fn src(&self) -> At<'_> {
+        match self.even {
+            Some((first, step)) => At::Steps(first, step),
+            None => At::Each(&self.src[..self.len]),
+        }
+    }
+
+    /// Row numbers of the destination, or byte offsets in an arg output.
+    pub fn aux(&self) -> &[isize] {
+        &self.aux[..self.len]
+    }
+
+    pub(crate) fn position(&self) -> &[isize] {
+        &self.position[..self.len]
+    }
+}
+
+/// Where index values come from. All of it is about a run of rows that begins at coordinate `at` and
+/// goes along the last axis.
+pub trait Read {
+    /// Reads the values of a term.
+    fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
+
+    /// Makes values that must be below `limit` offsets. False if nothing was done, because these
+    /// values are not used as they are.
+    fn offsets(
+        &self,
+        term: usize,
+        at: &[usize],
+        limit: usize,
+        scale: Scale,
+        to: &mut [isize],
+    ) -> Result<bool, OutOfBounds>;
+
+    /// Reads the values that are wanted, and their places in the run; returns how many.
+    fn sift(
+        &self,
+        term: usize,
+        at: &[usize],
+        wanted: Wanted,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Result<usize, OutOfBounds>;
+
+    /// Where a term's first value is, and how far away the next one.
+    fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
+
+    /// So many values of a term, where they are.
+    fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
+
+    /// Whether a term's values are used as they are, and what is not below the limit is an error.
+    fn is_plain(&self, term: usize) -> bool;
+}
+
+/// A place in a walk: gives its rows block by block, in order.
+#[derive(Clone)]
+pub struct Cursor<'w, 'a> {
+    walk: &'w Walk<'a>,
+    at: SmallVec<[usize; 4]>,
+    left: usize,
+    /// Whether the rows' numbers and positions are wanted.
+    numbers: bool,
+}
+
+impl<'w, 'a> Cursor<'w, 'a> {
+    pub fn new(walk: &'w Walk<'a>) -> Self {
+        Self {
+            walk,
+            at: SmallVec::from_elem(0, walk.rows.len()),
+            left: walk.count(),
+            numbers: walk.numbers,
+        }
+    }
+
+    /// From the next block on, nobody asks for the rows' numbers and positions any more.
+    pub fn forget_numbers(&mut self) {
+        self.numbers = false;
+    }
+
+    /// Fills `block` with the next rows and returns how many were taken (0: the walk is over).
+    /// Rows that a term leaves out are not in the block.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if a value is not below its limit and its term does not drop.
+    pub fn next(&mut self, block: &mut Block, index: &impl Read) -> Result<usize, OutOfBounds> {
+        let walk = self.walk;
+        let (mut filled, mut taken) = (0, 0);
+        while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
+            let (inner, along) = self.along();
+            let room = walk.block_rows - filled;
+            if walk.drops && room < walk.block_rows / 4 {
+                // It would fill by ever shorter runs.
+                break;
+            }
+            let run = (inner.len - along).min(room);
+            let base = self.base();
+            // A block that is one run needs no list of source offsets.
+            let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
+            block.even = alone.then_some((base.src, inner.step.src));
+            let rows = filled..filled + run;
+            let kept = match walk.terms {
+                [term, others @ ..] if walk.drops && others.iter().all(Term::is_whole) => {
+                    self.take_some(block, rows, (base, inner.step), (term, others), index)?
+                }
+                terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
+            };
+            filled += kept;
+            taken += run;
+            self.advance(run);
+        }
+        block.len = filled;
+        block.ahead = self.ahead(index, taken / filled.max(1));
+        Ok(taken)
+    }
+
+    /// The last axis of the rows, and where on it the next row is.
+    fn along(&self) -> (Axis, usize) {
+        match (self.walk.rows.last(), self.at.last()) {
+            (Some(&axis), Some(&at)) => (axis, at),
+            _ => (
+                Axis {
+                    len: 1,
+                    step: Step::default(),
+                },
+                0,
+            ),
+        }
+    }
+
+    /// Where the next row is, but for its index values.
+    fn base(&self) -> Step {
+        let mut base = self.walk.start;
+        for (axis, &at) in self.walk.rows.iter().zip(&self.at) {
+            let n = at.cast_signed();
+            base.dst += n * axis.step.dst;
+            base.src += n * axis.step.src;
+            base.aux += n * axis.step.aux;
+            base.position += n * axis.step.position;
+        }
+        base
+    }
+
+    /// What the rows from here on will read, if one of so many is kept.
+    fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
+        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
+        let values = |term: usize| {
+            let (at, stride) = index.place(term, &self.at);
+            (at, step(stride))
+        };
+        let terms = self.walk.terms.len();
+        let first = (terms > 0).then(|| values(0));
+        let src = self.walk.src.wrapping_offset(self.base().src);
+        let (low, high) = self.walk.dst_layout().extent();
+        Ahead {
+            streams: [
+                first.unwrap_or((std::ptr::null(), 0)),
+                (src, step(self.along().0.step.src)),
+            ],
+            second: (terms > 1).then(|| values(1)),
+            near: high.wrapping_sub(low) <= NEAR,
+        }
+    }
+
+    /// Offsets of a run of rows; returns how many of them are kept.
+    fn take_all(
+        &self,
+        block: &mut Block,
+        rows: Range<usize>,
+        (base, step): (Step, Step),
+        terms: &[Term],
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let (numbers, drops) = (block.numbers, self.walk.drops);
+        if block.even.is_none() {
+            ramp(&mut block.src[rows.clone()], base.src, step.src);
+        }
+        if numbers {
+            ramp(&mut block.aux[rows.clone()], base.aux, step.aux);
+            let position = &mut block.position[rows.clone()];
+            ramp(position, base.position, step.position);
+        }
+        let dst = &mut block.dst[rows.clone()];
+        if terms.is_empty() {
+            ramp(dst, base.dst, step.dst);
+        }
+        let mut keep = Lane::new();
+        let keep = keep.fill_with(true, if drops { rows.len() } else { 0 });
+        for (number, term) in terms.iter().enumerate() {
+            // The first term writes the destination's offsets, the others add to them.
+            let scale = Scale {
+                base: base.dst,
+                step: step.dst,
+                factor: term.dst,
+                add: number > 0,
+            };
+            let plain = !numbers && !drops;
+            if plain && index.offsets(number, &self.at, term.limit, scale, dst)? {
+                continue;
+            }
+            let values = &mut block.values[..rows.len()];
+            index.read(number, &self.at, values)?;
+            if drops && !mark(values, keep, term) {
+                return Err(OutOfBounds);
+            }
+            if !scale.values(values, term.limit, dst) {
+                return Err(OutOfBounds);
+            }
+            if numbers {
+                let aux = &mut block.aux[rows.clone()];
+                Scale {
+                    factor: term.aux,
+                    add: true,
+                    ..scale
+                }
+                .values(values, term.limit, aux);
+            }
+        }
+        Ok(match drops {
+            true => compact(block, rows, keep, numbers),
+            false => rows.len(),
+        })
+    }
+
+    /// Offsets of those rows of a run that its first term keeps, and no other leaves out; returns how many.
+    fn take_some(
+        &self,
+        block: &mut Block,
+        rows: Range<usize>,
+        (base, step): (Step, Step),
+        (term, others): (&Term, &[Term]),
+        index: &impl Read,
+    ) -> Result<usize, OutOfBounds> {
+        let run = rows.len();
+        let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
+        let count = index.sift(0, &self.at, term.wanted(), values, kept)?;
+        let (values, kept) = (&values[..count], &kept[..count]);
+        let rows = rows.start..rows.start + count;
+        // A value is counted from where the destination begins, and a place is below the run's end.
+        let (here, places) = (term.len.max(1), ROWS);
+        let offsets = |to: &mut [isize], base, factor, step| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(values, here, to);
+            if step != 0 {
+                let add = Scale {
+                    factor: step,
+                    add: true,
+                    ..scale
+                };
+                add.values(kept, places, to);
+            }
+        };
+        offsets(&mut block.dst[rows.clone()], base.dst, term.dst, step.dst);
+        if block.numbers {
+            offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
+        }
+        let ramps = |to: &mut [isize], base, factor| {
+            let scale = Scale {
+                base,
+                step: 0,
+                factor,
+                add: false,
+            };
+            scale.values(kept, places, to);
+        };
+        ramps(&mut block.src[rows.clone()], base.src, step.src);
+        if block.numbers {
+            ramps(
+                &mut block.position[rows.clone()],
+                base.position,
+                step.position,
+            );
+        }
+        for (number, other) in others.iter().enumerate() {
+            let values = &mut block.values[..run];
+            // Those of rows that somebody else keeps are looked at by that one.
+            index.read(number + 1, &self.at, values)?;
+            let mut outside = false;
+            let mut pick = |to: &mut [isize], factor: isize| {
+                for (to, &place) in to.iter_mut().zip(kept) {
+                    let value = values[place as usize];
+                    outside |= value.cast_unsigned() >= other.limit as u64;
+                    *to = to.wrapping_add((value as isize).wrapping_mul(factor));
+                }
+            };
+            pick(&mut block.dst[rows.clone()], other.dst);
+            if block.numbers {
+                pick(&mut block.aux[rows.clone()], other.aux);
+            }
+            if outside {
+                return Err(OutOfBounds);
+            }
+        }
+        Ok(count)
+    }
+
+    /// The next rows as lines, at most so many rows, with their index values;
+    /// `None` if the walk is over.
+    ///
+    /// # Errors
+    /// [`OutOfBounds`] if the index values do not lie in the index, or the rows are no
+    /// [lines](Self::has_lines).
+    pub(crate) fn lines<'l>(
+        &mut self,
+        index: &'l impl Read,
+        most: usize,
+    ) -> Result<Option<Lines<'l>>, OutOfBounds> {
+        let walk = self.walk;
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let [term] = walk.terms else {
+            return Err(OutOfBounds);
+        };
+        let (inner, along) = self.along();
+        let count = (inner.len - along).min(most);
+        // Whole lines go on along the next axis that has more than one.
+        let inner_axis = walk.rows.len().saturating_sub(1);
+        let outer = walk.rows[..inner_axis].iter().rposition(|a| a.len > 1);
+        let outer = outer.filter(|_| count == inner.len);
+        let (left, turn, next) = match outer {
+            Some(k) => {
+                let axis = &walk.rows[k];
+                (axis.len - self.at[k], axis.len, axis.step)
+            }
+            None => (1, 1, Step::default()),
+        };
+        let lines = left.min(most / count).max(1);
+
+        let base = self.base();
+        let stretch = index.stretch(0, &self.at, count);
+        let first = stretch.index.stretch(stretch.at, stretch.stride, count);
+        let mut next_index = 0;
+        if let (Some(k), true) = (outer, lines > 1) {
+            self.at[k] += 1;
+            next_index = index.stretch(0, &self.at, count).at - stretch.at;
+            self.at[k] += lines - 2;
+        }
+        // Those between the first and the last one lie between these.
+        let last = index.stretch(0, &self.at, count);
+        let last = last.index.stretch(last.at, last.stride, count);
+        let narrow = line::narrow(stretch.index.dtype());
+        self.left -= (lines - 1) * count;
+        self.advance(count);
+        let (Some(first), Some(_), Some(narrow)) = (first, last, narrow) else {
+            return Err(OutOfBounds);
+        };
+        let first = Line {
+            dst: walk.dst().wrapping_offset(base.dst),
+            src: walk.src().wrapping_offset(base.src),
+            step: inner.step,
+            term: *term,
+            count,
+            width: walk.width(),
+            stretch,
+            index: first,
+            narrow,
+            ahead: Ahead::NONE,
+            memory: PhantomData,
+        };
+        Ok(Some(Lines {
+            first,
+            count: lines,
+            left,
+            turn,
+            next: [next.dst, next.src, next_index],
+        }))
+    }
+
+    /// Whether the rows are lines: they have one index that is used as it is.
+    pub(crate) fn has_lines(&self, index: &impl Read) -> bool {
+        !self.numbers && self.is_of_lines(index)
+    }
+
+    /// Whether the rows are single elements and make one such line, in which an index value is the number of its row.
+    pub(crate) fn has_numbered_line(&self, index: &impl Read) -> bool {
+        let walk = self.walk;
+        let ([term], [_] | []) = (walk.terms, walk.rows) else {
+            return false;
+        };
+        let (start, step) = (walk.start, self.along().0.step);
+        let pointed = (start.aux, step.aux, step.dst, term.aux) == (0, 0, 0, 1);
+        let plain = self.numbers && term.is_whole() && walk.width() == 1;
+        plain && pointed && self.is_of_lines(index)
+    }
+
+    /// Whether the rows are lines, but for numbers that somebody may want.
+    fn is_of_lines(&self, index: &impl Read) -> bool {
+        let walk = self.walk;
+        let single = walk.terms.len() == 1;
+        let inner = self.along().0.len;
+        let long = inner >= SHORTEST_LINE || inner == walk.count();
+        let kept = walk.terms.iter().all(line::keeps);
+        let plain = single && long && kept && index.is_plain(0);
+        plain && line::fits(&index.stretch(0, &self.at, 1))
+    }
+
+    /// Moves on by `run` rows along the last axis, which end within it.
+    fn advance(&mut self, run: usize) {
+        self.left -= run;
+        let mut carry = run;
+        for (axis, at) in self.walk.rows.iter().zip(&mut self.at).rev() {
+            *at += carry;
+            if *at < axis.len {
+                return;
+            }
+            *at = 0;
+            carry = 1;
+        }
+    }
+}
+
+fn ramp(to: &mut [isize], base: isize, step: isize) {
+    let mut value = base;
+    for slot in to {
+        *slot = value;
+        value = value.wrapping_add(step);
+    }
+}
+
+/// Notes which values of a term leave their row out, and makes the others count from where the
+/// destination begins. False if one is out of bounds and no row to leave out.
+fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
+    let (limit, from, len) = (term.limit as i64, term.from as i64, term.len as i64);
+    let mut outside = false;
+    for (value, keep) in values.iter_mut().zip(keep) {
+        let inside = (0..limit).contains(value);
+        outside |= !inside;
+        let here = *value - from;
+        let mine = inside && (0..len).contains(&here);
+        *value = if mine { here } else { 0 };
+        *keep &= mine;
+    }
+    term.drop || !outside
+}
+
+/// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
+fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool], numbers: bool) -> usize {
+    let mut to = rows.start;
+    for (from, &keep) in rows.clone().zip(keep) {
+        block.dst[to] = block.dst[from];
+        block.src[to] = block.src[from];
+        if numbers {
+            block.aux[to] = block.aux[from];
+            block.position[to] = block.position[from];
+        }
+        to += usize::from(keep);
+    }
+    to - rows.start
+}

@@ -1,0 +1,98 @@
+//! AVX2 packs no lanes, but permutes them as a list says, and there are few ways to choose among eight.
+
+use crate::walk::filter::{Beside, Wanted};
+use std::arch::x86_64::{
+    _mm_loadl_epi64, _mm256_add_epi32, _mm256_castps_si256, _mm256_castsi256_ps,
+    _mm256_cmpeq_epi32, _mm256_cvtepu8_epi32, _mm256_loadu_si256, _mm256_max_epu32,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_permute4x64_epi64, _mm256_permutevar8x32_epi32,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_ps,
+    _mm256_storeu_si256, _mm256_sub_epi32, _mm256_testz_si256,
+};
+
+const LANES: usize = 8;
+
+/// Of each choice, a bit for a lane that is chosen: the chosen lanes in their order, and then lanes that do not matter.
+static CHOSEN: [[u8; LANES]; 1 << LANES] = {
+    let mut lists = [[0; LANES]; 1 << LANES];
+    let mut choice = 0;
+    while choice < lists.len() {
+        let (mut lane, mut to) = (0, 0);
+        while lane < LANES {
+            if choice >> lane & 1 == 1 {
+                lists[choice][to] = lane as u8;
+                to += 1;
+            }
+            lane += 1;
+        }
+        choice += 1;
+    }
+    lists
+};
+
+/// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`. With
+/// each comes its element if `ELEMENTS`, else its place. `None` if one is out of bounds.
+///
+/// # Safety
+/// The machine has AVX2 and POPCNT, so many values can be read, and elements if there are, and 32 bits hold
+/// those that are wanted.
+#[target_feature(enable = "avx2,popcnt")]
+pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
+    from: *const u8,
+    wanted: Wanted,
+    beside: Beside,
+    values: &mut [u32],
+    besides: &mut [u32],
+) -> Option<usize> {
+    let besides = &mut besides[..values.len()];
+    let elements = match beside {
+        Beside::Elements(first) if ELEMENTS => first,
+        _ => from,
+    };
+    let lanes = |value: usize| _mm256_set1_epi32(value as i32);
+    let (first, len) = (lanes(wanted.from), lanes(wanted.len));
+    // The highest of the low halves, and all bits of the high ones.
+    let (mut highest, mut bits) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    let mut to = 0;
+    let whole = values.len() / LANES * LANES;
+    for at in (0..whole).step_by(LANES) {
+        // SAFETY: eight elements from `at` on can be read, and written in both slices: no more are kept than were read, so
+        // `to` is at most `at`. A list has as many bytes as are loaded of it.
+        unsafe {
+            let value = if NARROW {
+                _mm256_loadu_si256(from.add(at * 4).cast())
+            } else {
+                let low = _mm256_loadu_si256(from.add(at * 8).cast());
+                let high = _mm256_loadu_si256(from.add(at * 8 + 32).cast());
+                bits = _mm256_or_si256(bits, _mm256_or_si256(low, high));
+                // The low halves: two of `low`, two of `high`, and so on; then in their order.
+                let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+                let halves = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(halves)
+            };
+            highest = _mm256_max_epu32(highest, value);
+            let here = _mm256_sub_epi32(value, first);
+            let others = _mm256_cmpeq_epi32(_mm256_max_epu32(here, len), here);
+            let others = _mm256_movemask_ps(_mm256_castsi256_ps(others));
+            let keep = (others ^ 0xff) as usize;
+            let chosen = _mm256_cvtepu8_epi32(_mm_loadl_epi64(CHOSEN[keep].as_ptr().cast()));
+            let packed = _mm256_permutevar8x32_epi32(here, chosen);
+            _mm256_storeu_si256(values.as_mut_ptr().add(to).cast(), packed);
+            let packed = match ELEMENTS {
+                true => {
+                    let elements = _mm256_loadu_si256(elements.add(at * 4).cast());
+                    _mm256_permutevar8x32_epi32(elements, chosen)
+                }
+                false => _mm256_add_epi32(chosen, lanes(at)),
+            };
+            _mm256_storeu_si256(besides.as_mut_ptr().add(to).cast(), packed);
+            to += keep.count_ones() as usize;
+        }
+    }
+    let limit = lanes(wanted.limit);
+    let beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(highest, limit), highest);
+    let high = _mm256_testz_si256(bits, _mm256_set1_epi64x(-1 << 32)) == 0;
+    let inside = whole == 0 || _mm256_testz_si256(beyond, beyond) == 1 && !high;
+    // SAFETY: the caller's promise.
+    let to = unsafe { wanted.narrow_rest::<NARROW>((from, beside), whole, to, values, besides) };
+    to.filter(|_| inside)
+}

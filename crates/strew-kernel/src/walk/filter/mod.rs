@@ -1,0 +1,403 @@
+//! Picking out of many index values those that are wanted, without a branch that depends on them.
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+
+use crate::tensor::DType;
+use crate::walk::decode::Stretch;
+
+/// Which values are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// What is not below this is out of bounds.
+    pub limit: usize,
+    /// The first value that is wanted,
+    pub from: usize,
+    /// and how many are.
+    pub len: usize,
+    /// What is out of bounds is not wanted, instead of being an error.
+    pub drop: bool,
+}
+
+/// What is moved to the front with a value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beside {
+    /// Its place among those that are looked at.
+    Places,
+    /// The element at its place, of 32 bits, of those that begin here.
+    Elements(*const u8),
+}
+
+impl Beside {
+    /// # Safety
+    /// There is such an element.
+    #[inline(always)]
+    unsafe fn at(self, place: usize) -> u32 {
+        match self {
+            Self::Places => place as u32,
+            // SAFETY: the caller's promise.
+            Self::Elements(first) => unsafe { first.cast::<u32>().add(place).read_unaligned() },
+        }
+    }
+}
+
+impl Wanted {
+    /// Moves the values that are wanted to the front, counted from the first one wanted, and their
+    /// places into `places`. Returns how many they are; `None` if a value is out of bounds and may
+    /// not be.
+    ///
+    /// # Panics
+    /// If `places` is shorter than `values`.
+    pub fn among(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if packs() {
+            // SAFETY: the machine can; what is read is a slice, and no longer than the others.
+            return unsafe { avx512::sift::<false>(None, self, values, places) };
+        }
+        self.scalar(0, 0, values, places)
+    }
+
+    /// Likewise, with values that are still where they are; `None` also if that is outside the index.
+    ///
+    /// # Panics
+    /// As [`among`](Self::among), and if there is no room in `values`.
+    pub fn of(
+        self,
+        from: Stretch<'_, '_>,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Option<usize> {
+        let values = &mut values[..from.count];
+        #[cfg(target_arch = "x86_64")]
+        if let Some((first, narrow)) = side_by_side(from).filter(|_| packs()) {
+            let sift = match narrow {
+                true => avx512::sift::<true> as avx512::Sift,
+                false => avx512::sift::<false>,
+            };
+            // SAFETY: the machine can; so many values of this size can be read.
+            return unsafe { sift(Some(first), self, values, places) };
+        }
+        if !from.index.read_integers(from.at, from.stride, values) {
+            return None;
+        }
+        self.among(values, places)
+    }
+
+    /// Whether 32 bits hold every value that may be wanted, whatever their sign.
+    pub(crate) fn is_narrow(&self) -> bool {
+        i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
+    }
+
+    /// What [`of`](Self::of) moves to the front, in 32 bits, and what is [beside](Beside) it; `None` if a value is out of bounds, or
+    /// outside the index.
+    ///
+    /// # Safety
+    /// There are as many elements as index values, if they are wanted.
+    ///
+    /// # Panics
+    /// If values may be wanted that [are not](Self::is_narrow) narrow, or dropped; if either slice is shorter than the stretch.
+    pub(crate) unsafe fn narrow(
+        self,
+        from: Stretch<'_, '_>,
+        beside: Beside,
+        values: &mut [u32],
+        besides: &mut [u32],
+    ) -> Option<usize> {
+        assert!(self.is_narrow() && !self.drop);
+        let (values, besides) = (&mut values[..from.count], &mut besides[..from.count]);
+        #[cfg(target_arch = "x86_64")]
+        if let Some((first, narrow)) = side_by_side(from)
+            && let Some(sift) = by_machine(narrow, beside)
+        {
+            // SAFETY: the machine can; so many values of this size can be read, and so many elements.
+            return unsafe { sift(first, self, beside, values, besides) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.narrow_scalar(from, beside, values, besides) }
+    }
+
+    /// [`narrow`](Self::narrow) on any machine.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn narrow_scalar(
+        self,
+        from: Stretch<'_, '_>,
+        beside: Beside,
+        values: &mut [u32],
+        besides: &mut [u32],
+    ) -> Option<usize> {
+        let (mut to, mut outside) = (0, false);
+        let each = |place, value: i64| {
+            let here = value.wrapping_sub(self.from as i64);
+            outside |= value.cast_unsigned() >= self.limit as u64;
+            // SAFETY: the caller's promise: the place is below the stretch's count.
+            (values[to], besides[to]) = (here as u32, unsafe { beside.at(place) });
+            to += usize::from(here.cast_unsigned() < self.len as u64);
+        };
+        let read = from
+            .index
+            .each_integer(from.at, from.stride, from.count, each);
+        (read && !outside).then_some(to)
+    }
+
+    /// The last values that [`narrow`](Self::narrow) picks among, from `whole` on, with `to` values kept before it.
+    ///
+    /// # Safety
+    /// So many values as there is room for can be read from `from` on, of 32 bits if `NARROW`, else of 64, and elements likewise.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn narrow_rest<const NARROW: bool>(
+        self,
+        (from, beside): (*const u8, Beside),
+        whole: usize,
+        mut to: usize,
+        values: &mut [u32],
+        besides: &mut [u32],
+    ) -> Option<usize> {
+        let mut outside = false;
+        for at in whole..values.len() {
+            // SAFETY: the value can be read, and the element.
+            let (value, beside) = unsafe {
+                let value = match NARROW {
+                    true => from.cast::<i32>().add(at).read().into(),
+                    false => from.cast::<i64>().add(at).read(),
+                };
+                (value, beside.at(at))
+            };
+            let here = value.wrapping_sub(self.from as i64);
+            outside |= value.cast_unsigned() >= self.limit as u64;
+            (values[to], besides[to]) = (here as u32, beside);
+            to += usize::from(here.cast_unsigned() < self.len as u64);
+        }
+        (!outside).then_some(to)
+    }
+
+    /// From element `from` on, with `to` values kept before it.
+    fn scalar(
+        self,
+        from: usize,
+        mut to: usize,
+        values: &mut [i64],
+        places: &mut [i64],
+    ) -> Option<usize> {
+        let mut outside = false;
+        for at in from..values.len() {
+            let value = values[at].cast_unsigned();
+            let here = value.wrapping_sub(self.from as u64);
+            let inside = value < self.limit as u64;
+            outside |= !inside;
+            (values[to], places[to]) = (here.cast_signed(), at as i64);
+            to += usize::from(inside && here < self.len as u64);
+        }
+        (!outside || self.drop).then_some(to)
+    }
+}
+
+/// Whether the machine packs chosen lanes.
+#[cfg(target_arch = "x86_64")]
+fn packs() -> bool {
+    matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
+}
+
+/// Where a stretch begins whose values lie side by side, and whether they have 32 bits instead of 64; none of another kind.
+#[cfg(target_arch = "x86_64")]
+fn side_by_side(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
+    let dtype = from.index.dtype();
+    let narrow = match dtype {
+        DType::I64 => false,
+        DType::I32 => true,
+        _ => return None,
+    };
+    let dense = from.stride == dtype.size().cast_signed();
+    let first = from.index.stretch(from.at, from.stride, from.count);
+    first.filter(|_| dense).map(|first| (first, narrow))
+}
+
+/// [`Wanted::narrow`] by a machine's instructions, for one kind of values.
+#[cfg(target_arch = "x86_64")]
+type Narrow = unsafe fn(*const u8, Wanted, Beside, &mut [u32], &mut [u32]) -> Option<usize>;
+
+/// The one for this machine, for values of 32 bits or of 64, if it has any.
+#[cfg(target_arch = "x86_64")]
+fn by_machine(narrow: bool, beside: Beside) -> Option<Narrow> {
+    macro_rules! kinds {
+        ($isa:ident) => {
+            match (narrow, beside) {
+                (true, Beside::Places) => $isa::narrow::<true, false> as Narrow,
+                (true, Beside::Elements(_)) => $isa::narrow::<true, true>,
+                (false, Beside::Places) => $isa::narrow::<false, false>,
+                (false, Beside::Elements(_)) => $isa::narrow::<false, true>,
+            }
+        };
+    }
+    match fearless_simd::Level::new() {
+        fearless_simd::Level::Avx512(_) => Some(kinds!(avx512)),
+        fearless_simd::Level::Avx2(_) => Some(kinds!(avx2)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{DynView, TensorView};
+
+    type Way<'w> = &'w dyn Fn(&mut [i64], &mut [i64]) -> Option<usize>;
+    type NarrowWay<'w> = &'w dyn Fn(&mut [u32], &mut [u32]) -> Option<usize>;
+
+    /// Values from 0 to 99, or from -3 on.
+    fn random(len: usize, least: i64) -> Vec<i64> {
+        let mut state = 7u64;
+        (0..len)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 33) as i64 % 100 + least
+            })
+            .collect()
+    }
+
+    /// What is picked in 32 bits, by every way that this machine has: elements as places.
+    fn of_narrow(wanted: Wanted, index: &DynView<'_>) -> Option<(Vec<i64>, Vec<i64>)> {
+        let count = index.len();
+        let from = Stretch {
+            index,
+            at: 0,
+            stride: index.dtype().size().cast_signed(),
+            count,
+        };
+        let elements: Vec<u32> = (0..count as u32).map(|n| n * 3 + 1).collect();
+        let pick = |beside: Beside, way: NarrowWay<'_>| {
+            let (mut values, mut besides) = (vec![0; count], vec![0; count]);
+            let kept = way(&mut values, &mut besides)?;
+            let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
+            let besides: Vec<i64> = wide(&besides);
+            let places = match beside {
+                Beside::Places => besides,
+                Beside::Elements(_) => besides.iter().map(|n| (n - 1) / 3).collect(),
+            };
+            Some((wide(&values), places))
+        };
+        let mut found = Vec::new();
+        for beside in [Beside::Places, Beside::Elements(elements.as_ptr().cast())] {
+            // SAFETY: there are as many elements as index values, for each way, and AVX2 wherever there is AVX-512.
+            unsafe {
+                let scalar =
+                    |v: &mut [u32], b: &mut [u32]| wanted.narrow_scalar(from, beside, v, b);
+                found.push(pick(beside, &scalar));
+                let chosen = |v: &mut [u32], b: &mut [u32]| wanted.narrow(from, beside, v, b);
+                found.push(pick(beside, &chosen));
+                #[cfg(target_arch = "x86_64")]
+                if let (Some((first, narrow)), true) =
+                    (side_by_side(from), by_machine(true, beside).is_some())
+                {
+                    let sift = match (narrow, beside) {
+                        (true, Beside::Places) => avx2::narrow::<true, false> as Narrow,
+                        (true, Beside::Elements(_)) => avx2::narrow::<true, true>,
+                        (false, Beside::Places) => avx2::narrow::<false, false>,
+                        (false, Beside::Elements(_)) => avx2::narrow::<false, true>,
+                    };
+                    let avx2 = |v: &mut [u32], b: &mut [u32]| sift(first, wanted, beside, v, b);
+                    found.push(pick(beside, &avx2));
+                }
+            }
+        }
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
+        found.pop().flatten()
+    }
+
+    #[test]
+    fn every_way_keeps_the_same() {
+        for len in [0, 1, 7, 8, 9, 15, 16, 17, 64, 511, 512] {
+            for (limit, from, of, drop) in [
+                (100, 0, 50, false),
+                (100, 40, 60, false),
+                (100, 30, 40, true),
+                (5, 2, 3, true),
+            ] {
+                let given = random(len, if drop { -3 } else { 0 });
+                let narrow: Vec<i32> = given.iter().map(|&v| i32::try_from(v).unwrap()).collect();
+                let wanted = Wanted {
+                    limit,
+                    from,
+                    len: of,
+                    drop,
+                };
+                let way = |sift: Way<'_>| {
+                    let (mut values, mut places) = (given.clone(), vec![0; len]);
+                    let kept = sift(&mut values, &mut places).unwrap();
+                    values.truncate(kept);
+                    places.truncate(kept);
+                    (values, places)
+                };
+                let stretch = |view: DynView<'_>, values: &mut [i64], places: &mut [i64]| {
+                    let stride = view.dtype().size().cast_signed();
+                    let from = Stretch {
+                        index: &view,
+                        at: 0,
+                        stride,
+                        count: len,
+                    };
+                    wanted.of(from, values, places)
+                };
+                let expected = way(&|values, places| wanted.scalar(0, 0, values, places));
+                for (value, place) in expected.0.iter().zip(&expected.1) {
+                    assert_eq!(value + from as i64, given[*place as usize]);
+                }
+                let inside = |v: &&i64| (from as i64..(from + of).min(limit) as i64).contains(*v);
+                assert_eq!(expected.0.len(), given.iter().filter(inside).count());
+                assert_eq!(
+                    way(&|values, places| wanted.among(values, places)),
+                    expected
+                );
+                let view = || TensorView::from(&given).into_dyn();
+                assert_eq!(
+                    way(&|values, places| stretch(view(), values, places)),
+                    expected
+                );
+                let narrow_view = || TensorView::from(&narrow).into_dyn();
+                assert_eq!(
+                    way(&|values, places| stretch(narrow_view(), values, places)),
+                    expected
+                );
+                if wanted.is_narrow() && !drop {
+                    for view in [view(), narrow_view()] {
+                        assert_eq!(of_narrow(wanted, &view).unwrap(), expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_refused_unless_it_may_be() {
+        for at in [0, 7, 8, 15, 16] {
+            for bad in [-1, 100, 1 << 32, i64::MIN, i64::MAX] {
+                let mut values = random(17, 0);
+                values[at] = bad;
+                for drop in [false, true] {
+                    let wanted = Wanted {
+                        limit: 100,
+                        from: 0,
+                        len: 100,
+                        drop,
+                    };
+                    let kept = wanted.among(&mut values.clone(), &mut [0; 17]);
+                    assert_eq!(kept, drop.then_some(16));
+                    let view = TensorView::from(&values).into_dyn();
+                    assert!(drop || of_narrow(wanted, &view).is_none());
+                    if let Ok(bad) = i32::try_from(bad) {
+                        let mut narrow: Vec<i32> = values.iter().map(|&v| v as i32).collect();
+                        narrow[at] = bad;
+                        let view = TensorView::from(&narrow).into_dyn();
+                        assert!(drop || of_narrow(wanted, &view).is_none());
+                    }
+                }
+            }
+        }
+    }
+}

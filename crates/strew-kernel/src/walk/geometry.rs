@@ -1,0 +1,80 @@
+//! Geometry.
+
+use crate::walk::filter::Wanted;
+
+/// What one step along an axis of the updates adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Bytes in the destination.
+    pub dst: isize,
+    /// Bytes in the source.
+    pub src: isize,
+    /// Row numbers of the destination, or bytes in an arg output.
+    pub aux: isize,
+    /// Positions along the scattered axis, for an arg output.
+    pub position: isize,
+}
+
+/// An axis of the updates.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    pub len: usize,
+    pub step: Step,
+}
+
+/// What one index value adds: the value times these, and how large it may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// The value must be below this.
+    pub limit: usize,
+    /// The destination begins at this value: what is below belongs to somebody else.
+    pub from: usize,
+    /// The destination ends after so many values: what is beyond belongs to somebody else.
+    pub len: usize,
+    /// Bytes in the destination.
+    pub dst: isize,
+    /// As in [`Step::aux`].
+    pub aux: isize,
+    /// A value that is not below the limit skips its row instead of failing.
+    pub drop: bool,
+}
+
+impl Term {
+    /// Whether no value leaves its row out.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.drop && (self.from, self.len) == (0, self.limit)
+    }
+
+    /// What is wanted of the values.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            limit: self.limit,
+            from: self.from,
+            len: self.len,
+            drop: self.drop,
+        }
+    }
+}
+
+/// An index value that is not below its limit was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfBounds;
+
+/// What a run goes over.
+#[derive(Clone, Copy)]
+pub struct Geometry<'g> {
+    /// Axes of the rows, outermost first.
+    pub rows: &'g [Axis],
+    /// What the index values of a row add.
+    pub terms: &'g [Term],
+    /// Axes of the window, innermost last.
+    pub window: &'g [Axis],
+    /// The axes that number the destination's rows, outermost first.
+    pub cells: &'g [Axis],
+    /// Whether somebody will ask for the rows' numbers and positions.
+    pub numbers: bool,
+    /// Where the first row is.
+    pub start: Step,
+    /// Byte offset in the destination of the window of row 0.
+    pub cell_start: isize,
+}

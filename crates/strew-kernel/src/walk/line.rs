@@ -1,0 +1,131 @@
+//! Line.
+
+use crate::tensor::DType;
+use crate::update::fused::LINES_AHEAD;
+use crate::walk::decode::Stretch;
+use crate::walk::geometry::{Step, Term};
+use crate::walk::offsets::Ahead;
+use std::marker::PhantomData;
+
+/// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
+#[derive(Clone, Copy)]
+pub struct Line<'l> {
+    /// The destination's element of the first row, if its index value is 0, and the source's.
+    pub(crate) dst: *mut u8,
+    pub(crate) src: *const u8,
+    /// From row to row.
+    pub(crate) step: Step,
+    pub(crate) term: Term,
+    pub(crate) count: usize,
+    /// Elements in a row.
+    pub(crate) width: usize,
+    /// The index, of which the values follow each other without gaps,
+    pub(crate) stretch: Stretch<'l, 'l>,
+    /// and where the first one is.
+    pub(crate) index: *const u8,
+    /// Whether they have 32 bits; else they have 64.
+    pub(crate) narrow: bool,
+    /// What later lines will read.
+    pub(crate) ahead: Ahead,
+    pub(crate) memory: PhantomData<&'l mut [u8]>,
+}
+
+/// Lines that are evenly spaced.
+pub struct Lines<'l> {
+    pub(crate) first: Line<'l>,
+    pub(crate) count: usize,
+    /// Lines until the walk turns to its next rows: at least as many as there are here.
+    pub(crate) left: usize,
+    /// Lines from one turn to the next.
+    pub(crate) turn: usize,
+    /// Bytes from a line to the next one: in the destination, the source and the index.
+    pub(crate) next: [isize; 3],
+}
+
+impl<'l> Lines<'l> {
+    /// How many rows they are.
+    pub(crate) fn rows(&self) -> usize {
+        self.first.count * self.count
+    }
+
+    /// The first one.
+    pub(crate) fn first(&self) -> &Line<'l> {
+        &self.first
+    }
+
+    /// Line `n`, which is one of them.
+    pub(crate) fn nth(&self, n: usize) -> Line<'l> {
+        let first = &self.first;
+        let [dst, src, index] = self.next.map(|bytes| bytes * n.cast_signed());
+        let line = Line {
+            dst: first.dst.wrapping_offset(dst),
+            src: first.src.wrapping_offset(src),
+            index: first.index.wrapping_offset(index),
+            stretch: Stretch {
+                at: first.stretch.at + index,
+                ..first.stretch
+            },
+            ..*first
+        };
+        // After the last line before a turn come rows to the right of the first ones.
+        let turns = n + LINES_AHEAD >= self.left;
+        let far = |here: *const u8, next: isize, step: isize| {
+            let lines = LINES_AHEAD.cast_signed() - if turns { self.turn.cast_signed() } else { 0 };
+            let rows = if turns { line.count.cast_signed() } else { 0 };
+            let bytes = next
+                .wrapping_mul(lines)
+                .wrapping_add(step.wrapping_mul(rows));
+            (here.wrapping_offset(bytes), step)
+        };
+        let [_, src, index] = self.next;
+        Line {
+            ahead: Ahead {
+                streams: [
+                    far(line.index, index, line.stretch.stride),
+                    far(line.src, src, line.step.src),
+                ],
+                second: None,
+                near: false,
+            },
+            ..line
+        }
+    }
+}
+
+/// A loop over lines; false if it met a value that is not below the term's limit, and stopped.
+///
+/// # Safety
+/// So many values of the index and elements of the source can be read; whatever values below the
+/// limit come, the cells are valid and apart from the source; all are aligned for the loop's types.
+pub(crate) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
+
+/// The kind of index that lines are made of: whether it is narrow.
+pub(crate) fn narrow(index: DType) -> Option<bool> {
+    match index {
+        DType::I32 => Some(true),
+        DType::I64 => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a line can do what a term wants: what is not below its limit is an error, and a part of the values is picked out in 32
+/// bits.
+pub(crate) fn keeps(term: &Term) -> bool {
+    term.is_whole() || !term.drop && term.wanted().is_narrow()
+}
+
+/// Whether a line can be made of these index values.
+pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
+    let dtype = stretch.index.dtype();
+    narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
+}
+
+/// An index value, read once: whoever changes it meanwhile cannot come between its check and its use.
+///
+/// # Safety
+/// It can be read.
+#[inline(always)]
+pub(crate) unsafe fn once<I: Copy>(at: *const I) -> I {
+    // SAFETY: the caller's promise.
+    unsafe { at.read_volatile() }
+}

@@ -1,0 +1,263 @@
+//! Where updates can go: the geometry of a run, proven.
+//!
+//! A walk is made once per run. It proves that whatever index values below their limits come,
+//! every offset that they can lead to lies inside the destination and the source.
+
+pub mod cursor;
+pub mod decode;
+pub mod filter;
+pub mod geometry;
+pub mod line;
+pub mod offsets;
+pub mod stack_buf;
+
+use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
+use crate::walk::geometry::{Axis, Geometry, Step, Term};
+use crate::walk::offsets::{Dim, Dims};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+
+/// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
+pub const ROWS: usize = 512;
+
+/// Elements per block, at most, unless a single row has more: what runs between two looks at
+/// whether somebody wants to stop.
+const BLOCK_ELEMENTS: usize = 1 << 22;
+
+/// The geometry of a run, proven to stay inside the destination and the source it is bound to.
+pub struct Walk<'a> {
+    rows: &'a [Axis],
+    terms: &'a [Term],
+    window: &'a [Axis],
+    cells: &'a [Axis],
+    numbers: bool,
+    /// Whether a term may leave rows out.
+    drops: bool,
+    /// Rows that a block may have.
+    block_rows: usize,
+    start: Step,
+    cell_start: isize,
+    /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
+    aux_end: usize,
+    dst: *mut u8,
+    src: *const u8,
+    dst_layout: &'a Layout,
+    src_layout: &'a Layout,
+    memory: PhantomData<(&'a mut [u8], &'a [u8])>,
+}
+
+impl<'a> Walk<'a> {
+    /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, or
+    /// if the destination overlaps itself or the source.
+    pub fn new(
+        geometry: &Geometry<'a>,
+        dst: &'a mut DynViewMut<'_>,
+        src: &'a DynView<'_>,
+    ) -> Option<Self> {
+        let apart = !overlaps_itself(dst.layout())
+            && !overlap_each_other(
+                dst.as_mut_ptr().addr(),
+                dst.layout(),
+                src.as_ptr().addr(),
+                src.layout(),
+            );
+        let at = dst.as_mut_ptr();
+        let walk = Self::bind(geometry, dst.layout(), src)?;
+        apart.then_some(Self { dst: at, ..walk })
+    }
+
+    /// A walk that only gives offsets in a destination of this layout; `None` if any of them would
+    /// lie outside, or in the source.
+    pub fn bind(geometry: &Geometry<'a>, dst: &'a Layout, src: &'a DynView<'_>) -> Option<Self> {
+        Self::prove(geometry, dst, (src.as_ptr(), src.layout()))
+    }
+
+    /// Likewise, of a source that nobody promises to be readable.
+    pub(crate) fn prove(
+        geometry: &Geometry<'a>,
+        dst: &'a Layout,
+        (src_at, src): (*const u8, &'a Layout),
+    ) -> Option<Self> {
+        let &Geometry {
+            rows,
+            terms,
+            window,
+            cells,
+            numbers,
+            start,
+            cell_start,
+        } = geometry;
+        let of = |a: &Axis| (a.len, [a.step.dst, a.step.src, a.step.aux]);
+        let updates = rows.iter().chain(window).map(of);
+        let terms_too = terms.iter().map(|t| (t.len, [t.dst, 0, t.aux]));
+        let [dst_ends, src_ends, aux_ends] = ends(start, updates.chain(terms_too))?;
+        let of_row_0 = Step {
+            dst: cell_start,
+            ..Step::default()
+        };
+        let [cell_ends, ..] = ends(of_row_0, cells.iter().chain(window).map(of))?;
+        for (ends, layout) in [(dst_ends, dst), (cell_ends, dst), (src_ends, src)] {
+            let (first, end) = layout.extent();
+            let size = layout.dtype().size().cast_signed();
+            if layout.is_empty() || ends.0 < first || ends.1 > end - size {
+                return None;
+            }
+        }
+        if aux_ends.0 < 0 {
+            return None;
+        }
+        let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
+        Some(Self {
+            rows,
+            terms,
+            window,
+            cells,
+            start,
+            numbers,
+            drops: !terms.iter().all(Term::is_whole),
+            block_rows: (BLOCK_ELEMENTS / width.max(1)).clamp(1, ROWS),
+            cell_start,
+            aux_end: usize::try_from(aux_ends.1).ok()? + 1,
+            dst: std::ptr::null_mut(),
+            src: src_at,
+            dst_layout: dst,
+            src_layout: src,
+            memory: PhantomData,
+        })
+    }
+
+    /// The byte offset of the destination's row of this number, if there is one.
+    pub(crate) fn place(&self, number: usize) -> Option<isize> {
+        let (mut rest, mut offset) = (number, self.cell_start);
+        for axis in self.cells.iter().rev() {
+            offset += (rest % axis.len).cast_signed() * axis.step.dst;
+            rest /= axis.len;
+        }
+        (rest == 0).then_some(offset)
+    }
+
+    /// The byte offset of row 0 and the first of `width` columns from coordinate `origin` on, where
+    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that is
+    /// not what the walk goes over.
+    pub(crate) fn columns(
+        &self,
+        origin: &[usize],
+        width: usize,
+        (rows, row, column): (usize, isize, isize),
+    ) -> Option<isize> {
+        let [term] = self.terms else { return None };
+        let (last, along) = (self.rows.last()?, *origin.last()?);
+        let inside = origin.len() == self.rows.len()
+            && origin
+                .iter()
+                .zip(self.rows)
+                .all(|(&at, axis)| at < axis.len)
+            && width <= last.len - along;
+        let alike = (term.len, term.dst, last.step.dst) == (rows, row, column);
+        let steps = origin.iter().zip(self.rows);
+        let offset = steps.map(|(&at, axis)| at.cast_signed() * axis.step.dst);
+        (inside && alike).then(|| self.start.dst + offset.sum::<isize>())
+    }
+
+    pub fn dst_layout(&self) -> &Layout {
+        self.dst_layout
+    }
+
+    pub(crate) fn src_layout(&self) -> &Layout {
+        self.src_layout
+    }
+
+    /// # Panics
+    /// If the walk has no destination.
+    pub(crate) fn dst(&self) -> *mut u8 {
+        assert!(!self.dst.is_null());
+        self.dst
+    }
+
+    pub(crate) fn src(&self) -> *const u8 {
+        self.src
+    }
+
+    pub(crate) fn aux_end(&self) -> usize {
+        self.aux_end
+    }
+
+    /// Elements in a window.
+    pub fn width(&self) -> usize {
+        self.window.iter().map(|a| a.len).product()
+    }
+
+    /// Rows in all.
+    pub fn count(&self) -> usize {
+        self.rows.iter().map(|a| a.len).product()
+    }
+
+    /// The window with the destination on the left and the source on the right.
+    pub(crate) fn window_dst_src(&self) -> Dims {
+        self.dims(|a| (a.step.dst, a.step.src))
+    }
+
+    /// The window with `size`-byte elements without gaps on the left and the source on the right.
+    pub(crate) fn window_packed_src(&self, size: usize) -> Dims {
+        let mut dims = self.dims(|a| (0, a.step.src));
+        pack(&mut dims, size, |dim, step| dim.left = step);
+        dims
+    }
+
+    /// The window with the destination on the left and `size`-byte elements without gaps on the right.
+    pub(crate) fn window_dst_packed(&self, size: usize) -> Dims {
+        let mut dims = self.dims(|a| (a.step.dst, 0));
+        pack(&mut dims, size, |dim, step| dim.right = step);
+        dims
+    }
+
+    /// The window with `size`-byte elements without gaps on the left and the destination on the right.
+    pub(crate) fn window_packed_dst(&self, size: usize) -> Dims {
+        let mut dims = self.dims(|a| (0, a.step.dst));
+        pack(&mut dims, size, |dim, step| dim.left = step);
+        dims
+    }
+
+    /// The steps of the window in the arg output.
+    pub(crate) fn window_aux(&self) -> SmallVec<[isize; 4]> {
+        self.window.iter().map(|a| a.step.aux).collect()
+    }
+
+    fn dims(&self, steps: impl Fn(&Axis) -> (isize, isize)) -> Dims {
+        let dim = |axis: &Axis| {
+            let (left, right) = steps(axis);
+            Dim {
+                len: axis.len,
+                left,
+                right,
+            }
+        };
+        self.window.iter().map(dim).collect()
+    }
+}
+
+/// The lowest and the highest sum that steps along these axes can make, per kind of step.
+fn ends(
+    start: Step,
+    axes: impl Iterator<Item = (usize, [isize; 3])>,
+) -> Option<[(isize, isize); 3]> {
+    let mut ends = [start.dst, start.src, start.aux].map(|at| (at, at));
+    for (len, adds) in axes {
+        let most = isize::try_from(len.checked_sub(1)?).ok()?;
+        for ((low, high), add) in ends.iter_mut().zip(adds) {
+            let span = add.checked_mul(most)?;
+            *low = low.checked_add(span.min(0))?;
+            *high = high.checked_add(span.max(0))?;
+        }
+    }
+    Some(ends)
+}
+
+/// Gives the axes row-major steps without gaps.
+fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
+    let mut step = size.cast_signed();
+    for dim in dims.iter_mut().rev() {
+        set(dim, step);
+        step *= dim.len.cast_signed();
+    }
+}

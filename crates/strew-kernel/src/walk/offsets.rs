@@ -1,0 +1,111 @@
+//! Offsets.
+
+use crate::cpu::prefetch::{prefetch, prefetch_second_level};
+use smallvec::SmallVec;
+
+/// One axis of a window, with the byte steps of both sides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dim {
+    pub(crate) len: usize,
+    pub(crate) left: isize,
+    pub(crate) right: isize,
+}
+
+impl Dim {
+    /// Likewise with the sides exchanged.
+    pub(crate) fn swapped(self) -> Self {
+        Self {
+            len: self.len,
+            left: self.right,
+            right: self.left,
+        }
+    }
+}
+
+/// The axes of a window, the innermost last.
+pub(crate) type Dims = SmallVec<[Dim; 3]>;
+
+/// Byte offsets of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum At<'a> {
+    /// One by one.
+    Each(&'a [isize]),
+    /// The first, and from one to the next.
+    Steps(isize, isize),
+}
+
+impl At<'_> {
+    /// The offsets of some of the rows.
+    pub(crate) fn part(self, rows: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::Each(offsets) => Self::Each(&offsets[rows]),
+            Self::Steps(..) => Self::Steps(self.get(rows.start), self.step()),
+        }
+    }
+
+    fn step(self) -> isize {
+        match self {
+            Self::Each(_) => 0,
+            Self::Steps(_, step) => step,
+        }
+    }
+
+    pub(crate) fn get(self, row: usize) -> isize {
+        match self {
+            Self::Each(offsets) => offsets[row],
+            Self::Steps(first, step) => first.wrapping_add(row.cast_signed().wrapping_mul(step)),
+        }
+    }
+}
+
+/// Where the rows after these will read from, and how far apart. A hint and nothing else: the addresses may be anything.
+#[derive(Clone, Copy)]
+pub(crate) struct Ahead {
+    /// The index's first term, and the source.
+    pub(crate) streams: [(*const u8, isize); 2],
+    /// The index's second term.
+    pub(crate) second: Option<(*const u8, isize)>,
+    /// The destination is so small that a cache near the core holds it.
+    pub(crate) near: bool,
+}
+
+impl Ahead {
+    /// Nothing is known.
+    pub(crate) const NONE: Self = Self {
+        streams: [(std::ptr::null(), 0); 2],
+        second: None,
+        near: false,
+    };
+
+    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
+    /// stops at the end of a page, and asking for many lines at once stalls.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, row: usize) {
+        for stream in self.streams {
+            prefetch(far(stream, row), 1);
+        }
+    }
+
+    /// Likewise, for loops that do much with a row: of the index's second term, too.
+    #[inline(always)]
+    pub(crate) fn prefetch_all(&self, row: usize) {
+        self.prefetch(row);
+        if let Some(second) = self.second {
+            prefetch(far(second, row), 1);
+        }
+    }
+
+    /// Likewise, of rows that are still far away.
+    #[inline(always)]
+    pub(crate) fn prefetch_second_level(&self, row: usize) {
+        for stream in self.streams {
+            prefetch_second_level(far(stream, row), 1);
+        }
+    }
+}
+
+/// Where a stream is so many rows on.
+#[inline(always)]
+pub(crate) fn far((first, step): (*const u8, isize), row: usize) -> *const u8 {
+    first.wrapping_offset(row.cast_signed().wrapping_mul(step))
+}

@@ -1,0 +1,59 @@
+//! Room on the stack for one value per row of a block, or for as many as are said.
+
+use crate::walk::ROWS;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+
+/// Up to `MOST` values: a slice of those that were asked for. The room for the others is never
+/// set, which a short run would notice.
+pub struct Lane<T, const MOST: usize = ROWS> {
+    len: usize,
+    values: [MaybeUninit<T>; MOST],
+}
+
+impl<T: Copy> Lane<T> {
+    /// No value yet.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self::of_size()
+    }
+}
+
+impl<T: Copy, const MOST: usize> Lane<T, MOST> {
+    /// No value yet, and room for so many.
+    #[inline(always)]
+    pub(crate) const fn of_size() -> Self {
+        Self {
+            len: 0,
+            values: [const { MaybeUninit::uninit() }; MOST],
+        }
+    }
+
+    /// Becomes `len` times the same value, at most as often as there is room.
+    #[inline(always)]
+    pub fn fill_with(&mut self, value: T, len: usize) -> &mut [T] {
+        for slot in &mut self.values[..len] {
+            slot.write(value);
+        }
+        self.len = len;
+        self
+    }
+}
+
+impl<T, const MOST: usize> Deref for Lane<T, MOST> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: `fill_with` has set the first `len` values, and nothing unsets them.
+        unsafe { std::slice::from_raw_parts(self.values.as_ptr().cast(), self.len) }
+    }
+}
+
+impl<T, const MOST: usize> DerefMut for Lane<T, MOST> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.values.as_mut_ptr().cast(), self.len) }
+    }
+}

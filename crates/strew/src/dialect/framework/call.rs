@@ -1,0 +1,188 @@
+//! A checked call: what an operator comes to, and who its problems are reported for.
+
+use crate::dialect::framework::composite::Composed;
+use crate::dialect::framework::custom::Stepwise;
+use crate::dialect::framework::into_out::Delivered;
+use strew_engine::choose::execution::Execution;
+use strew_engine::choose::split::Split;
+use strew_engine::choose::strategy::Strategy;
+use strew_engine::context::Context;
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::{Output, Scatter};
+use strew_kernel::error::{Problem, Result};
+
+/// A checked call of an operator: it can be run, or asked how it would run.
+#[derive(Debug)]
+pub struct Call<'a> {
+    context: Context,
+    work: Work<'a>,
+}
+
+/// What an operator comes to.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // There is one at a time, and it stays where it was made.
+pub(crate) enum Work<'a> {
+    Scatter(Scatter<'a>),
+    Gather(Gather<'a>),
+    Composed(Composed<'a>),
+    Delivered(Box<Delivered<'a>>),
+    Stepwise(Stepwise<'a>),
+}
+
+impl<'a> From<Scatter<'a>> for Work<'a> {
+    #[inline(always)] // As `Call::new`.
+    fn from(scatter: Scatter<'a>) -> Self {
+        Self::Scatter(scatter)
+    }
+}
+
+impl<'a> From<Gather<'a>> for Work<'a> {
+    fn from(gather: Gather<'a>) -> Self {
+        Self::Gather(gather)
+    }
+}
+
+impl<'a> From<Composed<'a>> for Work<'a> {
+    fn from(composed: Composed<'a>) -> Self {
+        Self::Composed(composed)
+    }
+}
+
+impl<'a> From<Delivered<'a>> for Work<'a> {
+    fn from(delivered: Delivered<'a>) -> Self {
+        Self::Delivered(Box::new(delivered))
+    }
+}
+
+impl<'a> From<Stepwise<'a>> for Work<'a> {
+    fn from(stepwise: Stepwise<'a>) -> Self {
+        Self::Stepwise(stepwise)
+    }
+}
+
+/// A checked call, where it was made, to be run once.
+#[derive(Debug)]
+pub struct Ready<'c, 'a>(pub(crate) &'c mut Call<'a>);
+
+impl Ready<'_, '_> {
+    /// Elements of the destination, which need not exist yet: there may be more than can.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        match &self.0.work {
+            Work::Scatter(scatter) => scatter.cells(),
+            Work::Gather(gather) => gather.cells(),
+            Work::Composed(composed) => composed.cells(),
+            Work::Delivered(delivered) => delivered.cells(),
+            Work::Stepwise(stepwise) => stepwise.cells(),
+        }
+    }
+
+    /// Runs the operator.
+    ///
+    /// # Errors
+    /// As [`Call::run`].
+    pub fn run(self) -> Result<Output> {
+        self.0.perform()
+    }
+}
+
+impl<'a> Call<'a> {
+    #[inline(always)] // A scatter is large: it is made where it stays.
+    pub(crate) fn new(context: Context, work: impl Into<Work<'a>>) -> Self {
+        Self {
+            context,
+            work: work.into(),
+        }
+    }
+
+    /// Runs the operator.
+    ///
+    /// # Errors
+    /// What only the index values or the machine can tell: indices out of bounds, memory.
+    pub fn run(mut self) -> Result<Output> {
+        self.perform()
+    }
+
+    fn perform(&mut self) -> Result<Output> {
+        let done = match &mut self.work {
+            Work::Scatter(scatter) => scatter.perform(),
+            Work::Gather(gather) => gather.perform(),
+            Work::Composed(composed) => composed.perform(),
+            Work::Delivered(delivered) => delivered.perform(),
+            Work::Stepwise(stepwise) => stepwise.perform(),
+        };
+        done.map_err(|p| self.context.error(p))
+    }
+
+    /// What is to be done, for those who do something else with it.
+    ///
+    /// # Errors
+    /// If that is no scatter.
+    pub(crate) fn scatter(&self) -> Result<&Scatter<'a>, Problem> {
+        match &self.work {
+            Work::Scatter(scatter) => Ok(scatter),
+            _ => Err(Problem::Kind {
+                argument: "operator".into(),
+                expected: "a scatter".into(),
+                found: "something else".into(),
+            }),
+        }
+    }
+
+    /// How it would run; of one that is made of several passes (a softmax), how the sum would that is one of them.
+    ///
+    /// # Errors
+    /// If a forced strategy cannot run it.
+    pub fn execution(&self) -> Result<Execution> {
+        let execution = match &self.work {
+            Work::Scatter(scatter) => scatter.execution(),
+            Work::Gather(gather) => gather.execution(),
+            Work::Composed(composed) => composed.execution(),
+            Work::Delivered(delivered) => delivered.execution(),
+            Work::Stepwise(stepwise) => stepwise.execution(),
+        };
+        execution.map_err(|p| self.context.error(p))
+    }
+
+    /// Forces a strategy; results do not depend on it.
+    #[must_use]
+    pub fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.work = match self.work {
+            Work::Scatter(scatter) => scatter.with_strategy(strategy).into(),
+            Work::Gather(gather) => gather.with_strategy(strategy).into(),
+            Work::Composed(composed) => composed.with_strategy(strategy).into(),
+            Work::Delivered(delivered) => delivered.with_strategy(strategy).into(),
+            Work::Stepwise(stepwise) => stepwise.with_strategy(strategy).into(),
+        };
+        self
+    }
+
+    /// Forces how the run is shared out, and among how many threads; results do not depend on it.
+    #[must_use]
+    pub fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.work = match self.work {
+            Work::Scatter(scatter) => scatter.with_split(split).into(),
+            Work::Gather(gather) => gather.with_split(split).into(),
+            Work::Composed(composed) => composed.with_split(split).into(),
+            Work::Delivered(delivered) => delivered.with_split(split).into(),
+            Work::Stepwise(stepwise) => stepwise.with_split(split).into(),
+        };
+        self
+    }
+}
+
+/// A context makes calls.
+pub(crate) trait Describe {
+    /// What the operator comes to as a call of it, or the problem as its error.
+    fn call<'a>(self, described: Result<impl Into<Work<'a>>, Problem>) -> Result<Call<'a>>;
+}
+
+impl Describe for Context {
+    #[inline(always)] // As `Call::new`.
+    fn call<'a>(self, described: Result<impl Into<Work<'a>>, Problem>) -> Result<Call<'a>> {
+        match described {
+            Ok(work) => Ok(Call::new(self, work)),
+            Err(problem) => Err(self.error(problem)),
+        }
+    }
+}

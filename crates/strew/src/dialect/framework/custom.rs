@@ -1,0 +1,66 @@
+//! Calls that no scatter or gather stands for: they take steps of their own.
+
+use std::fmt::Debug;
+use strew_engine::choose::execution::Execution;
+use strew_engine::choose::split::Split;
+use strew_engine::choose::strategy::Strategy;
+use strew_engine::scatter::Output;
+use strew_kernel::error::Problem;
+
+/// What a call does, once its arguments have been checked.
+pub(crate) trait Steps: Debug + Send {
+    /// Elements of the result, or of what is read if they are more.
+    fn elements(&self) -> usize;
+
+    /// Does it, once.
+    ///
+    /// # Errors
+    /// What only the index values or the machine can tell; nothing has been written then.
+    fn perform(&mut self) -> Result<Output, Problem>;
+}
+
+/// Such a call.
+#[derive(Debug)]
+pub(crate) struct Stepwise<'a> {
+    steps: Box<dyn Steps + 'a>,
+    forced: Option<&'static str>,
+}
+
+impl<'a> Stepwise<'a> {
+    pub(crate) fn new(steps: impl Steps + 'a) -> Self {
+        Self {
+            steps: Box::new(steps),
+            forced: None,
+        }
+    }
+
+    pub(crate) fn cells(&self) -> usize {
+        self.steps.elements()
+    }
+
+    pub(crate) fn with_strategy(mut self, strategy: Option<Strategy>) -> Self {
+        self.forced = strategy.map(Strategy::name).or(self.forced);
+        self
+    }
+
+    pub(crate) fn with_split(mut self, split: Option<(Split, usize)>) -> Self {
+        self.forced = split.map(|(split, _)| split.name()).or(self.forced);
+        self
+    }
+
+    /// # Errors
+    /// Always: none of the strategies runs it.
+    pub(crate) fn execution(&self) -> Result<Execution, Problem> {
+        Err(Problem::Strategy {
+            strategy: self.forced.unwrap_or("a plan of the run"),
+            why: "it takes steps of its own, which no strategy stands for",
+        })
+    }
+
+    pub(crate) fn perform(&mut self) -> Result<Output, Problem> {
+        match self.forced {
+            None => self.steps.perform(),
+            Some(_) => self.execution().map(|_| Output::default()),
+        }
+    }
+}

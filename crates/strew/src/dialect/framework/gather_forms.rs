@@ -1,0 +1,120 @@
+//! Gathers as most frameworks have them: of slices, of elements, by tuples.
+
+use smallvec::SmallVec;
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::gather::Gather;
+use strew_kernel::error::Problem;
+use strew_kernel::tensor::DynView;
+
+/// Slices of `data` along one of its axes, of which the first `batch` go hand in hand with those of
+/// `indices`: `data.shape[:axis] + indices.shape[batch:] + data.shape[axis + 1:]`.
+///
+/// # Errors
+/// [`Problem::Axis`], [`Problem::Shape`], [`Problem::Value`] if `batch` is not from 0 to `axis`.
+pub(crate) fn slices<'a>(
+    data: DynView<'a>,
+    indices: &DynView<'a>,
+    along: i64,
+    batch: i64,
+    bounds: Bounds,
+) -> Result<Gather<'a>, Problem> {
+    expect_shape("data", data.shape(), data.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let along = axis("axis", along, data.rank())?;
+    let most = along.min(indices.rank());
+    let batch = shared(("data", &data), indices, batch, most)?;
+    let index = std::slice::from_ref(indices);
+    let places = Destinations::picks(data.shape(), "indices", index, (batch, along), None, bounds)?;
+    Gather::new(places, data)
+}
+
+/// Elements of `data`, of which each has an index along `axis`: a tensor of `indices`' shape.
+///
+/// # Errors
+/// [`Problem::Axis`], [`Problem::Shape`].
+pub(crate) fn elements<'a>(
+    data: DynView<'a>,
+    indices: &DynView<'a>,
+    along: i64,
+    bounds: Bounds,
+) -> Result<Gather<'a>, Problem> {
+    expect_shape("data", data.shape(), data.rank() >= 1, || {
+        "it must have at least one dimension".into()
+    })?;
+    let along = axis("axis", along, data.rank())?;
+    expect_shape(
+        "indices",
+        indices.shape(),
+        indices.rank() == data.rank(),
+        || format!("it must have data's {} dimensions", data.rank()),
+    )?;
+    let place = Place {
+        axes: 0..indices.rank(),
+        tuple: None,
+    };
+    let places = Destinations::elements(data.shape(), "indices", indices, along, place, bounds)?;
+    Gather::new(places, data)
+}
+
+/// Windows of `data` that tuples along the last axis of `indices` name, of which the first `batch` axes are
+/// `data`'s: `indices.shape[:-1] + data.shape[batch + K:]` for tuples of `K` entries.
+///
+/// # Errors
+/// [`Problem::Shape`], [`Problem::Value`] if `batch` is not below the ranks.
+pub(crate) fn windows<'a>(
+    argument: &'static str,
+    data: DynView<'a>,
+    indices: &DynView<'a>,
+    batch: i64,
+    bounds: Bounds,
+) -> Result<Gather<'a>, Problem> {
+    let last = indices.rank().checked_sub(1);
+    let (Some(last), true) = (last, data.rank() >= 1) else {
+        return Err(Problem::Shape {
+            argument: if last.is_none() { "indices" } else { argument },
+            found: Vec::new(),
+            expected: "it must have at least one dimension".into(),
+        });
+    };
+    let most = last.min(data.rank() - 1);
+    let batch = shared((argument, &data), indices, batch, most)?;
+    let (found, entries) = (indices.shape(), indices.shape()[last]);
+    let deepest = data.rank() - batch;
+    expect_shape("indices", found, (1..=deepest).contains(&entries), || {
+        format!(
+            "its last dimension must be from 1 to {deepest}: a tuple has an entry for each of the axes of {argument} from {batch} on"
+        )
+    })?;
+    let components = (0..entries).filter_map(|entry| indices.select(last, entry));
+    let components: SmallVec<[_; 2]> = components.collect();
+    let at = (batch, batch);
+    let places = Destinations::picks(data.shape(), "indices", &components, at, Some(last), bounds)?;
+    Gather::new(places, data)
+}
+
+/// The number of axes that two tensors share, checked; negative counts from the rank of `indices`.
+fn shared(
+    (argument, data): (&'static str, &DynView<'_>),
+    indices: &DynView<'_>,
+    batch: i64,
+    most: usize,
+) -> Result<usize, Problem> {
+    let counted = match batch < 0 {
+        true => batch.saturating_add_unsigned(indices.rank() as u64),
+        false => batch,
+    };
+    let count = usize::try_from(counted).ok().filter(|&count| count <= most);
+    let count = count.ok_or_else(|| Problem::Value {
+        argument: "batch_dims".into(),
+        value: batch.to_string(),
+        expected: format!("it must be from 0 to {most}"),
+    })?;
+    let (found, wanted) = (indices.shape(), &data.shape()[..count]);
+    expect_shape("indices", found, found.starts_with(wanted), || {
+        format!("it must begin with the first {count} dimensions of {argument}, {wanted:?}")
+    })?;
+    Ok(count)
+}

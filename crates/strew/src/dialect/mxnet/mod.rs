@@ -1,0 +1,505 @@
+//! Apache MXNet: index tuples run along the *first* axis of `indices`.
+//!
+//! Source of the semantics: MXNet 1.9.1, `src/operator/tensor/indexing_op.h` and the operator's
+//! document; see also `COMPARE.md`.
+
+pub(crate) mod out;
+
+use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use smallvec::SmallVec;
+use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::reduction::Reduction;
+use strew_engine::scatter::{Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
+
+pub use crate::dialect::mxnet::out::{
+    Req, backward_gather_nd_into, backward_gather_nd_into_dyn, gather_nd_into, gather_nd_into_dyn,
+    scatter_nd_into, scatter_nd_into_dyn,
+};
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[SCATTER_ND, SCATTER_SET_ND, GATHER_ND, BACKWARD_GATHER_ND];
+
+const INDICES: Argument = Argument::needed(
+    "indices",
+    Kind::Tensor,
+    "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype, floats are truncated toward zero",
+);
+
+const SHAPE: Argument = Argument::needed("shape", Kind::Integers, "shape of the output");
+
+const SCATTER_ND: Operator = Operator {
+    name: "mxnet.scatter_nd",
+    summary: "Scatters data into a new tensor of zeros by index tuples along the first axis; of duplicates the last stays",
+    arguments: &[
+        Argument::needed(
+            "data",
+            Kind::Tensor,
+            "updates, of shape indices.shape[1:] + shape[M:], any dtype",
+        ),
+        INDICES,
+        SHAPE,
+        Argument::needed("name", Kind::Text, "a label for errors and plans").or("None"),
+        out::OUT,
+        out::REQ,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        let shape = args.integers("shape")?;
+        let name = args.optional_text("name");
+        let context = labelled(name.as_deref());
+        match out::wanted(args) {
+            Ok(None) => call(context, describe(data, indices, &shape)),
+            Ok(Some(out)) => out::lower_scatter(context, data, indices, &shape, out),
+            Err(problem) => Err(context.error(problem)),
+        }
+    },
+};
+
+const SCATTER_SET_ND: Operator = Operator {
+    name: "mxnet.scatter_set_nd",
+    summary: "Writes slices of rhs into lhs, in place, by index tuples along the first axis; of duplicates the last stays",
+    arguments: &[
+        Argument::needed("lhs", Kind::Target, "the tensor to change, any dtype"),
+        Argument::needed(
+            "rhs",
+            Kind::Tensor,
+            "updates, of shape indices.shape[1:] + shape[M:] and lhs's dtype",
+        ),
+        INDICES,
+        Argument::needed("shape", Kind::Integers, "lhs's shape"),
+    ],
+    returns: &["lhs"],
+    lower: |args| {
+        let lhs = args.target("lhs")?;
+        let rhs = args.tensor("rhs")?;
+        let indices = args.tensor("indices")?;
+        lower_set(lhs, rhs, indices, &args.integers("shape")?)
+    },
+};
+
+const GATHER_ND: Operator = Operator {
+    name: "mxnet.gather_nd",
+    summary: "The slices of data that index tuples along the first axis name",
+    arguments: &[
+        Argument::needed("data", Kind::Tensor, "the tensor to read from, any dtype"),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype; negative counts from the end",
+        ),
+        out::OUT,
+        out::REQ,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        match out::wanted(args) {
+            Ok(None) => lower_gather(data, indices),
+            Ok(Some(out)) => out::lower_gather(data, indices, out),
+            Err(problem) => Err(context("mxnet.gather_nd").error(problem)),
+        }
+    },
+};
+
+const BACKWARD_GATHER_ND: Operator = Operator {
+    name: "mxnet.backward_gather_nd",
+    summary: "Adds data into a new tensor of zeros by index tuples along the first axis: gather_nd's gradient",
+    arguments: &[
+        Argument::needed(
+            "data",
+            Kind::Tensor,
+            "updates, of shape indices.shape[1:] + shape[M:]; any dtype but int8 and uint8",
+        ),
+        Argument::needed(
+            "indices",
+            Kind::Tensor,
+            "index tuples, of shape (M, Y0, ..), M <= 10; any real dtype; negative counts from the end",
+        ),
+        SHAPE,
+        out::OUT,
+        out::REQ,
+    ],
+    returns: &["out"],
+    lower: |args| {
+        let data = args.tensor("data")?;
+        let indices = args.tensor("indices")?;
+        let shape = args.integers("shape")?;
+        match out::wanted(args) {
+            Ok(None) => lower_backward(data, indices, &shape),
+            Ok(Some(out)) => out::lower_backward(data, indices, &shape, out),
+            Err(problem) => Err(context("mxnet.backward_gather_nd").error(problem)),
+        }
+    },
+};
+
+/// Negative indices count from the end.
+pub(crate) const WRAP: Bounds = Bounds {
+    negative: Negative::Wrap,
+    ..Bounds::STRICT
+};
+
+/// Scatters `data` into a new tensor of zeros: the cells that the tuples `indices[:, y]` name get
+/// the slices `data[y]`. Of duplicates the last one, in row-major order, stays.
+///
+/// * `data`: shape `indices.shape[1:] + shape[M..]`, any element type.
+/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, shape.len())`; any integer type, or
+///   floats, which are truncated toward zero.
+/// * `name` labels errors.
+///
+/// MXNet does not check indices; here a negative or too large one is an error. MXNet calls the
+/// result of duplicates non-deterministic; here the last one always stays.
+///
+/// ```
+/// let out = strew::mxnet::scatter_nd(
+///     &[2.0f32, 3.0, 0.0],
+///     &ndarray::array![[1, 1, 0], [0, 1, 0]],
+///     &[2, 2],
+///     None,
+/// )?;
+/// assert_eq!(out.as_slice(), [0.0, 0.0, 2.0, 3.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Value`] for shapes that do not fit, [`Class::Type`] for a bool or complex index,
+/// [`Class::Index`] for an index that names no cell.
+pub fn scatter_nd<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    shape: &[usize],
+    name: Option<&str>,
+) -> Result<Tensor<T>> {
+    // A size beyond i64 is beyond memory as well.
+    let sizes: SmallVec<[i64; 4]> = shape
+        .iter()
+        .map(|&n| i64::try_from(n).unwrap_or(i64::MAX))
+        .collect();
+    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let call = lower(data, indices, &Integers::from(&sizes[..]), name)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd`].
+pub fn scatter_nd_dyn(
+    data: DynView<'_>,
+    indices: DynView<'_>,
+    shape: &[i64],
+    name: Option<&str>,
+) -> Result<DynTensor> {
+    let call = lower(data, indices, &Integers::from(shape), name)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other cells stay as
+/// they are. `shape` must be `lhs`'s.
+///
+/// MXNet names this operator `_scatter_set_nd`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let mut lhs = array![[1.0f32, 1.0], [1.0, 1.0]];
+/// strew::mxnet::scatter_set_nd(&mut lhs, &[2.0f32, 3.0], &array![[1, 0], [0, 1]], &[2, 2])?;
+/// assert_eq!(lhs, array![[1.0, 3.0], [2.0, 1.0]]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_nd`]; [`Class::Type`] if `rhs` has another type. `lhs` is then unchanged.
+pub fn scatter_set_nd<'a, T: Element, I: Element>(
+    lhs: impl Into<TensorViewMut<'a, T>>,
+    rhs: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    shape: &[i64],
+) -> Result<()> {
+    let (rhs, indices) = (rhs.into().into_dyn(), indices.into().into_dyn());
+    scatter_set_nd_dyn(lhs.into().into_dyn(), rhs, indices, shape)
+}
+
+/// [`scatter_set_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_set_nd`].
+pub fn scatter_set_nd_dyn<'a>(
+    lhs: DynViewMut<'a>,
+    rhs: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &[i64],
+) -> Result<()> {
+    lower_set(lhs, rhs, indices, &Integers::from(shape))?.run()?;
+    Ok(())
+}
+
+/// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
+///
+/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, data.rank())`; any integer type, or
+///   floats, which are truncated toward zero. Negative ones count from the end.
+/// * The result has the shape `indices.shape[1:] + data.shape[M..]`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::mxnet::gather_nd(&array![[1, 2], [3, 4]], &array![[0i64, -1], [1, 0]])?;
+/// assert_eq!(out.as_slice(), [2, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_nd`].
+pub fn gather_nd<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let call = lower_gather(data.into().into_dyn(), indices.into().into_dyn())?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`gather_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd`].
+pub fn gather_nd_dyn(data: DynView<'_>, indices: DynView<'_>) -> Result<DynTensor> {
+    Ok(crate::dialect::tensor(
+        lower_gather(data, indices)?.run()?.tensor,
+    ))
+}
+
+/// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so that those that
+/// go to the same cells all count. Negative indices count from the end, as there.
+///
+/// MXNet names this operator `_backward_gather_nd`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::mxnet::backward_gather_nd(&[1, 2, 3], &array![[0, 1, 0]], &[2])?;
+/// assert_eq!(out.as_slice(), [4, 2]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_nd`]; [`Class::Type`] for `i8` and `u8`.
+pub fn backward_gather_nd<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    shape: &[i64],
+) -> Result<Tensor<T>> {
+    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let call = lower_backward(data, indices, &Integers::from(shape))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`backward_gather_nd`] with element types known at run time.
+///
+/// # Errors
+/// As [`backward_gather_nd`].
+pub fn backward_gather_nd_dyn(
+    data: DynView<'_>,
+    indices: DynView<'_>,
+    shape: &[i64],
+) -> Result<DynTensor> {
+    let call = lower_backward(data, indices, &Integers::from(shape))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::IndexOutOfBounds { .. } => Class::Index,
+        Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
+        _ => Class::Value,
+    }
+}
+
+fn lower<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+    name: Option<&str>,
+) -> Result<Call<'a>> {
+    call(labelled(name), describe(data, indices, shape))
+}
+
+fn labelled(name: Option<&str>) -> Context {
+    Context {
+        operator: match name {
+            Some(name) => format!("mxnet.scatter_nd '{}'", name.escape_debug()).into(),
+            None => "mxnet.scatter_nd".into(),
+        },
+        class,
+    }
+}
+
+fn lower_set<'a>(
+    lhs: DynViewMut<'a>,
+    rhs: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Call<'a>> {
+    call(
+        context("mxnet.scatter_set_nd"),
+        describe_set(lhs, rhs, indices, shape),
+    )
+}
+
+fn lower_gather<'a>(data: DynView<'a>, indices: DynView<'a>) -> Result<Call<'a>> {
+    let places = destinations(&indices, data.shape(), WRAP);
+    let described = places.and_then(|places| Gather::new(places, data));
+    call(context("mxnet.gather_nd"), described)
+}
+
+fn lower_backward<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Call<'a>> {
+    call(
+        context("mxnet.backward_gather_nd"),
+        describe_backward(data, indices, shape),
+    )
+}
+
+pub(crate) fn context(operator: &'static str) -> Context {
+    Context {
+        operator: operator.into(),
+        class,
+    }
+}
+
+pub(crate) fn call<'a>(
+    context: Context,
+    described: Result<impl Into<Work<'a>>, Problem>,
+) -> Result<Call<'a>> {
+    context.call(described)
+}
+
+fn describe<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    let destinations = destinations(&indices, &shape.sizes("shape")?, Bounds::STRICT)?;
+    into_zeros(Combine::Assign, destinations, data, &indices)
+}
+
+fn describe_backward<'a>(
+    data: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_wide(data.dtype())?;
+    let destinations = destinations(&indices, &shape.sizes("shape")?, WRAP)?;
+    into_zeros(Combine::Sum, destinations, data, &indices)
+}
+
+pub(crate) fn expect_wide(dtype: DType) -> Result<(), Problem> {
+    let small = matches!(dtype, DType::I8 | DType::U8);
+    expect_dtype("data", dtype, !small, "it must not be int8 or uint8")
+}
+
+fn into_zeros<'a>(
+    combine: Combine,
+    destinations: Destinations<'a>,
+    data: DynView<'a>,
+    indices: &DynView<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    expect_slices("data", &data, indices, &destinations)?;
+    let target = Target::New {
+        dtype: data.dtype(),
+        start: Start::Zero,
+    };
+    Scatter::new(
+        destinations,
+        Reduction::into_self(combine),
+        "data",
+        data,
+        target,
+    )
+}
+
+fn describe_set<'a>(
+    lhs: DynViewMut<'a>,
+    rhs: DynView<'a>,
+    indices: DynView<'a>,
+    shape: &Integers<'_>,
+) -> Result<Scatter<'a>, Problem> {
+    let shape = shape.sizes("shape")?;
+    expect_shape("lhs", lhs.shape(), lhs.shape() == &*shape, || {
+        format!("it must be shape, {shape:?}")
+    })?;
+    expect_dtype(
+        "rhs",
+        rhs.dtype(),
+        rhs.dtype() == lhs.dtype(),
+        format_args!("it must be lhs's dtype, {}", lhs.dtype()),
+    )?;
+    let destinations = destinations(&indices, &shape, Bounds::STRICT)?;
+    expect_slices("rhs", &rhs, &indices, &destinations)?;
+    let target = Target::InPlace {
+        argument: "lhs",
+        view: lhs,
+    };
+    let reduction = Reduction::into_self(Combine::Assign);
+    Scatter::new(destinations, reduction, "rhs", rhs, target)
+}
+
+pub(crate) fn expect_slices(
+    argument: &'static str,
+    data: &DynView<'_>,
+    indices: &DynView<'_>,
+    destinations: &Destinations<'_>,
+) -> Result<(), Problem> {
+    let (depth, wanted) = (indices.shape()[0], destinations.updates_shape());
+    expect_shape(argument, data.shape(), data.shape() == wanted, || {
+        format!("it must be indices.shape[1:] + shape[{depth}:] = {wanted:?}")
+    })
+}
+
+/// The cells of an output of this shape that the tuples name.
+#[inline(always)] // As a scatter: it is made where it stays.
+pub(crate) fn destinations<'a>(
+    indices: &DynView<'a>,
+    shape: &[usize],
+    bounds: Bounds,
+) -> Result<Destinations<'a>, Problem> {
+    let found = indices.shape();
+    expect_shape("indices", found, found.len() >= 2, || {
+        "it must have at least two dimensions, (M, Y0, ..)".into()
+    })?;
+    let depth = found[0];
+    expect_shape(
+        "indices",
+        found,
+        (1..=shape.len().min(10)).contains(&depth),
+        || {
+            format!(
+                "its first dimension M must be from 1 to {}, the smaller of 10 and the rank of shape {shape:?}",
+                shape.len().min(10)
+            )
+        },
+    )?;
+    expect_dtype(
+        "indices",
+        indices.dtype(),
+        !indices.dtype().is_complex() && indices.dtype() != DType::Bool,
+        "it must be an integer or floating-point type",
+    )?;
+    let components = (0..depth).filter_map(|m| indices.select(0, m));
+    let components: SmallVec<[_; 2]> = components.collect();
+    let axes: Dims = (0..depth).collect();
+    Destinations::rows(shape, "indices", &components, &axes, Some(0), bounds)
+}

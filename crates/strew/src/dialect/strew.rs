@@ -1,0 +1,586 @@
+//! strew's own scatter and gather: for those who have no framework in mind.
+//!
+//! Any integer is an index, an index lies along `dim` or broadcasts as in NumPy, and everything that frameworks
+//! leave open is an argument.
+
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::plan::reduce::Reduce;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::gather::Gather;
+use strew_engine::scatter::reduction::{Init, Reduction};
+use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::error::{Class, Problem, Result};
+use strew_kernel::tensor::{
+    Dims, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorView, TensorViewMut,
+};
+
+const SRC: Argument = Argument::needed("src", Kind::Tensor, "rank 1 or more, any dtype");
+
+const DIM: Argument = Argument::needed(
+    "dim",
+    Kind::Int,
+    "the axis that index points along; negative counts from the end",
+)
+.or("-1");
+
+const MODE: Argument = Argument::needed(
+    "mode",
+    Kind::Text,
+    "what an index means that names no cell: an error; wrap: negative ones count from the end; drop: nothing; clip: the nearest cell",
+)
+.or("error")
+.of(&["error", "wrap", "drop", "clip"]);
+
+const IGNORE_INDEX: Argument = Argument::needed(
+    "ignore_index",
+    Kind::Int,
+    "elements with this index are left out, whatever the mode",
+)
+.or("None");
+
+/// The words for reductions, of which some are two for the same.
+const REDUCE: &[&str] = &[
+    "sum", "mean", "prod", "min", "max", "assign", "add", "mul", "amin", "amax",
+];
+
+/// The operators of strew's own face.
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator {
+        name: "strew.scatter",
+        summary: "Reduces the elements of src that share an index along dim",
+        arguments: &[
+            SRC,
+            Argument::needed(
+                "index",
+                Kind::Tensor,
+                "the cell of each element along dim, of any integer type: 1-d, along dim, or what broadcasts to src",
+            ),
+            DIM,
+            Argument::needed(
+                "out",
+                Kind::Target,
+                "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
+            )
+            .or("None"),
+            Argument::needed(
+                "dim_size",
+                Kind::Int,
+                "the result's size along dim if there is no out; None: the largest index plus 1",
+            )
+            .or("None"),
+            Argument::needed(
+                "reduce",
+                Kind::Text,
+                "sum (or add), mean, prod (or mul), min and max (or amin, amax; NaN wins), or assign: the last one",
+            )
+            .or("sum")
+            .of(REDUCE),
+            MODE,
+            Argument::needed(
+                "include_self",
+                Kind::Bool,
+                "whether what a cell of out holds counts as one more element of it",
+            )
+            .or("True"),
+            Argument::needed(
+                "fill_value",
+                Kind::Scalar,
+                "what cells of a new result hold that no element goes to; None: 0, and 1 for prod",
+            )
+            .or("None"),
+            IGNORE_INDEX,
+        ],
+        returns: &["out"],
+        lower: lower_scatter,
+    },
+    Operator {
+        name: "strew.gather",
+        summary: "The elements of src that index names along dim",
+        arguments: &[
+            SRC,
+            Argument::needed(
+                "index",
+                Kind::Tensor,
+                "where each element comes from along dim, of any integer type: 1-d, for whole slices, or of src's rank, both broadcast apart from dim",
+            ),
+            DIM,
+            MODE,
+            Argument::needed(
+                "fill_value",
+                Kind::Scalar,
+                "what stands where an index is left out; None: 0",
+            )
+            .or("None"),
+            IGNORE_INDEX,
+        ],
+        returns: &["out"],
+        lower: lower_gather,
+    },
+];
+
+/// How [`scatter`] makes its result.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterOptions {
+    /// The result's size along `dim`; `None`: the largest index that counts, plus 1.
+    pub dim_size: Option<usize>,
+    /// How elements of one cell are reduced.
+    pub reduce: Reduce,
+    /// What indices mean that name no cell, and which are ignored.
+    pub bounds: Bounds,
+    /// What cells hold that no element goes to; `None`: 0, and 1 for a product. Not for
+    /// [`Reduce::Min`] and [`Reduce::Max`], which tell those by what they hold.
+    pub fill_value: Option<Scalar>,
+}
+
+impl Default for ScatterOptions {
+    fn default() -> Self {
+        Self {
+            dim_size: None,
+            reduce: Reduce::Sum,
+            bounds: Bounds::STRICT,
+            fill_value: None,
+        }
+    }
+}
+
+/// Reduces the elements of `src` that share an index along `dim` into a new tensor.
+///
+/// * `src`: at least one dimension, any element type.
+/// * `index`: any integer type. A 1-d index lies along `dim`; one of other rank is broadcast to `src`'s shape as
+///   NumPy does it: its last axis is `src`'s last.
+/// * The result has `src`'s shape but for `dim`, and its type: sums and products of integers wrap, means are
+///   rounded down. 16-bit floats accumulate in `f32` and are rounded once.
+///
+/// ```
+/// use ndarray::array;
+/// use strew::{Reduce, ScatterOptions, scatter};
+///
+/// let src = array![[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]];
+/// let options = ScatterOptions { dim_size: Some(3), ..ScatterOptions::default() };
+/// let sums = scatter(&src, &[2u8, 0, 2], 0, &options)?;
+/// assert_eq!(sums.to_ndarray(), array![[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]].into_dyn());
+///
+/// let options = ScatterOptions { reduce: Reduce::Amax, fill_value: Some((-1.0).into()), ..options };
+/// let most = scatter(&src, &[2u8, 0, 2], 0, &options)?;
+/// assert_eq!(most.to_ndarray(), array![[3.0, 4.0], [-1.0, -1.0], [5.0, 6.0]].into_dyn());
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for a `dim` that is none and an index that names no cell, [`Class::Type`] for an index that is
+/// none and for types that a reduction is not defined for, [`Class::Value`] for shapes and values that do not fit,
+/// [`Class::Memory`].
+pub fn scatter<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    options: &ScatterOptions,
+) -> Result<Tensor<T>> {
+    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    Ok(crate::dialect::typed(
+        new(src, &index, dim, options)?.tensor,
+    ))
+}
+
+/// [`scatter`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_dyn(
+    src: DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    options: &ScatterOptions,
+) -> Result<DynTensor> {
+    Ok(crate::dialect::tensor(
+        new(src, index, dim, options)?.tensor,
+    ))
+}
+
+fn new<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    dim: i64,
+    options: &ScatterOptions,
+) -> Result<Output> {
+    let size = options
+        .dim_size
+        .map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+    let to = To {
+        dim_size: size,
+        fill_value: options.fill_value,
+        ..To::default()
+    };
+    let described = describe(src, index, dim, to, options.reduce, options.bounds);
+    context("strew.scatter").call(described)?.run()
+}
+
+/// [`scatter`] into a tensor that is there, in place.
+///
+/// With `include_self` what a cell holds is one more element of it; without, cells that elements go to
+/// start afresh. All others stay as they are.
+///
+/// ```
+/// use strew::{Bounds, Reduce, scatter_into};
+///
+/// let mut totals = [10, 20, 30];
+/// scatter_into(&[1, 2, 4], &[2i64, 2, 0], -1, &mut totals, Reduce::Sum, true, Bounds::STRICT)?;
+/// assert_eq!(totals, [14, 20, 33]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`]; `out` is then unchanged.
+pub fn scatter_into<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    out: impl Into<TensorViewMut<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+    bounds: Bounds,
+) -> Result<()> {
+    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let to = To {
+        out: Some(out.into().into_dyn()),
+        include_self,
+        ..To::default()
+    };
+    let described = describe(src, &index, dim, to, reduce, bounds);
+    context("strew.scatter").call(described)?.run()?;
+    Ok(())
+}
+
+/// The elements of `src` that `index` names along `dim`: the way back of [`scatter`]. Bits are copied.
+///
+/// * `index`: any integer type. A 1-d index takes whole slices: the result has its size along `dim`. Otherwise it
+///   has `src`'s rank, and both are broadcast apart from `dim`; the result has the index's size there.
+/// * `fill_value`: what stands where an index is left out, as `bounds` say; `None`: 0.
+///
+/// ```
+/// use ndarray::array;
+/// use strew::{Bounds, gather};
+///
+/// let src = array![[1, 2], [3, 4]];
+/// let rows = gather(&src, &[1u32, 1, 0], 0, Bounds::STRICT, None)?;
+/// assert_eq!(rows.to_ndarray(), array![[3, 4], [3, 4], [1, 2]].into_dyn());
+/// let one_each = gather(&src, &array![[1i64], [-1]], 1, "drop".parse().unwrap(), Some(7.into()))?;
+/// assert_eq!(one_each.to_ndarray(), array![[2], [7]].into_dyn());
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn gather<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    bounds: Bounds,
+    fill_value: Option<Scalar>,
+) -> Result<Tensor<T>> {
+    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let call = context("strew.gather").call(picked(src, index, dim, bounds, fill_value))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`gather`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn gather_dyn(
+    src: DynView<'_>,
+    index: DynView<'_>,
+    dim: i64,
+    bounds: Bounds,
+    fill_value: Option<Scalar>,
+) -> Result<DynTensor> {
+    let call = context("strew.gather").call(picked(src, index, dim, bounds, fill_value))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+fn context(name: &'static str) -> Context {
+    Context {
+        operator: name.into(),
+        class: |problem| match problem {
+            Problem::Axis { .. } | Problem::IndexOutOfBounds { .. } => Class::Index,
+            Problem::DType { .. } | Problem::Kind { .. } | Problem::Unsupported { .. } => {
+                Class::Type
+            }
+            _ => Class::Value,
+        },
+    }
+}
+
+fn lower_scatter<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let (src, index) = (args.tensor("src")?, args.tensor("index")?);
+    let dim = args.optional_int("dim").unwrap_or(-1);
+    let word = args.optional_text("reduce");
+    let bounds = bounds(args);
+    let to = To {
+        out: args.optional_target("out"),
+        include_self: args.bool_or("include_self", true),
+        dim_size: args.optional_int("dim_size"),
+        fill_value: args.optional_scalar("fill_value"),
+    };
+    let described = bounds.and_then(|bounds| {
+        let reduce = reduction(word.as_deref().unwrap_or("sum"))?;
+        describe(src, &index, dim, to, reduce, bounds)
+    });
+    context("strew.scatter").call(described)
+}
+
+fn lower_gather<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
+    let (src, index) = (args.tensor("src")?, args.tensor("index")?);
+    let dim = args.optional_int("dim").unwrap_or(-1);
+    let bounds = bounds(args);
+    let fill_value = args.optional_scalar("fill_value");
+    let described = bounds.and_then(|bounds| picked(src, index, dim, bounds, fill_value));
+    context("strew.gather").call(described)
+}
+
+fn bounds(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
+    let mode = args.optional_text("mode");
+    let ignored = args.optional_int("ignore_index");
+    let bounds = mode.as_deref().unwrap_or("error").parse::<Bounds>()?;
+    Ok(Bounds { ignored, ..bounds })
+}
+
+/// The reduction that a word means: in extremes NaN wins.
+fn reduction(word: &str) -> Result<Reduce, Problem> {
+    match word {
+        "sum" | "add" => Ok(Reduce::Sum),
+        "mean" => Ok(Reduce::Mean),
+        "prod" | "mul" => Ok(Reduce::Prod),
+        "min" | "amin" => Ok(Reduce::Amin),
+        "max" | "amax" => Ok(Reduce::Amax),
+        "assign" => Ok(Reduce::Assign),
+        other => Err(Problem::Value {
+            argument: "reduce".into(),
+            value: format!("{other:?}"),
+            expected: format!("it must be one of {}", REDUCE.join(", ")),
+        }),
+    }
+}
+
+/// Where a scatter writes.
+struct To<'a> {
+    out: Option<DynViewMut<'a>>,
+    include_self: bool,
+    dim_size: Option<i64>,
+    fill_value: Option<Scalar>,
+}
+
+impl Default for To<'_> {
+    fn default() -> Self {
+        Self {
+            out: None,
+            include_self: true,
+            dim_size: None,
+            fill_value: None,
+        }
+    }
+}
+
+fn describe<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    dim: i64,
+    to: To<'a>,
+    reduce: Reduce,
+    bounds: Bounds,
+) -> Result<Scatter<'a>, Problem> {
+    let dim = checked(&src, index, dim)?;
+    reduce.check(src.dtype())?;
+    let (expanded, place) = expand(index, &src, dim)?;
+    let mut shape = src.dims();
+    shape[dim] = match (&to.out, to.dim_size) {
+        (Some(out), _) => out.shape().get(dim).copied().unwrap_or(0),
+        (None, Some(size)) => usize::try_from(size).map_err(|_| Problem::Value {
+            argument: "dim_size".into(),
+            value: size.to_string(),
+            expected: "it must be at least 0".into(),
+        })?,
+        (None, None) => bounds.cells(index),
+    };
+    let destinations = Destinations::elements(&shape, "index", &expanded, dim, place, bounds)?;
+    let (reduction, target) = match to.out {
+        Some(view) => {
+            into_that(&view, &src, &shape, (to.dim_size, to.fill_value))?;
+            let argument = "out";
+            (
+                reduce.into(to.include_self),
+                Target::InPlace { argument, view },
+            )
+        }
+        None => {
+            let (start, reduction) = anew(reduce, &src, to.fill_value)?;
+            let dtype = src.dtype();
+            (reduction, Target::New { dtype, start })
+        }
+    };
+    Scatter::new(destinations, reduction, "src", src, target)
+}
+
+/// The axis, of arguments that have one and an index that is one.
+fn checked(src: &DynView<'_>, index: &DynView<'_>, dim: i64) -> Result<usize, Problem> {
+    expect_shape("src", src.shape(), src.rank() > 0, || {
+        "it must have at least one dimension".into()
+    })?;
+    let fits = index.is_empty() || index.dtype().is_integer();
+    expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
+    axis("dim", dim, src.rank())
+}
+
+/// The index seen with `src`'s shape, and which of those axes are its own.
+fn expand<'a>(
+    index: &DynView<'a>,
+    src: &DynView<'_>,
+    dim: usize,
+) -> Result<(DynView<'a>, Place), Problem> {
+    let (mut aligned, rank) = (index.clone(), src.rank());
+    let axes = match index.rank() {
+        1 => {
+            for _ in dim + 1..rank {
+                aligned = aligned.insert_axis(aligned.rank());
+            }
+            dim..dim + 1
+        }
+        own => rank.saturating_sub(own)..rank,
+    };
+    let expanded = aligned.broadcast_to(src.shape());
+    let place = Place { axes, tuple: None };
+    expanded.map(|e| (e, place)).ok_or_else(|| Problem::Shape {
+        argument: "index",
+        found: index.shape().to_vec(),
+        expected: format!(
+            "it must have {} elements, for dimension {dim}, or broadcast to src's shape {:?}",
+            src.shape()[dim],
+            src.shape()
+        ),
+    })
+}
+
+/// What is wrong with an `out` for a result of this shape, if something is.
+fn into_that(
+    out: &DynViewMut<'_>,
+    src: &DynView<'_>,
+    shape: &[usize],
+    (dim_size, fill_value): (Option<i64>, Option<Scalar>),
+) -> Result<(), Problem> {
+    expect_dtype(
+        "out",
+        out.dtype(),
+        out.dtype() == src.dtype(),
+        format_args!("it must be src's dtype, {}", src.dtype()),
+    )?;
+    expect_shape("out", out.shape(), out.shape() == shape, || {
+        format!("it must be {shape:?}: src's shape but for the size along dim")
+    })?;
+    let size = dim_size.map(|size| ("dim_size", size.to_string()));
+    match size.or(fill_value.map(|fill| ("fill_value", fill.to_string()))) {
+        None => Ok(()),
+        Some((argument, value)) => Err(Problem::Value {
+            argument: argument.into(),
+            value,
+            expected: "it is for a new result: out has a size, and holds something".into(),
+        }),
+    }
+}
+
+/// What a new result starts from, and the reduction into it.
+fn anew(
+    reduce: Reduce,
+    src: &DynView<'_>,
+    fill_value: Option<Scalar>,
+) -> Result<(Start<'static>, Reduction), Problem> {
+    let (start, reduction) = reduce.anew();
+    let Some(fill) = fill_value else {
+        return Ok((start, reduction));
+    };
+    if matches!(reduce, Reduce::Min | Reduce::Max) {
+        return Err(Problem::Value {
+            argument: "fill_value".into(),
+            value: fill.to_string(),
+            expected: format!("{reduce} has its own; a{reduce} takes one"),
+        });
+    }
+    let element = fill.tensor("fill_value", src.dtype())?;
+    let mut bytes = [0; 16];
+    bytes[..src.dtype().size()].copy_from_slice(element.as_bytes());
+    let init = Init::Identity;
+    Ok((Start::Filled(bytes), Reduction { init, ..reduction }))
+}
+
+fn picked<'a>(
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    bounds: Bounds,
+    fill_value: Option<Scalar>,
+) -> Result<Gather<'a>, Problem> {
+    let dim = checked(&src, &index, dim)?;
+    let fill = fill_value
+        .map(|fill| fill.tensor("fill_value", src.dtype()))
+        .transpose()?;
+    let gather = match index.rank() {
+        1 => {
+            let places =
+                Destinations::picks(src.shape(), "index", &[index], (0, dim), None, bounds)?;
+            Gather::new(places, src)?
+        }
+        _ => one_each(src, &index, dim, bounds)?,
+    };
+    Ok(match fill {
+        Some(fill) => gather.filled(fill),
+        None => gather,
+    })
+}
+
+/// Elements of which each has an index of its own.
+fn one_each<'a>(
+    src: DynView<'a>,
+    index: &DynView<'a>,
+    dim: usize,
+    bounds: Bounds,
+) -> Result<Gather<'a>, Problem> {
+    let (found, whole) = (index.dims(), src.dims());
+    let wrong = || Problem::Shape {
+        argument: "index",
+        found: found.to_vec(),
+        expected: format!(
+            "it must have one dimension, or broadcast with src's shape {whole:?} apart from dimension {dim}"
+        ),
+    };
+    if found.len() != whole.len() {
+        return Err(wrong());
+    }
+    let apart = |a: usize, own: usize, other: usize| match own {
+        _ if a == dim => own,
+        1 => other,
+        own => own,
+    };
+    let both = |one: &Dims, other: &Dims| -> Dims {
+        let sizes = one.iter().zip(other).enumerate();
+        sizes
+            .map(|(a, (&own, &other))| apart(a, own, other))
+            .collect()
+    };
+    let wide = src.broadcast_to(&both(&whole, &found));
+    let (Some(src), Some(index)) = (wide, index.broadcast_to(&both(&found, &whole))) else {
+        return Err(wrong());
+    };
+    let place = Place {
+        axes: 0..index.rank(),
+        tuple: None,
+    };
+    let fits = (0..whole.len()).all(|a| a == dim || src.shape()[a] == index.shape()[a]);
+    if !fits {
+        return Err(wrong());
+    }
+    let places = Destinations::elements(src.shape(), "index", &index, dim, place, bounds)?;
+    Gather::new(places, src)
+}

@@ -1,0 +1,629 @@
+//! torch_scatter (`pytorch_scatter`), the scatter library of graph networks.
+//!
+//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`, `torch_scatter/utils.py`,
+//! `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
+
+pub(crate) mod checks;
+pub(crate) mod composite;
+pub(crate) mod gather;
+pub(crate) mod segment;
+
+use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use std::str::FromStr;
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::context::Context;
+use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::reduction::{Finish, Init, Reduction};
+use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{
+    DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
+
+pub use crate::dialect::torch_scatter::composite::{
+    scatter_log_softmax, scatter_log_softmax_dyn, scatter_logsumexp, scatter_logsumexp_dyn,
+    scatter_logsumexp_out, scatter_softmax, scatter_softmax_dyn, scatter_std, scatter_std_dyn,
+    scatter_std_out,
+};
+pub use crate::dialect::torch_scatter::gather::{
+    gather_coo, gather_coo_dyn, gather_csr, gather_csr_dyn,
+};
+pub use crate::dialect::torch_scatter::segment::{
+    segment_coo, segment_coo_dyn, segment_coo_out, segment_csr, segment_csr_dyn, segment_csr_out,
+    segment_max_coo, segment_max_csr, segment_min_coo, segment_min_csr,
+};
+const SRC: Argument = Argument {
+    name: "src",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the elements to reduce: rank 1 or more, any dtype",
+    words: &[],
+};
+
+pub(crate) const INDEX: Argument = Argument {
+    name: "index",
+    kind: Kind::Tensor,
+    default: None,
+    doc: "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape",
+    words: &[],
+};
+
+pub(crate) const DIM: Argument = Argument {
+    name: "dim",
+    kind: Kind::Int,
+    default: Some("-1"),
+    doc: "the axis that index points along; negative counts from the end",
+    words: &[],
+};
+
+pub(crate) const OUT: Argument = Argument {
+    name: "out",
+    kind: Kind::Target,
+    default: Some("None"),
+    doc: "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
+    words: &[],
+};
+
+pub(crate) const DIM_SIZE: Argument = Argument {
+    name: "dim_size",
+    kind: Kind::Int,
+    default: Some("None"),
+    doc: "the output's size along dim; None: index.max() + 1, or 0 for an empty index",
+    words: &[],
+};
+
+const ARGUMENTS: &[Argument] = &[SRC, INDEX, DIM, OUT, DIM_SIZE];
+
+/// The operators of this dialect.
+pub const OPERATORS: &[Operator] = &[
+    Operator {
+        name: "torch_scatter.scatter",
+        summary: "Reduces the elements of src that share an index along dim",
+        arguments: &[
+            SRC,
+            INDEX,
+            DIM,
+            OUT,
+            DIM_SIZE,
+            Argument {
+                name: "reduce",
+                kind: Kind::Text,
+                default: Some("sum"),
+                doc: "sum (or add), mul, mean, min or max",
+                words: &["sum", "add", "mul", "mean", "min", "max"],
+            },
+        ],
+        returns: &["out"],
+        lower: |args| {
+            let reduce = args.optional_text("reduce");
+            let context = context("torch_scatter.scatter", class);
+            let reduce = Reduce::parse(reduce.as_deref().unwrap_or("sum"));
+            lower_from(
+                args,
+                "torch_scatter.scatter",
+                reduce.map_err(|p| context.error(p))?,
+                false,
+            )
+        },
+    },
+    Operator {
+        name: "torch_scatter.scatter_sum",
+        summary: "Sums the elements of src that share an index along dim",
+        arguments: ARGUMENTS,
+        returns: &["out"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_sum", Reduce::Sum, false),
+    },
+    Operator {
+        name: "torch_scatter.scatter_add",
+        summary: "Sums the elements of src that share an index along dim",
+        arguments: ARGUMENTS,
+        returns: &["out"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_add", Reduce::Sum, false),
+    },
+    Operator {
+        name: "torch_scatter.scatter_mul",
+        summary: "Multiplies the elements of src that share an index along dim",
+        arguments: ARGUMENTS,
+        returns: &["out"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_mul", Reduce::Mul, false),
+    },
+    Operator {
+        name: "torch_scatter.scatter_mean",
+        summary: "Averages the elements of src that share an index along dim",
+        arguments: ARGUMENTS,
+        returns: &["out"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_mean", Reduce::Mean, false),
+    },
+    Operator {
+        name: "torch_scatter.scatter_min",
+        summary: "The smallest of the elements of src that share an index along dim, and where each came from",
+        arguments: ARGUMENTS,
+        returns: &["out", "arg"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_min", Reduce::Min, true),
+    },
+    Operator {
+        name: "torch_scatter.scatter_max",
+        summary: "The largest of the elements of src that share an index along dim, and where each came from",
+        arguments: ARGUMENTS,
+        returns: &["out", "arg"],
+        lower: |args| lower_from(args, "torch_scatter.scatter_max", Reduce::Max, true),
+    },
+    composite::SCATTER_STD,
+    composite::SCATTER_LOGSUMEXP,
+    composite::SCATTER_SOFTMAX,
+    composite::SCATTER_LOG_SOFTMAX,
+    segment::SEGMENT_COO,
+    segment::SEGMENT_SUM_COO,
+    segment::SEGMENT_ADD_COO,
+    segment::SEGMENT_MEAN_COO,
+    segment::SEGMENT_MIN_COO,
+    segment::SEGMENT_MAX_COO,
+    segment::SEGMENT_CSR,
+    segment::SEGMENT_SUM_CSR,
+    segment::SEGMENT_ADD_CSR,
+    segment::SEGMENT_MEAN_CSR,
+    segment::SEGMENT_MIN_CSR,
+    segment::SEGMENT_MAX_CSR,
+    gather::GATHER_COO,
+    gather::GATHER_CSR,
+];
+
+fn lower_from<'a>(
+    args: &mut Arguments<'a>,
+    name: &'static str,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Call<'a>> {
+    let src = args.tensor("src")?;
+    let index = args.tensor("index")?;
+    let dim = args.optional_int("dim").unwrap_or(-1);
+    let out = args.optional_target("out");
+    let dim_size = args.optional_int("dim_size");
+    lower(name, src, index, dim, out, dim_size, reduce, with_arg)
+}
+
+/// How the elements of a group are reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reduce {
+    /// Their sum (also called `add`); 0 for an empty group.
+    Sum,
+    /// Their product; 1 for an empty group. Not of segments.
+    Mul,
+    /// Their mean; integers are rounded down (by the segment operators toward zero), 0 for an empty
+    /// group. Not for bool.
+    Mean,
+    /// The smallest, NaN left out; 0 for an empty group. Not for complex numbers.
+    Min,
+    /// The largest, NaN left out; 0 for an empty group. Not for complex numbers.
+    Max,
+}
+
+impl Reduce {
+    fn parse(name: &str) -> Result<Self, Problem> {
+        match name {
+            "sum" | "add" => Ok(Self::Sum),
+            "mul" => Ok(Self::Mul),
+            "mean" => Ok(Self::Mean),
+            "min" => Ok(Self::Min),
+            "max" => Ok(Self::Max),
+            other => Err(Problem::Value {
+                argument: "reduce".into(),
+                value: format!("{other:?}"),
+                expected: "it must be sum, add, mul, mean, min or max".into(),
+            }),
+        }
+    }
+
+    fn combine(self) -> Combine {
+        match self {
+            Self::Sum | Self::Mean => Combine::Sum,
+            Self::Mul => Combine::Prod,
+            Self::Min => Combine::Min(Nan::Ignore),
+            Self::Max => Combine::Max(Nan::Ignore),
+        }
+    }
+}
+
+impl FromStr for Reduce {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::parse(name).map_err(|p| context("torch_scatter.scatter", class).error(p))
+    }
+}
+
+/// Reduces the elements of `src` that share an index along `dim` into a new tensor.
+///
+/// * `index`: `i32` or `i64`, not negative. A 1-d index lies along `dim`; one of more dimensions is
+///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s shape.
+/// * The output has `src`'s shape but for `dim`, where its size is `dim_size`, or `index.max() + 1`
+///   without it, or 0 if `index` is empty.
+///
+/// Groups without elements are 0 (1 for `Mul`; but an empty `src` gives 0 for every reduction). For
+/// `Min` and `Max`, NaN never wins, and a group whose result is the type's extreme finite value, or that
+/// holds nothing but the infinity beyond it, is 0 like an empty one. 16-bit floats accumulate in
+/// `f32` and are rounded once. To reduce into an existing tensor, use [`scatter_out`].
+///
+/// ```
+/// use ndarray::array;
+/// use strew::torch_scatter::{Reduce, scatter};
+///
+/// let src = array![[1.0f32, 4.0, 2.0], [3.0, 5.0, 9.0]];
+/// let out = scatter(&src, &[0i64, 2, 0], -1, None, Reduce::Mean)?;
+/// assert_eq!(out.to_ndarray(), array![[1.5, 0.0, 4.0], [6.0, 0.0, 5.0]].into_dyn());
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`] for a `dim` that is none and for a 0-d `src`, [`Class::Runtime`] for everything
+/// else: shapes that do not expand, index types, indices out of range.
+pub fn scatter<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    dim_size: Option<usize>,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let output = new(
+        "torch_scatter.scatter",
+        src.into(),
+        index.into(),
+        dim,
+        dim_size,
+        reduce,
+        false,
+    )?;
+    Ok(crate::dialect::typed(output.tensor))
+}
+
+/// [`scatter`] with `out=`: goes on reducing into `out`, in place.
+///
+/// Sums, products, minima and maxima take what `out` holds as one more element; a mean is
+/// `(out + sum) / max(count, 1)`, where only `src`'s elements count.
+///
+/// ```
+/// use strew::torch_scatter::{Reduce, scatter_out};
+///
+/// let mut totals = [10.0f32, 20.0];
+/// scatter_out(&[1.0f32, 2.0, 4.0], &[1i64, 1, 0], -1, &mut totals, Reduce::Sum)?;
+/// assert_eq!(totals, [14.0, 23.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`]; `out` is then unchanged.
+pub fn scatter_out<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    out: impl Into<TensorViewMut<'a, T>>,
+    reduce: Reduce,
+) -> Result<()> {
+    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let out = Some(out.into().into_dyn());
+    lower(
+        "torch_scatter.scatter",
+        src,
+        index,
+        dim,
+        out,
+        None,
+        reduce,
+        false,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// The smallest element of each group, and its position along `dim` in `src`.
+///
+/// Values as by [`scatter`]. Of equal elements the first wins; a group whose value is 0 for want
+/// of a winner has the position `src.shape[dim]`.
+///
+/// ```
+/// let (out, arg) = strew::torch_scatter::scatter_min(&[3.0f32, 1.0, 2.0, 1.0], &[0i64, 2, 0, 2], -1, None)?;
+/// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0]);
+/// assert_eq!(arg.as_slice(), [2, 4, 1]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_min<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    dim_size: Option<usize>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let output = new(
+        "torch_scatter.scatter_min",
+        src.into(),
+        index.into(),
+        dim,
+        dim_size,
+        Reduce::Min,
+        true,
+    )?;
+    Ok((
+        crate::dialect::typed(output.tensor),
+        crate::dialect::typed(output.arg),
+    ))
+}
+
+/// The largest element of each group, and its position along `dim` in `src`; see [`scatter_min`].
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_max<'a, T: Element, I: Element>(
+    src: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    dim: i64,
+    dim_size: Option<usize>,
+) -> Result<(Tensor<T>, Tensor<i64>)> {
+    let output = new(
+        "torch_scatter.scatter_max",
+        src.into(),
+        index.into(),
+        dim,
+        dim_size,
+        Reduce::Max,
+        true,
+    )?;
+    Ok((
+        crate::dialect::typed(output.tensor),
+        crate::dialect::typed(output.arg),
+    ))
+}
+
+/// [`scatter`] with element types known at run time, and `reduce` as torch_scatter's word.
+///
+/// With `out`, reduces into it and returns nothing. With `with_arg` (`min` and `max` only), also
+/// gives the positions of the winners.
+///
+/// # Errors
+/// As [`scatter`]; [`Class::Value`] for an unknown `reduce`.
+pub fn scatter_dyn<'a>(
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: &str,
+    with_arg: bool,
+) -> Result<Output> {
+    let context = context("torch_scatter.scatter", class);
+    let reduce = Reduce::parse(reduce).map_err(|p| context.error(p))?;
+    lower(
+        "torch_scatter.scatter",
+        src,
+        index,
+        dim,
+        out,
+        dim_size,
+        reduce,
+        with_arg,
+    )?
+    .run()
+}
+
+fn new<'a, T: Element, I: Element>(
+    name: &'static str,
+    src: TensorView<'a, T>,
+    index: TensorView<'a, I>,
+    dim: i64,
+    dim_size: Option<usize>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Output> {
+    let (src, index) = (src.into_dyn(), index.into_dyn());
+    let dim_size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    lower(name, src, index, dim, None, dim_size, reduce, with_arg)?.run()
+}
+
+pub(crate) fn class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        Problem::Kind { .. } => Class::Type,
+        Problem::Value { argument, .. } if argument == "reduce" => Class::Value,
+        Problem::Shape {
+            argument: "src",
+            found,
+            ..
+        } if found.is_empty() => Class::Index,
+        _ => Class::Runtime,
+    }
+}
+
+pub(crate) fn context(name: &'static str, class: fn(&Problem) -> Class) -> Context {
+    Context {
+        operator: name.into(),
+        class,
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn lower<'a>(
+    name: &'static str,
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Call<'a>> {
+    let context = context(name, class);
+    context.call(describe(src, index, dim, out, dim_size, reduce, with_arg))
+}
+
+fn describe<'a>(
+    src: DynView<'a>,
+    index: DynView<'a>,
+    dim: i64,
+    out: Option<DynViewMut<'a>>,
+    dim_size: Option<i64>,
+    reduce: Reduce,
+    with_arg: bool,
+) -> Result<Scatter<'a>, Problem> {
+    let (dim, expanded, place) = groups(&src, &index, dim)?;
+    let along = src.shape()[dim];
+    let none = i64::try_from(along).unwrap_or(i64::MAX);
+
+    let mut shape = src.dims();
+    if let Some(out) = &out {
+        expect_dtype(
+            "out",
+            out.dtype(),
+            out.dtype() == src.dtype(),
+            format_args!("it must be src's dtype, {}", src.dtype()),
+        )?;
+        // As in torch's scatter_add_, sums may go into the corner of a larger out.
+        let larger_too = reduce == Reduce::Sum;
+        let fits = out.rank() == src.rank()
+            && out
+                .shape()
+                .iter()
+                .zip(src.shape())
+                .enumerate()
+                .all(|(a, (&o, &s))| a == dim || o == s || (larger_too && o > s));
+        expect_shape("out", out.shape(), fits, || {
+            format!(
+                "it must be src's shape {:?} apart from dimension {dim}",
+                src.shape()
+            )
+        })?;
+        shape = out.dims();
+    } else {
+        shape[dim] = groups_along(&src, &index, &expanded, dim_size)?;
+    }
+
+    let combine = reduce.combine();
+    if with_arg && !matches!(reduce, Reduce::Min | Reduce::Max) {
+        return Err(Problem::Value {
+            argument: "reduce".into(),
+            value: format!("{reduce:?}"),
+            expected: "only min and max have positions".into(),
+        });
+    }
+    let finish = match reduce {
+        Reduce::Mean => Finish::Mean { count_self: false },
+        Reduce::Min | Reduce::Max if out.is_none() => Finish::ZeroIfStart,
+        _ => Finish::None,
+    };
+    let start = match reduce {
+        // An empty src gives zeros whatever the reduction.
+        _ if src.is_empty() => Start::Zero,
+        Reduce::Sum | Reduce::Mean => Start::Zero,
+        Reduce::Mul => Start::Identity,
+        Reduce::Min | Reduce::Max => Start::FiniteExtreme,
+    };
+    let target = match out {
+        Some(view) => Target::InPlace {
+            argument: "out",
+            view,
+        },
+        None => Target::New {
+            dtype: src.dtype(),
+            start,
+        },
+    };
+    let destinations =
+        Destinations::elements(&shape, "index", &expanded, dim, place, Bounds::STRICT)?;
+    let reduction = Reduction {
+        combine,
+        init: Init::Current,
+        finish,
+    };
+    let mut scatter = Scatter::new(destinations, reduction, "src", src, target)?;
+    if with_arg {
+        scatter = scatter.with_arg(none);
+    }
+    Ok(scatter)
+}
+
+/// The axis of the groups, and the index as [`expand`] gives it.
+pub(crate) fn groups<'a>(
+    src: &DynView<'_>,
+    index: &DynView<'a>,
+    dim: i64,
+) -> Result<(usize, DynView<'a>, Place), Problem> {
+    expect_shape("src", src.shape(), src.rank() > 0, || {
+        "it must have at least one dimension".into()
+    })?;
+    let dim = axis("dim", dim, src.rank())?;
+    if !index.is_empty() {
+        expect_dtype(
+            "index",
+            index.dtype(),
+            matches!(index.dtype(), DType::I32 | DType::I64),
+            "Expected dtype int32/int64 for index",
+        )?;
+    }
+    let (expanded, place) = expand(index, src, dim)?;
+    Ok((dim, expanded, place))
+}
+
+/// The output's size along the axis of the groups when there is no `out`, of an index before and after it is
+/// expanded.
+pub(crate) fn groups_along(
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    expanded: &DynView<'_>,
+    dim_size: Option<i64>,
+) -> Result<usize, Problem> {
+    // Expanded to an empty src, an index has no value.
+    let values = if src.is_empty() { expanded } else { index };
+    size_along(values, dim_size)
+}
+
+/// The index seen with `src`'s shape, and which of those axes are its own.
+fn expand<'a>(
+    index: &DynView<'a>,
+    src: &DynView<'_>,
+    dim: usize,
+) -> Result<(DynView<'a>, Place), Problem> {
+    let mut padded = index.clone();
+    let mut axes = 0..index.rank();
+    if index.rank() == 1 {
+        for _ in 0..dim {
+            padded = padded.insert_axis(0);
+        }
+        axes = dim..dim + 1;
+    }
+    while padded.rank() < src.rank() {
+        padded = padded.insert_axis(padded.rank());
+    }
+    let expanded = padded
+        .broadcast_to(src.shape())
+        .filter(|_| padded.rank() == src.rank());
+    let place = Place { axes, tuple: None };
+    expanded.map(|e| (e, place)).ok_or_else(|| Problem::Shape {
+        argument: "index",
+        found: index.shape().to_vec(),
+        expected: format!(
+            "padded to {:?} it must expand to src's shape {:?}",
+            padded.shape(),
+            src.shape()
+        ),
+    })
+}
+
+/// The output's size along the scattered axis when there is no `out`.
+pub(crate) fn size_along(index: &DynView<'_>, dim_size: Option<i64>) -> Result<usize, Problem> {
+    if let Some(size) = dim_size {
+        return usize::try_from(size).map_err(|_| Problem::Value {
+            argument: "dim_size".into(),
+            value: size.to_string(),
+            expected: "it must be at least 0".into(),
+        });
+    }
+    let Some(max) = index.max_integer() else {
+        return Ok(0);
+    };
+    // A negative maximum leaves no cell; the run then names the first index that is wrong.
+    Ok(usize::try_from(max.saturating_add(1)).unwrap_or(0))
+}
