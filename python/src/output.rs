@@ -175,10 +175,6 @@ fn descr_of(py: Python<'_>, of: DType) -> PyResult<Bound<'_, PyArrayDescr>> {
         DType::C64 => dtype::<Complex32>(py),
         DType::C128 => dtype::<Complex64>(py),
         DType::BF16 => bfloat16(py)?,
-        other => {
-            let message = format!("NumPy has no dtype for {other}");
-            return Err(PyRuntimeError::new_err(message));
-        }
     })
 }
 

@@ -216,7 +216,6 @@ fn encode(leaf: &str, dtype: DType, to: &mut [u8]) -> Option<()> {
         DType::F64 => parsed!(f64),
         DType::C64 => pair!(f32),
         DType::C128 => pair!(f64),
-        _ => return None,
     }
     Some(())
 }

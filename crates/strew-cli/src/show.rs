@@ -178,7 +178,6 @@ fn with_element(tensor: &DynTensor, at: usize, json: bool) -> String {
         DType::F64 => float(number!(f64), json),
         DType::C64 => pair!(f32),
         DType::C128 => pair!(f64),
-        other => format!("<{other}>"),
     }
 }
 

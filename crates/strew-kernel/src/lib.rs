@@ -20,6 +20,11 @@
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
 
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
+#![allow(
+    clippy::len_without_is_empty,
+    clippy::new_without_default,
+    clippy::should_implement_trait
+)] // Likewise: these are conveniences for users of a public interface.
 
 #[macro_use]
 pub mod cpu;

@@ -181,7 +181,6 @@ macro_rules! with_type {
                 type $t = Complex64;
                 $body
             }
-            other => return Err(format!("{other} is no element type of vectors")),
         }
     };
 }

@@ -37,7 +37,7 @@ impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> From<&'a mut ArrayBase<
 impl<T: Element> Tensor<T> {
     /// The tensor as an `ndarray` view, without a copy.
     #[must_use]
-    pub(crate) fn as_ndarray(&self) -> ArrayViewD<'_, T> {
+    pub fn as_ndarray(&self) -> ArrayViewD<'_, T> {
         ArrayViewD::from_shape(IxDyn(self.shape()), self.as_slice())
             .expect("a tensor has as many elements as its shape")
     }

@@ -146,6 +146,7 @@ macro_rules! for_real {
         }
     };
 }
+pub(crate) use for_real;
 
 /// Calls a generic function with an element type that has gradients.
 macro_rules! for_graded {
@@ -163,6 +164,7 @@ macro_rules! for_graded {
         })
     };
 }
+pub(crate) use for_graded;
 
 /// Calls a generic function with the accumulator of an element type that has gradients.
 macro_rules! for_field {
@@ -188,6 +190,7 @@ macro_rules! for_field {
         }
     };
 }
+pub(crate) use for_field;
 
 /// The problem of an argument whose type has no gradient.
 pub(super) fn no_gradient(argument: &'static str, found: DType) -> Problem {
@@ -320,7 +323,3 @@ mod tests {
         }
     }
 }
-
-pub(crate) use for_field;
-pub(crate) use for_graded;
-pub(crate) use for_real;
