@@ -119,10 +119,10 @@ def markdown(ratios: dict[int, dict[Point, float]], elements: int) -> str:
     parts = [
         "# Plans",
         "",
-        "A planned run's time per that of the call that looks at the index each time; medians. Of "
-        f"{', '.join(REDUCES)} the lowest and the highest ratio. Measured again with more rounds "
-        f"where it was above {MOST}. Sources of {elements >> 20}M elements; new outputs, of a tenth "
-        "or a thousandth.",
+        "Each ratio is the time of a planned run divided by the time of the call without a plan; "
+        f"medians. A cell has the lowest and the highest ratio of {', '.join(REDUCES)}. Ratios above "
+        f"{MOST} were measured again with more rounds. Sources have {elements >> 20}M elements. "
+        "Outputs are new, with a tenth or a thousandth of the elements.",
         "",
     ]
     for threads, found in ratios.items():

@@ -74,30 +74,30 @@ def _how(results: dict[str, Any]) -> list[str]:
         f"{machine['memory']} GiB; Python {machine['python']}.",
         f"Contenders: {versions}.",
         "",
-        "Contenders take turns on each workload, in processes of their own, of which one at a "
-        f"time is awake: {results['repeat']} rounds, each in an order of its own, medians, "
-        "quartiles in brackets. Outputs are made by each call, apart from operators in place. "
+        "Contenders take turns on each workload. Each has its own process, and one process runs at "
+        f"a time. There are {results['repeat']} rounds, each in its own order. Times are medians, "
+        "with quartiles in brackets. Each call makes its output, except for in-place operators. "
         "Each answer is compared with the right one; a peer whose answer is wrong is not counted. "
         "torch-hugepages is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is "
-        "shown, and not counted as best peer.",
+        "shown, but not counted as best peer.",
         "",
-        f"Indices are {INDEX}. A library that makes them int32 by default, as JAX does, has half "
-        "the bytes to read: then strew runs with such an index, too. *ratio* is the peer's time "
-        "per strew's with an index of the same dtype, which stands beside it in brackets where it "
-        f"is not {INDEX}. Of several ways in which a library can say a workload, and of several "
-        "peers, the right one with the smallest ratio counts.",
+        f"Indices are {INDEX}. A library that uses int32 by default, as JAX does, has half the "
+        "index bytes to read: strew then runs with such an index, too. *ratio* is the peer's time "
+        "divided by strew's time with an index of the same dtype. That dtype stands in brackets "
+        f"where it is not {INDEX}. Where a library has several ways to write a workload, the right "
+        "one with the smallest ratio counts. The best peer is chosen in the same way.",
         "",
-        f"*share* is the part of strew's time (with the {INDEX} index) that the machine's memory "
-        "needs at the least for reading the inputs and writing the output once, at the highest of "
-        "the rates measured in this run" + _bandwidth(results["bandwidth"]) + " *read* is the best "
-        "of several ways to read, in 1 to 8 streams, without prefetch; *write* fills; *copy* and "
-        "*update* (in place) count both ways. Above 100% a part of the inputs was still in a cache "
-        "from the call before.",
+        "*share* is the time that the memory needs at least, as a part of strew's time (with the "
+        f"{INDEX} index). It counts reading the inputs and writing the output once, at the highest "
+        "rate measured in this run" + _bandwidth(results["bandwidth"]) + " *read* is the best "
+        "of several ways to read, in 1 to 8 streams, without prefetch. *write* fills. *copy* and "
+        "*update* (in place) count both directions. Above 100% a part of the inputs was still in a "
+        "cache from the call before.",
         "",
-        "*memory* is the most that a call adds to the process, its output included, in MB. "
+        "*memory* is the most that a call adds to the process, including its output, in MB. "
         "strew, ONNX Runtime, OpenVINO and TensorFlow keep memory from call to call by default, "
-        "and their times profit from it. strew gives it back before its memory is measured; what "
-        "the others keep does not show.",
+        "which makes them faster. strew gives it back before its memory is measured. The memory "
+        "that the others keep is not shown.",
     ]
     return lines
 
@@ -171,7 +171,7 @@ def _standing(row: Row, name: str) -> str:
 def _waits(rows: list[Row]) -> list[str]:
     told = {row.workload.name: row.workload.waits for row in rows if row.workload.waits}
     lines = [f"- {name}: {waits}" for name, waits in told.items()]
-    return ["## What strew waits for besides bandwidth", "", *lines, ""] if lines else []
+    return ["## Where the time goes besides bandwidth", "", *lines, ""] if lines else []
 
 
 def _claims(rows: list[Row]) -> list[str]:
@@ -180,7 +180,7 @@ def _claims(rows: list[Row]) -> list[str]:
         for claim, holds in row.claims():
             word = "holds" if holds else "**does not hold**"
             lines.append(f"- {row.workload.name}, {_threads(row.threads)}: {claim}: {word}")
-    return ["## Besides", "", *lines, ""] if lines else []
+    return ["## Other targets", "", *lines, ""] if lines else []
 
 
 def _not_right(rows: list[Row]) -> list[str]:
@@ -189,4 +189,4 @@ def _not_right(rows: list[Row]) -> list[str]:
         where = f"{row.workload.name}, {_threads(row.threads)}"
         lines += [f"- {where}: {name}, {why}" for name, why in row.wrong.items()]
         lines += [f"- {where}: {name} gave no answer: {why}" for name, why in row.failed.items()]
-    return ["## Wrong answers, and none", "", *lines, ""] if lines else []
+    return ["## Wrong and missing answers", "", *lines, ""] if lines else []

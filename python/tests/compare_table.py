@@ -1,46 +1,23 @@
-"""The table "Side by side" of COMPARE.md, as its tests read it."""
+"""The operators of compare.toml, as the tests read them."""
 
 import ast
 import functools
-import pathlib
 import re
 
-import pytest
-
+from compare_write import FRAMEWORKS, clauses, names
 from strew import _strew
-
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "COMPARE.md"
-if not DOCUMENT.exists():
-    pytest.skip("COMPARE.md is not in the package", allow_module_level=True)
 
 OWN = {"strew.aggregate", "strew.Plan.scatter"}
 """Operators of strew's own face that have rows, beside those of the dialects."""
 
-
-def table():
-    """For each row the names, and its cells by their column."""
-    _, _, text = DOCUMENT.read_text(encoding="utf-8").partition("\n## Side by side\n")
-    lines = [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")]
-    head, _, *body = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    return [(names(cells[0]), dict(zip(head[1:], cells[1:], strict=True))) for cells in body]
-
-
-def names(cell):
-    """`a.b_{c,d}`, `e`: a.b_c, a.b_d, a.e."""
-    found = []
-    for name in re.findall("`([^`]+)`", cell):
-        if found and not name.startswith(module := found[0].rpartition(".")[0]):
-            name = f"{module}.{name}"
-        before, _, rest = name.partition("{")
-        inside, _, after = rest.partition("}")
-        found += [before + word + after for word in inside.split(",")]
-    return found
+TABLE = [(names(row["names"]), row) for framework in FRAMEWORKS for row in framework["operator"]]
+"""For each row its names, which may be patterns, and its cells by their column."""
 
 
 def rows():
-    """The cells of every operator. Whom one row names and another one's pattern fits belongs to the first."""
+    """The cells of every operator. A name that one row lists and another row's pattern fits belongs to the first."""
     known = [*_strew.operators(), *sorted(OWN)]
-    listed = [(name, cells) for named, cells in table() for name in named]
+    listed = [(name, cells) for named, cells in TABLE for name in named]
     named = [one for one in listed if "*" not in one[0]]
     found = [(f"{name}{form}", cells) for name, cells in named for form in ("", "_") if not form or f"{name}_" in known]
     taken = {name for name, _ in found}
@@ -53,14 +30,6 @@ def rows():
 
 ROWS, KNOWN = rows()
 CELLS = dict(ROWS)
-
-
-def clauses(cell):
-    """Pairs of what a clause is for (None: what is left) and its phrase."""
-    if cell in ("", "cannot occur"):
-        return []
-    parts = [re.fullmatch("(?:with )?(?:(?!Rust)([^:]+): )?(.+)", part).groups() for part in cell.split("; ")]
-    return [(condition, phrase) for condition, phrase in parts if phrase != "cannot occur"]
 
 
 def words(condition):

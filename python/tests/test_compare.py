@@ -1,11 +1,10 @@
-"""COMPARE.md: every cell of the table "Side by side" is what the operators do.
+"""compare.toml: every cell of its operators is what they do, every example has its result, and COMPARE.md shows them.
 
-A cell is made of clauses, `;` between them: a phrase that is known here, or what it is for and then the phrase. That
-is ways in which updates join, by their framework's words (`max and min: ..`), or an option (`mode="clip"`: ..). Phrases
-alone are for all other ways. An empty cell, and what cannot occur, says nothing. What torch's autograd gives is
-tested in `peers`.
+compare.toml says how a cell is written. Each of its phrases has a check here. An empty cell, and "cannot occur", says
+nothing. What torch's autograd gives is tested in `peers`.
 """
 
+import builtins
 import functools
 import itertools
 import math
@@ -20,7 +19,8 @@ import pytest
 import strew
 from compare_adapters import ADAPTERS, BAD_POINTERS, SLICES
 from compare_loops import MEANING, OF_VALUES, ROUNDED, folded, looped
-from compare_table import CELLS, DOCUMENT, KNOWN, ROWS, clauses, table, ways, words
+from compare_table import CELLS, KNOWN, ROWS, TABLE, ways, words
+from compare_write import COLUMNS, DOCUMENT, FRAMEWORKS, clauses, document, shown
 
 CRATE = DOCUMENT.parent / "crates/strew"
 
@@ -50,7 +50,7 @@ class Case:
     @property
     def adds_to_cells(self):
         """Whether what the cells hold takes part, as it does where untouched ones keep it."""
-        return self.given == "out" or CELLS[self.operator]["untouched cells"] in KEPT
+        return self.given == "out" or shown(CELLS[self.operator].get("untouched", "")) in KEPT
 
     @property
     def meaning(self):
@@ -86,7 +86,7 @@ WIDE_RESULTS = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount",
 
 def cases(name, column):
     """What the cell says of each way of the operator, and under each option."""
-    return [Case(name, *way) for way in ways(ADAPTERS[name], CELLS[name][column])]
+    return [Case(name, *way) for way in ways(ADAPTERS[name], CELLS[name].get(column, ""))]
 
 
 # Indices.
@@ -178,7 +178,7 @@ INDEX = {
     "counts from the end": is_place(lambda i: i % 3),
     "counts from the end, once": is_place(lambda i: i % 3),
     "the nearest": is_place(lambda i: min(max(i, 0), 2)),
-    "goes on at 0": is_place(lambda i: i % 3),
+    "wraps to 0": is_place(lambda i: i % 3),
     "0": is_number(0),
     "`fill_value`": is_fill_value,
     "bins are added": makes_room,
@@ -194,9 +194,9 @@ def negative(case):
 
 def too_large(case):
     INDEX[case.phrase](case, 3)
-    INDEX[case.phrase](case, 1000) if case.phrase != "goes on at 0" else None
-    below = CELLS[case.operator]["index < 0"]
-    if below.startswith("counts from the end") and case.given is None:
+    INDEX[case.phrase](case, 1000) if case.phrase != "wraps to 0" else None
+    below = [phrase for given, phrase in clauses(CELLS[case.operator].get("below_0", "")) if given is None]
+    if below in (["counts from the end"], ["counts from the end, once"]) and case.given is None:
         INDEX[case.phrase](case, -4)
 
 
@@ -342,7 +342,7 @@ def nan_in_cells_stays(case):
 NAN = {
     "propagates": nan_propagates,
     "ignored": nan_is_ignored,
-    **{f"one in {where} stays": nan_in_cells_stays for where in ("data", "tensor", "ref", "arr")},
+    **{f"a NaN in {where} stays": nan_in_cells_stays for where in ("data", "tensor", "ref", "arr")},
 }
 
 
@@ -383,7 +383,7 @@ def taken(phrase):
 
 
 def dtypes(case):
-    if case.phrase == "those of each function":
+    if case.phrase == "those of NumPy's function":
         return dtypes_of_numpy(case)
     for dtype in sorted(EVERY, key=str):
         if case.given == "x":
@@ -468,12 +468,12 @@ def rust_vjp(name):
 
 
 CHECKS = {
-    "index < 0": negative,
-    "index too large": too_large,
+    "below_0": negative,
+    "too_large": too_large,
     "duplicates": duplicates,
-    "untouched cells": untouched,
-    "NaN in min/max": lambda case: NAN[case.phrase](case),
-    "integer mean": integer_mean,
+    "untouched": untouched,
+    "nan": lambda case: NAN[case.phrase](case),
+    "integer_mean": integer_mean,
     "dtypes": dtypes,
     "gradient": gradient,
 }
@@ -486,19 +486,26 @@ def test_every_operator_has_one_row():
 
 
 def test_every_column_has_a_check():
-    for _, cells in table():
-        assert [*cells] == [*CHECKS]
+    assert [*COLUMNS] == [*CHECKS]
+    for named, row in TABLE:
+        assert set(row) <= {"names", *CHECKS}, named
 
 
-def words_of_row(cells):
-    return {word for name, own in ROWS if own == cells for word in ADAPTERS[name]}
+def test_operators_are_in_the_section_of_their_module():
+    for framework in FRAMEWORKS:
+        for row in framework["operator"]:
+            assert {name.partition(".")[0] for name in row["names"]} == {framework["key"]}
+
+
+def words_of_row(row):
+    return {word for name, own in ROWS if own is row for word in ADAPTERS[name]}
 
 
 def test_every_condition_is_of_a_way():
-    for named, cells in table():
-        known = words_of_row(cells)
+    for named, row in TABLE:
+        known = words_of_row(row)
         for column in CHECKS:
-            for condition, _ in clauses(cells[column]):
+            for condition, _ in clauses(row.get(column, "")):
                 if condition and "`" not in condition:
                     assert set(words(condition)) <= known, (named, column, condition)
 
@@ -506,11 +513,11 @@ def test_every_condition_is_of_a_way():
 def test_a_cell_is_empty_where_there_is_nothing_to_say():
     for name, cells in ROWS:
         meanings = {MEANING.get(word, word) for word in words_of_row(cells)}
-        assert bool(cells["NaN in min/max"]) == bool(meanings & {"max", "min", "logsumexp"})
+        assert ("nan" in cells) == bool(meanings & {"max", "min", "logsumexp"})
         if name != "torch.segment_reduce" and not name.endswith(".at"):
             # One has no means of integers, others have no means, but round at each step.
-            assert bool(cells["integer mean"]) == ("mean" in meanings)
-        assert bool(cells["untouched cells"]) == bool(meanings - {"get", *OF_VALUES})
+            assert ("integer_mean" in cells) == ("mean" in meanings)
+        assert ("untouched" in cells) == bool(meanings - {"get", *OF_VALUES})
         assert cells["dtypes"] and cells["gradient"]
 
 
@@ -521,3 +528,51 @@ def test_cell(name, column):
     assert not found or {case.word for case in found} == {*ADAPTERS[name]}
     for case in found:
         CHECKS[column](case)
+
+
+# Examples.
+
+EXAMPLES = [
+    (framework.get("setup", ""), call, outcome)
+    for framework in FRAMEWORKS
+    for difference in framework.get("difference", [])
+    for call, outcome in difference.get("examples", [])
+]
+
+
+def leaves(result):
+    return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
+
+
+@pytest.mark.parametrize("setup, call, outcome", EXAMPLES, ids=[call for _, call, _ in EXAMPLES])
+def test_example(setup, call, outcome):
+    space = {"np": np, "strew": strew}
+    exec(setup, space)
+    if outcome.endswith("Error"):
+        with pytest.raises(vars(builtins)[outcome], match=r"^\w+\.\w+: "):
+            eval(call, space)
+        return
+    found, expected = leaves(eval(call, space)), leaves(eval(outcome, space))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape
+        if one.dtype.kind in "iu":
+            np.testing.assert_array_equal(one, other)
+        else:
+            np.testing.assert_allclose(one, other, rtol=1e-4)
+
+
+# The document.
+
+
+@pytest.mark.skipif(not DOCUMENT.exists(), reason="COMPARE.md is not in the package")
+def test_the_document_shows_the_data():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert document(text) == text, "run python python/tests/compare_write.py"
+
+
+def test_a_cell_shows_all_of_its_clauses():
+    assert shown("error") == "error"
+    assert shown(["ignored", "a NaN in data stays"]) == "ignored; a NaN in data stays"
+    cell = {"otherwise": "0", "add, max, min": "1", '`mode="clip"`': "the nearest"}
+    assert shown(cell) == '0; add, max and min: 1; with `mode="clip"`: the nearest'

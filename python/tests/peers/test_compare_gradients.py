@@ -1,4 +1,4 @@
-"""COMPARE.md: the gradients of the table "Side by side", as torch's autograd sees them. Needs torch."""
+"""compare.toml: the column of gradients, as torch's autograd sees them. Needs torch."""
 
 import functools
 import re
@@ -90,10 +90,10 @@ def is_refused(case):
 
 
 CHECKS = {
-    "of duplicates to the one that stays": goes_to_the_last,
-    "any zeros": goes_through_zeros,
-    "shared equally": goes_to_winners([0.5, 0.5]),
-    "first winner": goes_to_winners([1.0, 0.0]),
+    "to the last duplicate": goes_to_the_last,
+    "exact with any zeros": goes_through_zeros,
+    "ties share equally": goes_to_winners([0.5, 0.5]),
+    "to the first winner": goes_to_winners([1.0, 0.0]),
     "none": is_refused,
 }
 
