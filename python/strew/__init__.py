@@ -1,15 +1,16 @@
 """The scatter family of tensor operators: exact, deterministic, in every framework's spelling.
 
-Each framework's operators are in the module of its name (`strew.torch`, `strew.jax`, and so on: ``help(strew)`` lists
-them), with its own argument names, order, defaults and exceptions. None of the frameworks has to be installed.
+Each framework's operators are in the module of its name (`strew.torch`, `strew.jax`, and so on:
+``help(strew)`` lists them), with its own argument names, order, defaults and exceptions. None of
+the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
 >>> strew.torch_scatter.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]))
 array([2., 5.])
 
-Who has no framework in mind takes `strew.scatter` and `strew.gather`, which take any integer for an index and
-have an argument for everything that frameworks leave open:
+Who has no framework in mind takes `strew.scatter` and `strew.gather`, which take any integer for an
+index and have an argument for everything that frameworks leave open:
 
 >>> strew.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), reduce="max")
 array([2., 4.])
@@ -30,16 +31,17 @@ Arrays
     Only memory of the CPU is taken: a tensor on another device is refused.
 
 Derivatives
-    Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install` puts it in torch_scatter's
-    place), `strew.scatter` and `strew.gather`. Elsewhere a tensor that wants one is refused.
+    Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install`
+    puts it in torch_scatter's place), `strew.scatter` and `strew.gather`. Elsewhere a tensor that
+    wants one is refused.
 
 Errors
     have the class that the framework raises. On an error, whatever was to be written to in place
     is as it was.
 
 Aggregates
-    What frameworks lack (medians, quantiles, modes, deviations, positions, running results, NaN left out), several
-    of them in one pass over the values: `strew.aggregate`.
+    What frameworks lack (medians, quantiles, modes, deviations, positions, running results, NaN
+    left out), several of them in one pass over the values: `strew.aggregate`.
 
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
@@ -47,8 +49,9 @@ Plans
 Memory
     Freed results of 2 MiB or more are kept for the next ones of about their size, up to 1 GiB in
     all, since fresh pages cost more time than most operators do. A system that is short of memory
-    takes them back. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another limit, 0
-    for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working table.
+    takes them back. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another
+    limit, 0 for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working
+    table.
 
 Threads and Ctrl-C
     Results do not depend on the number of threads. Other Python threads go on during a run
@@ -87,11 +90,12 @@ from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
 
-# NumPy's interface is looked up at the first call. A process that another thread forks just then would wait
-# forever for that thread, which it has not.
+# NumPy's interface is looked up at the first call. A process that another thread forks just then
+# would wait forever for that thread, which it has not.
 mxnet.scatter_nd([0.0], [[0]], (1,))
 
-# Nobody makes a pool of threads while a process is forked: its child would wait forever for a thread that it has not.
+# Nobody makes a pool of threads while a process is forked: its child would wait forever for a
+# thread that it has not.
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(
         before=_strew._before_fork,

@@ -22,9 +22,10 @@ def aggregate(
 ):
     """Make something of the values of each group, or several things in one pass over them.
 
-    Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in complex128, in the
-    values' order; each result is rounded once. The variance takes the mean of its values first, and the order
-    statistics (median, quantile, mode, nunique, sort) sort a copy of the group's values.
+    Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in
+    complex128, in the values' order; each result is rounded once. The variance takes the mean of
+    its values first, and the order statistics (median, quantile, mode, nunique, sort) sort a copy
+    of the group's values.
 
     Parameters
     ----------
@@ -33,11 +34,12 @@ def aggregate(
     src : array
         The values: any shape, with as many of them along `dim` as there are in `index`.
     reduce : str or sequence of str
-        For each group (what stands for none of it, unless `fill_value` says so, in brackets): "sum" (0), "prod" (1),
-        "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins), "first", "last", "median", "quantile", "mode" (the
-        smallest of several; NaN, and 0 for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0),
-        "any" (False), "all" (True), "argmin", "argmax" (-1, also for a group with a NaN). For each value: "softmax",
-        "cumsum", "cumprod", "cummin", "cummax", "sort".
+        For each group (what stands for none of it, unless `fill_value` says so, in brackets): "sum"
+        (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins), "first",
+        "last", "median", "quantile", "mode" (the smallest of several; NaN, and 0 for integers),
+        "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0), "any" (False), "all" (True),
+        "argmin", "argmax" (-1, also for a group with a NaN). For each value: "softmax", "cumsum",
+        "cumprod", "cummin", "cummax", "sort".
     dim : int
         The axis of `src` along which `index` stands.
     size : int, optional
@@ -45,8 +47,8 @@ def aggregate(
     mode : {"error", "wrap", "drop", "clip"}
         What numbers mean that name no group, as for `strew.Plan`.
     skipna : bool
-        Whether NaN is left out. Running results have what is so far there; softmax, and minima and maxima before the
-        first value, have the fill value.
+        Whether NaN is left out. Running results have what is so far there; softmax, and minima and
+        maxima before the first value, have the fill value.
     min_count : int
         Nothing is made of groups with fewer values that count.
     fill_value : number, optional
@@ -54,22 +56,24 @@ def aggregate(
     ignore_index : int, optional
         Values with this number belong to no group.
     ddof : number
-        What is taken off the number of values in "var" and "std"; of no more values than that nothing is made.
+        What is taken off the number of values in "var" and "std"; of no more values than that
+        nothing is made.
     q : number
-        The fraction of "quantile": 0 is the smallest, 1 the largest, between two values it is on the line.
+        The fraction of "quantile": 0 is the smallest, 1 the largest, between two values it is on
+        the line.
 
     Returns
     -------
     array, or tuple of arrays for a sequence of names
-        Of `src`'s shape, with the groups along `dim` where there is one for each. Sums, products and squares of
-        integers are of 64 bits; means, deviations, quantiles, logsumexp and softmax of them float64; counts and
-        positions int64; flags bool; everything else has `src`'s dtype.
+        Of `src`'s shape, with the groups along `dim` where there is one for each. Sums, products
+        and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and softmax
+        of them float64; counts and positions int64; flags bool; everything else has `src`'s dtype.
 
     Raises
     ------
     ValueError, TypeError, IndexError
-        For shapes, names and fill values that do not fit; dtypes that a reduction is not defined for; a `dim` or a
-        number that is none.
+        For shapes, names and fill values that do not fit; dtypes that a reduction is not defined
+        for; a `dim` or a number that is none.
 
     Examples
     --------
@@ -87,7 +91,9 @@ def aggregate(
     if isinstance(index, _Plan):
         plan = index
         if size is not None or mode != "error" or ignore_index is not None:
-            raise ValueError("aggregate: a plan has its own size, mode and numbers that are left out")
+            raise ValueError(
+                "aggregate: a plan has its own size, mode and numbers that are left out"
+            )
     else:
         plan = _groups(index, size, mode, ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)

@@ -14,9 +14,8 @@ from ._route import dispatcher
 def with_mode(function, into, input, dim, index, src, mode, **options):
     """A scatter of elements with an index of which `mode` says what numbers mean that name no cell.
 
-    `function` is the one that makes a new array; `into` is the one that works in place, if that is wanted.
-    Both take `options`.
-    """
+    `function` is the one that makes a new array; `into` is the one that works in place, if that is
+    wanted. Both take `options`."""
     if mode not in ("error", "wrap", "drop", "clip"):
         raise ValueError(f"mode = {mode!r}: it must be error, wrap, drop or clip")
     shape, dim = np.shape(input) or (1,), operator.index(dim)
@@ -39,15 +38,21 @@ def with_mode(function, into, input, dim, index, src, mode, **options):
 
 
 def with_plan(function, into, input, dim, src, plan, join, **options):
-    """A scatter of slices to the rows of a `strew.Plan`; `join` is the plan's word for how they join."""
+    """A scatter of slices to the rows of a `strew.Plan`; `join` is the plan's word for how they
+    join.
+    """
     include_self = options.get("include_self", True)
     if operators := dispatcher(input, src):
         mode = "drop" if plan.dropped else "error"
         if not operators.plan.follows(input, src):
-            return with_mode(function, into, input, dim, _rows(plan, src, dim), src, mode, **options)
+            return with_mode(
+                function, into, input, dim, _rows(plan, src, dim), src, mode, **options
+            )
 
         def again(input, src):
-            return with_mode(function, None, input, dim, _rows(plan, src, dim), src, mode, **options)
+            return with_mode(
+                function, None, input, dim, _rows(plan, src, dim), src, mode, **options
+            )
 
         in_place = into is not None
         return operators.plan.scatter(plan, input, src, dim, join, include_self, again, in_place)
@@ -55,11 +60,15 @@ def with_plan(function, into, input, dim, src, plan, join, **options):
         return plan.scatter(src, join, dim=dim, out=input, include_self=include_self)
     copy, library = _as_array(input)
     copy = np.array(copy) if library is np else copy.clone(memory_format=library.contiguous_format)
-    return _given(plan.scatter(src, join, dim=dim, out=copy, include_self=include_self), input, False)
+    return _given(
+        plan.scatter(src, join, dim=dim, out=copy, include_self=include_self), input, False
+    )
 
 
 def _is_tensor(array):
-    """Whether it is torch's. Which methods it has is no way to ask: torch.compile of 2.9 says that it has none."""
+    """Whether it is torch's. Which methods it has is no way to ask: torch.compile of 2.9 says that
+    it has none.
+    """
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
@@ -119,7 +128,9 @@ def with_arg(scatter_reduce, gather, input, dim, index, src, reduce, include_sel
         line = [1] * index.ndim
         line[dim] = index.shape[dim]
         place = library.arange(index.shape[dim], dtype=library.int64).reshape(line)
-        place = library.where(_same(part, cells), place, library.full(line, none, dtype=library.int64))
+        place = library.where(
+            _same(part, cells), place, library.full(line, none, dtype=library.int64)
+        )
         arg = scatter_reduce(arg, dim, index, place, "amin")
     arg = arg.reshape(input.shape)
     if include_self:

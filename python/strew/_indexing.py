@@ -6,11 +6,12 @@ WHOLE = slice(None)
 
 
 def split(a, indices):
-    """The part of `a` that slices name, and for each of its first axes an array, or None to take it whole.
+    """The part of `a` that slices name, and for each of its first axes an array, or None to take it
+    whole.
 
-    An ellipsis that stands for no axis keeps arrays apart all the same: then there is an axis of size 1 for it, and
-    the third thing is how many of the axes behind it are no array's; otherwise None.
-    """
+    An ellipsis that stands for no axis keeps arrays apart all the same: then there is an axis of
+    size 1 for it, and the third thing is how many of the axes behind it are no array's; otherwise
+    None."""
     if not isinstance(indices, tuple):
         if hasattr(indices, "shape") and len(indices.shape) > 0:
             return a, [indices], None

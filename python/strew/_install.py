@@ -30,25 +30,24 @@ _stand_ins: list[tuple[object, object]] = []
 def install(pyg=False):
     """Make ``import torch_scatter`` give strew's functions, wherever it is imported from now on.
 
-    That is the whole public surface of torch_scatter 2.1.2, submodules and ``__version__`` included.
-    Modules that have imported torch_scatter already, or names from it, get strew's in their place, and
-    torch_geometric is told that torch_scatter is there.
+    That is the whole public surface of torch_scatter 2.1.2, submodules and ``__version__``
+    included. Modules that have imported torch_scatter already, or names from it, get strew's in
+    their place, and torch_geometric is told that torch_scatter is there.
 
     Parameters
     ----------
     pyg : bool, default False
-        Also put strew behind ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
-        torch_geometric takes torch's own scatters on CPU. It is imported if it has not been.
+        Also put strew behind ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for
+        which torch_geometric takes torch's own scatters on CPU. It is imported if it has not been.
 
     Raises
     ------
     ImportError
         If torch cannot be imported, or with `pyg` torch_geometric.
 
-    What is not reached: functions that somebody keeps elsewhere than in a module's names, such as in a
-    class or a closure. It may be called any number of times, before and after other imports;
-    `uninstall` undoes it.
-    """
+    What is not reached: functions that somebody keeps elsewhere than in a module's names, such as
+    in a class or a closure. It may be called any number of times, before and after other imports;
+    `uninstall` undoes it."""
     _needed("torch", "install()")
     if pyg:
         # Before anything is changed, since it may be missing.
@@ -125,22 +124,39 @@ def _modules():
         from . import torch_scatter as ours
 
         rest = import_module("strew._torch.drop_in")
-        composites = {part: {name: getattr(ours, name) for name in names} for part, names in _COMPOSITES.items()}
-        segments = {name: getattr(ours, name) for name in ours.__all__ if name.startswith(("segment", "gather"))}
+        composites = {
+            part: {name: getattr(ours, name) for name in names}
+            for part, names in _COMPOSITES.items()
+        }
+        segments = {
+            name: getattr(ours, name)
+            for name in ours.__all__
+            if name.startswith(("segment", "gather"))
+        }
         parts = {
             "scatter": {name: getattr(ours, name) for name in _SCATTERS},
-            "segment_coo": {name: function for name, function in segments.items() if name.endswith("_coo")},
-            "segment_csr": {name: function for name, function in segments.items() if name.endswith("_csr")},
+            "segment_coo": {
+                name: function for name, function in segments.items() if name.endswith("_coo")
+            },
+            "segment_csr": {
+                name: function for name, function in segments.items() if name.endswith("_csr")
+            },
             "utils": {"broadcast": rest.broadcast},
             "placeholder": rest.PLACEHOLDERS,
             "testing": rest.TESTING,
         }
         submodules = {part: _module(part, names) for part, names in parts.items()}
         within = {part: _module(f"composite.{part}", names) for part, names in composites.items()}
-        composed = {name: function for names in composites.values() for name, function in names.items()}
+        composed = {
+            name: function for names in composites.values() for name, function in names.items()
+        }
         submodules["composite"] = _module("composite", {**within, **composed}, package=True)
         functions = parts["scatter"] | segments | composed
-        constants = {"__version__": _VERSION, "__all__": [*functions, "__version__"], "cuda_version": -1}
+        constants = {
+            "__version__": _VERSION,
+            "__all__": [*functions, "__version__"],
+            "cuda_version": -1,
+        }
         # Functions hide the submodules of their names, as in torch_scatter.
         _module("", submodules | functions | constants, package=True)
     return _made

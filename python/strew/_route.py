@@ -1,8 +1,7 @@
 """Which calls go through torch's dispatcher: those that somebody else has to know of.
 
-Autograd, `torch.compile`, `torch.func` and subclasses see the operators that are registered with the
-dispatcher, which takes some microseconds; other tensors are taken as arrays, like NumPy's.
-"""
+Autograd, `torch.compile`, `torch.func` and subclasses see the operators that are registered with
+the dispatcher, which takes some microseconds; other tensors are taken as arrays, like NumPy's."""
 
 import sys
 

@@ -52,25 +52,27 @@ def scatter(
     src : array
         The elements: one or more dimensions, any dtype.
     index : array of int, or None
-        The cell of each element along `dim`, of any integer type. A 1-d index lies along `dim`; one of other rank is
-        broadcast to `src`'s shape as NumPy does it. None where `plan` is given.
+        The cell of each element along `dim`, of any integer type. A 1-d index lies along `dim`; one
+        of other rank is broadcast to `src`'s shape as NumPy does it. None where `plan` is given.
     dim : int
         The axis that `index` points along.
     out : array, optional
-        An array to go on reducing into, in place, and to return: `src`'s dtype and shape, but for the size along `dim`.
+        An array to go on reducing into, in place, and to return: `src`'s dtype and shape, but for
+        the size along `dim`.
     dim_size : int, optional
         The result's size along `dim`; one more than the largest index by default.
     reduce : str
-        "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or "amin", "amax";
-        NaN wins), or "assign", which copies the last one. 16-bit floats accumulate in float32 and are rounded once,
-        integers wrap. Also each name that `strew.aggregate` knows, with its dtypes and fill values, and with "nan"
-        before it the same of what is not NaN: "std", "median", "nanmean", "softmax", ...; those make a new array.
+        "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
+        "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
+        in float32 and are rounded once, integers wrap. Also each name that `strew.aggregate` knows,
+        with its dtypes and fill values, and with "nan" before it the same of what is not NaN:
+        "std", "median", "nanmean", "softmax", ...; those make a new array.
     mode : {"error", "wrap", "drop", "clip"}
-        What an index means that names no cell: an error; "wrap": negative ones count from the end; "drop": its element
-        is left out; "clip": the nearest cell.
+        What an index means that names no cell: an error; "wrap": negative ones count from the end;
+        "drop": its element is left out; "clip": the nearest cell.
     include_self : bool
-        Whether what a cell of `out` holds counts as one more element of it. Cells that no element goes to stay as
-        they are.
+        Whether what a cell of `out` holds counts as one more element of it. Cells that no element
+        goes to stay as they are.
     fill_value : number, optional
         What cells of a new result hold that no element goes to: 0 by default, and 1 for "prod".
     ignore_index : int, optional
@@ -81,16 +83,17 @@ def scatter(
     Returns
     -------
     array
-        `out`, or a new array of `src`'s library. Torch tensors have derivatives by the words of the engine ("sum" to
-        "assign"), in which equal extremes share the gradient equally, as in PyTorch.
+        `out`, or a new array of `src`'s library. Torch tensors have derivatives by the words of the
+        engine ("sum" to "assign"), in which equal extremes share the gradient equally, as in
+        PyTorch.
 
     Raises
     ------
     IndexError
         For an index that names no cell, and a `dim` that is none.
     ValueError, TypeError
-        For shapes, words and values that do not fit; for an index that is none, and dtypes that a reduction is not
-        defined for. `out` is then as it was.
+        For shapes, words and values that do not fit; for an index that is none, and dtypes that a
+        reduction is not defined for. `out` is then as it was.
 
     Examples
     --------
@@ -101,7 +104,9 @@ def scatter(
     array([[3., 4.],
            [0., 0.],
            [6., 8.]])
-    >>> strew.scatter(src, np.array([2, 0, 255], np.uint8), 0, reduce="max", fill_value=-1, ignore_index=255)
+    >>> strew.scatter(
+    ...     src, np.array([2, 0, 255], np.uint8), 0, reduce="max", fill_value=-1, ignore_index=255
+    ... )
     array([[ 3.,  4.],
            [-1., -1.],
            [ 1.,  2.]])
@@ -146,9 +151,9 @@ def gather(src, index, dim=-1, *, mode="error", fill_value=None, ignore_index=No
     src : array
         What to read from: one or more dimensions, any dtype.
     index : array of int, or None
-        Of any integer type. A 1-d index takes whole slices: the result has its size along `dim`. Otherwise it has
-        `src`'s rank, both are broadcast apart from `dim`, and the result has the index's size there. None where
-        `plan` is given.
+        Of any integer type. A 1-d index takes whole slices: the result has its size along `dim`.
+        Otherwise it has `src`'s rank, both are broadcast apart from `dim`, and the result has the
+        index's size there. None where `plan` is given.
     dim, mode, ignore_index, plan
         As for `scatter`.
     fill_value : number, optional
@@ -184,7 +189,10 @@ def gather(src, index, dim=-1, *, mode="error", fill_value=None, ignore_index=No
             return plan.gather(src, dim=dim)
         if fill_value is None and operators.plan.follows(src):
             return operators.plan.gather(
-                plan, src, dim, lambda src: _followed_back(src, _rows(plan), dim, "drop", None, None)
+                plan,
+                src,
+                dim,
+                lambda src: _followed_back(src, _rows(plan), dim, "drop", None, None),
             )
         index, mode = _rows(plan), "drop"
     if _dispatcher(src):
@@ -196,7 +204,9 @@ def _alone(name, index, dim_size, mode, ignore_index):
     """A plan stands for all of these."""
     given = index is not None or dim_size is not None or ignore_index is not None
     if given or mode != "error":
-        raise ValueError(f"{name}: a plan has its own index, size, mode and numbers that are left out")
+        raise ValueError(
+            f"{name}: a plan has its own index, size, mode and numbers that are left out"
+        )
 
 
 def _rows(plan):
@@ -299,7 +309,9 @@ def _lines(torch, src, index, dim):
         raise TypeError(f"index has dtype {index.dtype}: it must be an integer type")
     dim = operator.index(dim)
     if not -src.dim() <= dim < src.dim():
-        raise IndexError(f"dim = {dim}: it must be an axis of src, which has {src.dim()} dimensions")
+        raise IndexError(
+            f"dim = {dim}: it must be an axis of src, which has {src.dim()} dimensions"
+        )
     dim %= src.dim()
     if index.dim() == 1:
         index = index.reshape([-1 if axis == dim else 1 for axis in range(src.dim())])

@@ -1,9 +1,8 @@
 """MindSpore: operators of ``mindspore.ops``.
 
-``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*`` give a new
-array. Parameters and exceptions of the first are those of `scatter_mul`, of the others those of
-`scatter_nd_add`; on an error nothing has changed.
-"""
+``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*``
+give a new array. Parameters and exceptions of the first are those of `scatter_mul`, of the others
+those of `scatter_nd_add`; on an error nothing has changed."""
 
 from ._strew import Operator as _Operator
 
@@ -76,8 +75,8 @@ def scatter_mul(input_x, indices, updates, *, device="cpu"):
         The factors, of shape ``indices.shape + input_x.shape[1:]``. A dtype of lower priority is
         promoted to `input_x`'s as it is read; `input_x` is never converted.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
+        is left out.
 
     Returns
     -------
@@ -214,8 +213,8 @@ def scatter_nd(indices, updates, shape, *, device="cpu"):
     shape : sequence of int
         The shape of the result.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
+        is left out.
 
     Returns
     -------
@@ -235,7 +234,9 @@ def scatter_nd(indices, updates, shape, *, device="cpu"):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.scatter_nd(np.array([[0, 1], [1, 1], [0, 1]]), np.array([3.0, 1.0, 5.0]), (2, 2))
+    >>> strew.mindspore.scatter_nd(
+    ...     np.array([[0, 1], [1, 1], [0, 1]]), np.array([3.0, 1.0, 5.0]), (2, 2)
+    ... )
     array([[0., 8.],
            [0., 1.]])
     """
@@ -250,14 +251,14 @@ def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
     input_x : array
         What to change: one or more dimensions, any integer or floating-point dtype, any strides.
     indices : array
-        int32 or int64, two or more dimensions; along the last axis lie tuples, of at most as many entries as
-        `input_x` has axes, which name windows along the axes behind them.
+        int32 or int64, two or more dimensions; along the last axis lie tuples, of at most as many
+        entries as `input_x` has axes, which name windows along the axes behind them.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s dtype
-        or one that is promoted to it, as for `scatter_mul`.
+        Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s
+        dtype or one that is promoted to it, as for `scatter_mul`.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
+        is left out.
 
     Returns
     -------
@@ -273,7 +274,9 @@ def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [0], [2]]), np.array([30, 20, 10]))
+    >>> strew.mindspore.scatter_nd_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [0], [2]]), np.array([30, 20, 10])
+    ... )
     array([21,  2, 43])
     """
     return _scatter_nd_add(input_x, indices, updates, device)
@@ -372,7 +375,9 @@ def tensor_scatter_add(input_x, indices, updates, *, device="cpu"):
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.tensor_scatter_add(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 20]))
+    >>> strew.mindspore.tensor_scatter_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 20])
+    ... )
     array([21,  2, 33])
     """
     return _tensor_scatter_add(input_x, indices, updates, device)
@@ -458,22 +463,25 @@ def tensor_scatter_update(input_x, indices, updates, *, device="cpu"):
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.tensor_scatter_update(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    >>> strew.mindspore.tensor_scatter_update(
+    ...     np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3])
+    ... )
     array([3, 2])
     """
     return _tensor_scatter_update(input_x, indices, updates, device)
 
 
 def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none"):
-    """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name along `axis`.
+    """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name
+    along `axis`.
 
     Parameters
     ----------
     input_x : array
         One or more dimensions, any dtype.
     indices : array
-        int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones count from the
-        end; updates whose index is out of range are left out.
+        int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones
+        count from the end; updates whose index is out of range are left out.
     updates : array
         Of `indices`' shape and `input_x`'s dtype.
     axis : int, default 0

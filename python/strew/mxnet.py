@@ -27,13 +27,14 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
     out : array, optional
         Memory for the result, of `shape` and `data`'s dtype. On an error it is as it was.
     req : {"write", "add"}
-        Whether the result replaces what `out` holds, or every slice is added to it: then of duplicates all
-        count.
+        Whether the result replaces what `out` holds, or every slice is added to it: then of
+        duplicates all count.
 
     Returns
     -------
     array
-        Of `shape` and `data`'s dtype; ``out[tuple(indices[:, y])] = data[y]``. `out` itself if it is passed.
+        Of `shape` and `data`'s dtype; ``out[tuple(indices[:, y])] = data[y]``. `out` itself if it
+        is passed.
 
     Raises
     ------
@@ -66,11 +67,12 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
 
 
 def scatter_set_nd(lhs, rhs, indices, shape):
-    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them; returns `lhs`.
+    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them; returns
+    `lhs`.
 
-    Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator ``_scatter_set_nd``.
-    Exceptions are those of `scatter_nd`; TypeError also if `rhs` has another dtype. `lhs` is then as it
-    was.
+    Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator
+    ``_scatter_set_nd``. Exceptions are those of `scatter_nd`; TypeError also if `rhs` has another
+    dtype. `lhs` is then as it was.
 
     >>> import numpy as np
     >>> import strew
@@ -85,8 +87,8 @@ def gather_nd(data, indices, out=None, req="write"):
     """Pick the slices of `data` that the tuples ``indices[:, y]`` name.
 
     `indices` is as for `scatter_nd`, but negative ones count from the end. The result has the shape
-    ``indices.shape[1:] + data.shape[M:]``; an index that is out of range is an IndexError. `out` and `req` are
-    as for `scatter_nd`.
+    ``indices.shape[1:] + data.shape[M:]``; an index that is out of range is an IndexError. `out`
+    and `req` are as for `scatter_nd`.
 
     >>> import numpy as np
     >>> import strew
@@ -99,8 +101,8 @@ def gather_nd(data, indices, out=None, req="write"):
 def backward_gather_nd(data, indices, shape, out=None, req="write"):
     """Add `data` into a new array of zeros: the gradient of `gather_nd`, with duplicates.
 
-    Arguments are those of `scatter_nd`, but negative indices count from the end, and int8 and uint8 `data`
-    is a TypeError. MXNet names this operator ``_backward_gather_nd``.
+    Arguments are those of `scatter_nd`, but negative indices count from the end, and int8 and uint8
+    `data` is a TypeError. MXNet names this operator ``_backward_gather_nd``.
 
     >>> import strew
     >>> strew.mxnet.backward_gather_nd([1, 2, 3], [[0, 1, 0]], (2,))

@@ -1,12 +1,13 @@
 """NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and `bincount` with more than NumPy's.
 
-``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, of arrays of any library that can be
-written to. The array is returned. Functions raise
+``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, of arrays of any library
+that can be written to. The array is returned. Functions raise
 
-* IndexError for an index that is out of bounds, of another dtype or shape than an index has, or one too many,
+* IndexError for an index that is out of bounds, of another dtype or shape than an index has, or one
+  too many,
 * TypeError for dtypes that a function does not take,
-* ValueError for everything else: shapes that do not broadcast, operands that are missing, memory that overlaps.
-"""
+* ValueError for everything else: shapes that do not broadcast, operands that are missing, memory
+  that overlaps."""
 
 import numpy as _np
 
@@ -65,22 +66,23 @@ class ufunc:
         return f"<strew.numpy ufunc {self.__name__!r}>"
 
     def at(self, a, indices, b=None):
-        """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a, indices, b)``.
+        """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a,
+        indices, b)``.
 
-        Cells that are indexed several times are changed as often, in row-major order, each time rounded to the
-        dtype of `a`, and results have the bits of that loop.
+        Cells that are indexed several times are changed as often, in row-major order, each time
+        rounded to the dtype of `a`, and results have the bits of that loop.
 
         Parameters
         ----------
         a : array
             What is changed: any shape, a dtype that the function takes.
         indices : array_like or tuple
-            What stands between the brackets: integers, arrays of integers, masks, slices, ``...`` and None, as
-            NumPy has them. A list is an array.
+            What stands between the brackets: integers, arrays of integers, masks, slices, ``...``
+            and None, as NumPy has them. A list is an array.
         b : array_like
-            The second operands, broadcast to what is indexed; none for a function of one. Each step is computed
-            in the dtype that NumPy promotes both to, and becomes `a`'s as C casts it: integers wrap, fractions
-            are cut off.
+            The second operands, broadcast to what is indexed; none for a function of one. Each step
+            is computed in the dtype that NumPy promotes both to, and becomes `a`'s as C casts it:
+            integers wrap, fractions are cut off.
 
         Returns
         -------
@@ -100,7 +102,9 @@ class ufunc:
                [2., 6., 1.]])
         """
         if (b is None) is (self.nin == 2):
-            said = "second operand needed" if b is None else "second operand provided when it is unary"
+            said = (
+                "second operand needed" if b is None else "second operand provided when it is unary"
+            )
             raise ValueError(f"numpy.{self.__name__}.at: {said}")
         view, listed, behind = _split(a, indices)
         if self.nin == 2:
@@ -144,10 +148,11 @@ def put_along_axis(arr, indices, values, axis=None):
     arr : array
         What is written: any shape and dtype.
     indices : array
-        Integers of any dtype, of `arr`'s rank. Along other axes than `axis` they and `arr` have one size, or one of
-        them has size 1, which counts for all. Negative ones count from the end.
+        Integers of any dtype, of `arr`'s rank. Along other axes than `axis` they and `arr` have one
+        size, or one of them has size 1, which counts for all. Negative ones count from the end.
     values : array_like
-        Broadcast to the indices, and cast to `arr`'s dtype. Of several for a cell, the last one stays.
+        Broadcast to the indices, and cast to `arr`'s dtype. Of several for a cell, the last one
+        stays.
     axis : int, optional
         None: `arr` is seen as one row of its elements, and `indices` have one axis.
 
@@ -171,26 +176,29 @@ def put_along_axis(arr, indices, values, axis=None):
 def bincount(x, weights=None, minlength=0, axis=None, out=None):
     """Count how often each number occurs, or add up its weights.
 
-    What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an array.
+    What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an
+    array.
 
     Parameters
     ----------
     x : array
         Integers or bools, none negative: 1-d, or with `axis` of any rank.
     weights : array, optional
-        What each number counts for: of `x`'s shape. With `axis`, `x` may be 1-d and stand along that axis.
+        What each number counts for: of `x`'s shape. With `axis`, `x` may be 1-d and stand along
+        that axis.
     minlength : int
         There are so many bins at least, and one more than the largest number.
     axis : int, optional
         The axis along which numbers are counted, each row by itself: the result has the bins there.
     out : array, optional
-        The result is written there and returned. Its size along the axis is the number of bins; a number
-        without one is an error.
+        The result is written there and returned. Its size along the axis is the number of bins; a
+        number without one is an error.
 
     Returns
     -------
     array
-        int64 counts; float64 sums of real weights, complex128 ones of complex weights, added up in row-major order.
+        int64 counts; float64 sums of real weights, complex128 ones of complex weights, added up in
+        row-major order.
 
     Examples
     --------

@@ -35,7 +35,9 @@ class ufunc:
     __name__: str
     nin: int
     def __init__(self, name: str, nin: int) -> None: ...
-    def at(self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None) -> Array: ...
+    def at(
+        self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None
+    ) -> Array: ...
 
 absolute: ufunc
 add: ufunc
@@ -59,7 +61,9 @@ power: ufunc
 right_shift: ufunc
 subtract: ufunc
 
-def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: SupportsIndex | None = None) -> Array: ...
+def put_along_axis(
+    arr: Array, indices: ArrayLike, values: ArrayLike, axis: SupportsIndex | None = None
+) -> Array: ...
 def bincount(
     x: Array | Numbers,
     weights: ArrayLike | None = None,

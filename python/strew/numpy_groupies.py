@@ -68,26 +68,29 @@ def aggregate(
     Parameters
     ----------
     group_idx : array of int
-        The number of each value's group, none negative. 1-d; or 2-d (a tuple of arrays), for groups that stand
-        along several axes: a row for each of them.
+        The number of each value's group, none negative. 1-d; or 2-d (a tuple of arrays), for groups
+        that stand along several axes: a row for each of them.
     a : array
-        The values: 1-d; with `axis` of any rank, whose other axes stay; or one number for sum, prod and len.
+        The values: 1-d; with `axis` of any rank, whose other axes stay; or one number for sum, prod
+        and len.
     func : str or callable
-        For each group: "sum", "prod", "min", "max", "mean", "var", "std", "sumofsquares", "first", "last", "len",
-        "any", "all", "allnan", "anynan", "argmin", "argmax", "array" (a list of arrays). For each value: "cumsum",
-        "cumprod", "cummin", "cummax", "sort", "rsort". The prefix "nan" leaves NaN out, but for sort, rsort, array,
-        allnan and anynan. The functions of NumPy and Python that do the same, and any other callable: it is called
-        with the values of each group, and returns a number.
+        For each group: "sum", "prod", "min", "max", "mean", "var", "std", "sumofsquares", "first",
+        "last", "len", "any", "all", "allnan", "anynan", "argmin", "argmax", "array" (a list of
+        arrays). For each value: "cumsum", "cumprod", "cummin", "cummax", "sort", "rsort". The
+        prefix "nan" leaves NaN out, but for sort, rsort, array, allnan and anynan. The functions of
+        NumPy and Python that do the same, and any other callable: it is called with the values of
+        each group, and returns a number.
     size : int or sequence of int, optional
-        How many groups there are, along each of their axes; one more than the largest number by default.
+        How many groups there are, along each of their axes; one more than the largest number by
+        default.
     fill_value : number
-        What stands where nothing is made: of groups without values (that count), "argmin" and "argmax" of groups
-        with a NaN, "var" and "std" of no more than `ddof` values.
+        What stands where nothing is made: of groups without values (that count), "argmin" and
+        "argmax" of groups with a NaN, "var" and "std" of no more than `ddof` values.
     order : {"C", "F"}
         How the result lies in memory.
     dtype : dtype, optional
-        Of the result. By default that of `a`, but for counts and positions (int64), flags (bool), sums of integers
-        (of 64 bits), and means and deviations of integers (float64).
+        Of the result. By default that of `a`, but for counts and positions (int64), flags (bool),
+        sums of integers (of 64 bits), and means and deviations of integers (float64).
     axis : int, optional
         The axis of `a` along which `group_idx` stands.
     ddof : number
@@ -122,7 +125,9 @@ def aggregate(
         except TypeError:
             name = None
         if name is None and not callable(func):
-            raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
+            raise ValueError(
+                f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable"
+            )
         func = name or func
     else:
         func = _NAMES.get(func, func)
@@ -140,7 +145,9 @@ def aggregate(
         made = _called(group_idx, a, func, size, fill_value, dtype, kwargs)
     else:
         if kwargs:
-            raise TypeError(f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}")
+            raise TypeError(
+                f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}"
+            )
         made = _aggregate(group_idx, a, func, size, fill_value, order, dtype, axis, ddof, reverse)
     return _np.asfortranarray(made) if order == "F" and isinstance(made, _np.ndarray) else made
 

@@ -71,9 +71,7 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
     return _slice_scatter(data, updates, start, stop, step, axes)
 
 
-def scatter_elements_update(
-    data, indices, updates, axis, reduction="none", use_init_val=True
-):
+def scatter_elements_update(data, indices, updates, axis, reduction="none", use_init_val=True):
     """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
 
     ScatterElementsUpdate-12, and -3 with the defaults.
@@ -83,15 +81,15 @@ def scatter_elements_update(
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        Any integer dtype, of `data`'s rank, no larger than it apart from `axis`; negative ones count from
-        the end.
+        Any integer dtype, of `data`'s rank, no larger than it apart from `axis`; negative ones
+        count from the end.
     updates : array
         Of `indices`' shape and `data`'s dtype.
     axis : int
         Negative from the end.
     reduction : {"none", "sum", "prod", "min", "max", "mean"}
-        How updates join a cell. "none" replaces it, and the last update stays; "min" and "max" leave NaN
-        out; means of integers are rounded toward zero.
+        How updates join a cell. "none" replaces it, and the last update stays; "min" and "max"
+        leave NaN out; means of integers are rounded toward zero.
     use_init_val : bool, default True
         Whether what `data` holds in a cell takes part. Cells without updates keep it anyway.
 
@@ -116,12 +114,12 @@ def scatter_elements_update(
     >>> data = np.array([-7, 0])
     >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean")
     array([-1,  0])
-    >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean", False)
+    >>> strew.openvino.scatter_elements_update(
+    ...     data, np.array([0, 0]), np.array([1, 3]), 0, "mean", False
+    ... )
     array([2, 0])
     """
-    return _scatter_elements_update(
-        data, indices, updates, axis, reduction, use_init_val
-    )
+    return _scatter_elements_update(data, indices, updates, axis, reduction, use_init_val)
 
 
 def scatter_nd_update(data, indices, updates, reduction="none"):
@@ -134,11 +132,11 @@ def scatter_nd_update(data, indices, updates, reduction="none"):
     data : array
         Any shape and dtype.
     indices : array
-        Any integer dtype. Along the last axis lie tuples, of at most as many entries as `data` has axes;
-        negative ones count from the end. A tuple without entries names all of `data`.
+        Any integer dtype. Along the last axis lie tuples, of at most as many entries as `data` has
+        axes; negative ones count from the end. A tuple without entries names all of `data`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s dtype. A
-        single number may come as an array of one.
+        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
+        dtype. A single number may come as an array of one.
     reduction : {"none", "sum", "sub", "prod", "min", "max"}
         How updates join a cell, as for `scatter_elements_update`.
 
@@ -156,7 +154,9 @@ def scatter_nd_update(data, indices, updates, reduction="none"):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.openvino.scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [-1]]), np.array([10, 20]), "sub")
+    >>> strew.openvino.scatter_nd_update(
+    ...     np.array([1, 2, 3]), np.array([[2], [-1]]), np.array([10, 20]), "sub"
+    ... )
     array([  1,   2, -27])
     """
     return _scatter_nd_update(data, indices, updates, reduction)
@@ -172,8 +172,8 @@ def scatter_update(data, indices, updates, axis):
     indices : array
         Which slices: any shape and integer dtype, in ``0 .. data.shape[axis] - 1``.
     updates : array
-        Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype. Of
-        several for a slice, the last one stays.
+        Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype.
+        Of several for a slice, the last one stays.
     axis : int
         Negative from the end.
 
@@ -211,7 +211,8 @@ def gather(data, indices, axis, batch_dims=0):
     axis : int
         Negative from the end.
     batch_dims : int, default 0
-        How many of the first axes of `data` and `indices` are the same; negative: from `indices`' rank.
+        How many of the first axes of `data` and `indices` are the same; negative: from `indices`'
+        rank.
 
     Returns
     -------
@@ -238,8 +239,9 @@ def gather(data, indices, axis, batch_dims=0):
 def gather_elements(data, indices, axis):
     """Pick the elements of `data` that `indices` name along `axis` (GatherElements-6).
 
-    `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`; negative
-    ones count from the end. The result has its shape. Exceptions are those of `scatter_elements_update`.
+    `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`;
+    negative ones count from the end. The result has its shape. Exceptions are those of
+    `scatter_elements_update`.
 
     >>> import numpy as np
     >>> import strew
@@ -253,9 +255,9 @@ def gather_elements(data, indices, axis):
 def gather_nd(data, indices, batch_dims=0):
     """Pick the windows of `data` that tuples along the last axis of `indices` name (GatherND-8).
 
-    Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count from the
-    end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
-    Exceptions are those of `scatter_elements_update`.
+    Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count
+    from the end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims +
+    indices.shape[-1]:]``. Exceptions are those of `scatter_elements_update`.
 
     >>> import numpy as np
     >>> import strew

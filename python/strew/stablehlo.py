@@ -23,7 +23,8 @@ def scatter(
     region="set",
     out_of_bounds="window",
 ):
-    """Copy `operand` and join each window of `updates` to the one that begins where its index vector says.
+    """Copy `operand` and join each window of `updates` to the one that begins where its index
+    vector says.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ def scatter(
     updates : array
         The windows: `operand`'s dtype.
     update_window_dims : sequence of int
-        The axes of `updates` that are windows', ascending. The others are those of `indices`, without
-        `index_vector_dim`, in order.
+        The axes of `updates` that are windows', ascending. The others are those of `indices`,
+        without `index_vector_dim`, in order.
     inserted_window_dims : sequence of int
         `operand`'s axes along which windows have no axis, ascending.
     input_batching_dims, scatter_indices_batching_dims : sequence of int
@@ -43,12 +44,13 @@ def scatter(
     scatter_dims_to_operand_dims : sequence of int
         `operand`'s axis that each number of an index vector points into.
     index_vector_dim : int
-        The axis of `indices` that index vectors lie along; its rank: each number is a vector of one.
+        The axis of `indices` that index vectors lie along; its rank: each number is a vector of
+        one.
     indices_are_sorted, unique_indices : bool
         Promises; taken, and without effect.
     region : {"set", "add", "mul", "max", "min"}
-        How an update joins an element, in row-major order of the updates: "set" replaces it, and the last
-        one stays; a maximum or minimum of NaN is NaN.
+        How an update joins an element, in row-major order of the updates: "set" replaces it, and
+        the last one stays; a maximum or minimum of NaN is NaN.
     out_of_bounds : {"window", "element"}
         What is left out of a window that is partly outside: all of it, as XLA does, or its elements
         outside, as the specification says.

@@ -1,7 +1,7 @@
 """PyTorch: operators of ``torch`` and ``torch.Tensor``, as functions.
 
-A function whose name ends in ``_`` works in place: it writes into `input`, whatever its strides, and
-returns it. Parameters, exceptions and notes are those of the function without ``_``. It raises
+A function whose name ends in ``_`` works in place: it writes into `input`, whatever its strides,
+and returns it. Parameters, exceptions and notes are those of the function without ``_``. It raises
 
 * TypeError too if `input` is no array that can be written to (a list, a JAX array),
 * ValueError if `input` is read-only,
@@ -11,22 +11,23 @@ On an error, `input` is as it was; in PyTorch, elements before the one that is w
 
 A TypeError is raised for an argument of the wrong kind.
 
-Torch tensors have derivatives, backward and forward, of any order (products: two). Every function is one
-operator of ``torch.ops.strew`` then, under ``torch.compile`` and ``torch.func`` too. Where several
-updates are assigned to one cell, only the last of them, which stays, has a gradient. What an operator
-does not read, such as a `src` beyond its index, has the gradient zero.
+Torch tensors have derivatives, backward and forward, of any order (products: two). Every function
+is one operator of ``torch.ops.strew`` then, under ``torch.compile`` and ``torch.func`` too. Where
+several updates are assigned to one cell, only the last of them, which stays, has a gradient. What
+an operator does not read, such as a `src` beyond its index, has the gradient zero.
 
-`scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have two parameters that PyTorch
-has not:
+`scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have two parameters that
+PyTorch has not:
 
 mode : {"error", "wrap", "drop", "clip"}
-    What an index means that names no cell. "error": an error. "wrap": negative ones count from the end, all
-    others are errors. "drop": the update is left out; this takes a copy of `input`, in place too. "clip":
-    the nearest cell.
+    What an index means that names no cell. "error": an error. "wrap": negative ones count from the
+    end, all others are errors. "drop": the update is left out; this takes a copy of `input`, in
+    place too. "clip": the nearest cell.
 plan : strew.Plan
-    Instead of `index`, which is None: update ``k`` is slice ``k`` of `src` along `dim`, and goes to the row
-    that the plan says. It must have as many rows as `input`; errors are those of the plan, which has its
-    own mode. Torch tensors that need derivatives take the plan's index, and do not gain by it.
+    Instead of `index`, which is None: update ``k`` is slice ``k`` of `src` along `dim`, and goes to
+    the row that the plan says. It must have as many rows as `input`; errors are those of the plan,
+    which has its own mode. Torch tensors that need derivatives take the plan's index, and do not
+    gain by it.
 """
 
 from numbers import Number as _Number
@@ -97,11 +98,15 @@ _JOINS = {None: "assign", "add": "sum", "multiply": "prod"}
 
 
 def _beyond(function, into, input, dim, index, src, mode, plan, join, **options):
-    """A scatter with a mode or a plan; `into` is the function that works in place, if that is wanted."""
+    """A scatter with a mode or a plan; `into` is the function that works in place, if that is
+    wanted.
+    """
     if plan is None:
         return _with_mode(function, into, input, dim, index, src, mode, **options)
     if index is not None or src is None or mode != "error":
-        raise TypeError("where plan is given, index must be None, src an array, and mode is the plan's own")
+        raise TypeError(
+            "where plan is given, index must be None, src an array, and mode is the plan's own"
+        )
     return _with_plan(function, into, input, dim, src, plan, join, **options)
 
 
@@ -341,25 +346,31 @@ def scatter_reduce_(input, dim, index, src, reduce, *, include_self=True, mode="
 
 
 def scatter_reduce_with_arg(input, dim, index, src, reduce, *, include_self=True):
-    """`scatter_reduce` by "amax" or "amin", and where each extreme was found. PyTorch has no such operator.
+    """`scatter_reduce` by "amax" or "amin", and where each extreme was found. PyTorch has no such
+    operator.
 
-    The other parameters and exceptions are those of `scatter_reduce`; also, ValueError is raised for
-    another reduction.
+    The other parameters and exceptions are those of `scatter_reduce`; also, ValueError is raised
+    for another reduction.
 
     Returns
     -------
     array
         What `scatter_reduce` returns, with its derivatives.
     array
-        int64, of `input`'s shape: the position along `dim` in `src` of the first update that equals what
-        the cell holds now (all NaN are equal here). Where that is what `input` held, which comes before all
-        updates if it takes part, and where no update goes: the size of `src` along `dim`.
+        int64, of `input`'s shape: the position along `dim` in `src` of the first update that equals
+        what the cell holds now (all NaN are equal here). Where that is what `input` held, which
+        comes before all updates if it takes part, and where no update goes: the size of `src` along
+        `dim`.
 
     Examples
     --------
     >>> import numpy as np
     >>> import strew
-    >>> input, index, src = np.array([3.0, 9.0, 0.0]), np.array([0, 1, 0, 0]), np.array([1.0, 2.0, 7.0, 7.0])
+    >>> input, index, src = (
+    ...     np.array([3.0, 9.0, 0.0]),
+    ...     np.array([0, 1, 0, 0]),
+    ...     np.array([1.0, 2.0, 7.0, 7.0]),
+    ... )
     >>> strew.torch.scatter_reduce_with_arg(input, 0, index, src, "amax")
     (array([7., 9., 0.]), array([2, 4, 4]))
     """
@@ -419,8 +430,8 @@ def take_along_dim(input, indices, dim=None):
     indices : array
         int64, of as many dimensions as `input`; negative indices count from the end.
     dim : int, optional
-        The axis that `indices` point along; None: elements of `input`, row by row, as one row, where
-        `indices` may be int32 too, and of any shape, but not negative.
+        The axis that `indices` point along; None: elements of `input`, row by row, as one row,
+        where `indices` may be int32 too, and of any shape, but not negative.
 
     Raises
     ------
@@ -512,9 +523,10 @@ def index_add_(input, dim, index, source, *, alpha=1):
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """Copy `input` and reduce slices of `source` into those that `index` names along `dim`.
 
-    `reduce` is "prod", "mean", "amax" or "amin", and `include_self` whether what `input` holds takes
-    part, both as in `scatter_reduce`. The other parameters and exceptions are those of `index_add`;
-    also, NotImplementedError is raised for the mean of bool, and the extremes of complex numbers.
+    `reduce` is "prod", "mean", "amax" or "amin", and `include_self` whether what `input` holds
+    takes part, both as in `scatter_reduce`. The other parameters and exceptions are those of
+    `index_add`; also, NotImplementedError is raised for the mean of bool, and the extremes of
+    complex numbers.
 
     Examples
     --------
@@ -899,24 +911,26 @@ def segment_reduce(
     Parameters
     ----------
     data : array
-        One or more dimensions, any dtype; floats only for "mean", no complex numbers for "max" and "min".
+        One or more dimensions, any dtype; floats only for "mean", no complex numbers for "max" and
+        "min".
     reduce : str
         "sum", "prod", "mean", "max" (or "amax") or "min" (or "amin"). NaN propagates.
     lengths : array
-        How many elements each group has: int32 or int64. Its last axis is `axis`; the sizes before it are
-        `data`'s. Together the groups have all of `data`'s elements along `axis`.
+        How many elements each group has: int32 or int64. Its last axis is `axis`; the sizes before
+        it are `data`'s. Together the groups have all of `data`'s elements along `axis`.
     indices : None
         PyTorch has an argument of this name, and refuses it.
     offsets : array
-        Instead of `lengths`, or taken if there are both: where each group begins, and where the last one ends.
+        Instead of `lengths`, or taken if there are both: where each group begins, and where the
+        last one ends.
     axis : int, default 0
         The axis of the groups; negative from the end.
     unsafe : bool, default False
         Whether `lengths` may leave the last elements out. Nothing is read outside either way.
     initial : number, optional
-        What each group starts from. Without it a sum starts from 0, a product from 1, a maximum from -inf
-        (or the lowest integer) and a minimum from inf. An empty group stays that; a mean without
-        `initial` is NaN then.
+        What each group starts from. Without it a sum starts from 0, a product from 1, a maximum
+        from -inf (or the lowest integer) and a minimum from inf. An empty group stays that; a mean
+        without `initial` is NaN then.
 
     Returns
     -------
@@ -943,5 +957,7 @@ def segment_reduce(
     array([5., 8.])
     """
     if operators := _dispatcher(data):
-        return operators.segment_reduce.call(data, reduce, lengths, indices, offsets, axis, unsafe, initial)
+        return operators.segment_reduce.call(
+            data, reduce, lengths, indices, offsets, axis, unsafe, initial
+        )
     return _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial)

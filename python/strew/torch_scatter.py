@@ -25,29 +25,29 @@ an unknown `reduce` and a read-only `out`; MemoryError if the result is too larg
 there is; and RuntimeError for everything else: shapes that do not expand, dtypes, an index out of
 range (torch_scatter does not check it for mul, min and max) and shared memory.
 
-Torch tensors have derivatives, backward and forward, of the second order too: those of a product are
-right with any number of zeros, and of elements that are equally extreme the first has all of the
-gradient. With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and ``torch.func``,
-and TorchScript knows them once torch and strew have been imported.
+Torch tensors have derivatives, backward and forward, of the second order too: those of a product
+are right with any number of zeros, and of elements that are equally extreme the first has all of
+the gradient. With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and
+``torch.func``, and TorchScript knows them once torch and strew have been imported.
 
 The ``segment`` and ``gather`` functions have no `dim`: groups lie along the last axis of `index` or
 `indptr`, which may have fewer axes than `src`:
 
 index : array
     For ``_coo``: the group of each element, int32 or int64, ascending along the last axis. For
-    ``segment`` it is expanded to `src`'s first axes; for ``gather`` its sizes but the last are `src`'s.
+    ``segment`` it is expanded to `src`'s first axes; for ``gather`` its sizes but the last are
+    `src`'s.
 indptr : array
     For ``_csr``: where each group begins along the last axis, and where the last one ends, int32 or
     int64, from 0 to the size there. The other axes are expanded to `src`'s first.
 out : array, optional
     ``segment_*_coo`` goes on reducing into it, all others overwrite it; it is returned.
 
-They raise NotImplementedError, TypeError, ValueError and MemoryError like the others, and RuntimeError
-for everything else: also for an index that does not ascend or is out of range, and for pointers
-outside (torch_scatter checks neither and reads or writes outside its memory).
-Torch tensors have derivatives as above, and right ones where pointers overlap, leave gaps or descend. Under
-``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
-"""
+They raise NotImplementedError, TypeError, ValueError and MemoryError like the others, and
+RuntimeError for everything else: also for an index that does not ascend or is out of range, and for
+pointers outside (torch_scatter checks neither and reads or writes outside its memory). Torch
+tensors have derivatives as above, and right ones where pointers overlap, leave gaps or descend.
+Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`."""
 
 from ._install import install as install
 from ._install import uninstall as uninstall
@@ -224,9 +224,10 @@ def scatter_max(src, index, dim=-1, out=None, dim_size=None):
 def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
     """Find the standard deviation of the elements of each group; see the module.
 
-    Of n elements it is the square root of the sum of the squared differences from their mean, divided by
-    ``n - 1`` (`unbiased`) or by n, at least by 1, and 1e-6 more. With `out`, what it holds is added to the
-    sums of squares, and the result is written to it. Groups without elements are 0.
+    Of n elements it is the square root of the sum of the squared differences from their mean,
+    divided by ``n - 1`` (`unbiased`) or by n, at least by 1, and 1e-6 more. With `out`, what it
+    holds is added to the sums of squares, and the result is written to it. Groups without elements
+    are 0.
 
     16-bit floats are computed in float32 and rounded once; of integers the result is float32.
 
@@ -242,12 +243,13 @@ def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
 def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
     """Find the logarithm of the summed exponentials of the elements of each group; see the module.
 
-    With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN does not
-    count. `src` is of floats. With `out`, what it holds counts as one more element, and stays where the
-    result would be infinite or NaN.
+    With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN does
+    not count. `src` is of floats. With `out`, what it holds counts as one more element, and stays
+    where the result would be infinite or NaN.
 
-    Without `out`, groups without elements are 0, and so are those of -inf and NaN only; a group that holds
-    inf is the dtype's largest finite value. 16-bit floats are computed in float32 and rounded once.
+    Without `out`, groups without elements are 0, and so are those of -inf and NaN only; a group
+    that holds inf is the dtype's largest finite value. 16-bit floats are computed in float32 and
+    rounded once.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_logsumexp([0.0, 0.0, 5.0], [0, 0, 2]).round(5)
@@ -261,9 +263,9 @@ def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
 def scatter_softmax(src, index, dim=-1, dim_size=None):
     """Divide the exponential of each element by the sum of those of its group; see the module.
 
-    The result has `src`'s shape; `src` is of floats. The largest element of a group, as `scatter_max` gives
-    it, is subtracted first. A group of -inf only is NaN, and so is one that holds NaN or inf. 16-bit floats
-    are computed in float32 and rounded once.
+    The result has `src`'s shape; `src` is of floats. The largest element of a group, as
+    `scatter_max` gives it, is subtracted first. A group of -inf only is NaN, and so is one that
+    holds NaN or inf. 16-bit floats are computed in float32 and rounded once.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
@@ -291,12 +293,13 @@ def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
 def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):
     """Reduce the elements of `src` that share an index, which ascends; see the module.
 
-    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape, but
-    along `index`'s last axis the size `dim_size`, by default the last index plus 1. With `out`, its
-    elements are reduced too, and returned.
+    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
+    but along `index`'s last axis the size `dim_size`, by default the last index plus 1. With `out`,
+    its elements are reduced too, and returned.
 
     Groups without elements are 0. A mean of integers is rounded toward zero (`scatter_mean` rounds
-    down); with `out` it is ``(out + sum) / count`` where there are elements, which alone are counted.
+    down); with `out` it is ``(out + sum) / count`` where there are elements, which alone are
+    counted.
 
     Examples
     --------
@@ -384,10 +387,10 @@ def segment_max_coo(src, index, out=None, dim_size=None):
 def segment_csr(src, indptr, out=None, reduce="sum"):
     """Reduce the elements of `src` from one pointer to the next; see the module.
 
-    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape, but
-    along `indptr`'s last axis one row less than there are pointers: row ``n`` takes the elements from
-    ``indptr[n]`` up to ``indptr[n + 1]``. Pointers need not begin at 0, end with `src` or ascend. `out`
-    is overwritten, and returned.
+    `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
+    but along `indptr`'s last axis one row less than there are pointers: row ``n`` takes the
+    elements from ``indptr[n]`` up to ``indptr[n + 1]``. Pointers need not begin at 0, end with
+    `src` or ascend. `out` is overwritten, and returned.
 
     Rows without elements are 0. A mean of integers is rounded toward zero.
 
@@ -452,9 +455,9 @@ def segment_mean_csr(src, indptr, out=None):
 def segment_min_csr(src, indptr, out=None):
     """Find the smallest element of each row, and its position; see `segment_csr`.
 
-    Returns ``(out, arg)``; `arg` is int64, the position along `indptr`'s last axis in `src`. Of equal
-    elements the first wins, and NaN never does. A row without a winner has value 0, and as its position
-    `src`'s size along that axis.
+    Returns ``(out, arg)``; `arg` is int64, the position along `indptr`'s last axis in `src`. Of
+    equal elements the first wins, and NaN never does. A row without a winner has value 0, and as
+    its position `src`'s size along that axis.
 
     >>> import strew
     >>> strew.torch_scatter.segment_min_csr([3, 1, 1], [0, 1, 1, 3])
@@ -480,8 +483,8 @@ def segment_max_csr(src, indptr, out=None):
 def gather_coo(src, index, out=None):
     """Copy the rows of `src` that an index names, which ascends; see the module.
 
-    Along `index`'s last axis, row ``e`` of the result is row ``index[e]`` of `src`. Bits are copied. `out`
-    is overwritten, and returned.
+    Along `index`'s last axis, row ``e`` of the result is row ``index[e]`` of `src`. Bits are
+    copied. `out` is overwritten, and returned.
 
     >>> import strew
     >>> strew.torch_scatter.gather_coo([10, 20, 30], [0, 0, 2])
@@ -495,9 +498,9 @@ def gather_coo(src, index, out=None):
 def gather_csr(src, indptr, out=None):
     """Copy each row of `src` to the rows from one pointer to the next; see the module.
 
-    There is one pointer more than `src` has rows along `indptr`'s last axis; the very last pointer is the
-    size of the result there. Rows that get nothing are 0, or as they are in `out`, which is returned.
-    Bits are copied.
+    There is one pointer more than `src` has rows along `indptr`'s last axis; the very last pointer
+    is the size of the result there. Rows that get nothing are 0, or as they are in `out`, which is
+    returned. Bits are copied.
 
     >>> import strew
     >>> strew.torch_scatter.gather_csr([10, 20], [0, 2, 3])

@@ -6,7 +6,6 @@ import pathlib
 import re
 
 import pytest
-
 from strew import _strew
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "COMPARE.md"
@@ -38,11 +37,18 @@ def names(cell):
 
 
 def rows():
-    """The cells of every operator. Whom one row names and another one's pattern fits belongs to the first."""
+    """The cells of every operator. Whom one row names and another one's pattern fits belongs to the
+    first.
+    """
     known = [*_strew.operators(), *sorted(OWN)]
     listed = [(name, cells) for named, cells in table() for name in named]
     named = [one for one in listed if "*" not in one[0]]
-    found = [(f"{name}{form}", cells) for name, cells in named for form in ("", "_") if not form or f"{name}_" in known]
+    found = [
+        (f"{name}{form}", cells)
+        for name, cells in named
+        for form in ("", "_")
+        if not form or f"{name}_" in known
+    ]
     taken = {name for name, _ in found}
     for pattern, cells in listed:
         if "*" in pattern:
@@ -59,7 +65,10 @@ def clauses(cell):
     """Pairs of what a clause is for (None: what is left) and its phrase."""
     if cell in ("", "cannot occur"):
         return []
-    parts = [re.fullmatch("(?:with )?(?:(?!Rust)([^:]+): )?(.+)", part).groups() for part in cell.split("; ")]
+    parts = [
+        re.fullmatch("(?:with )?(?:(?!Rust)([^:]+): )?(.+)", part).groups()
+        for part in cell.split("; ")
+    ]
     return [(condition, phrase) for condition, phrase in parts if phrase != "cannot occur"]
 
 
@@ -74,7 +83,9 @@ def options(condition):
 
 
 def ways(adapters, cell):
-    """What the cell says of each way of an operator, and under each option: word, call, phrase, and the option."""
+    """What the cell says of each way of an operator, and under each option: word, call, phrase, and
+    the option.
+    """
     listed = clauses(cell)
     general = [phrase for condition, phrase in listed if condition is None]
     found = []
@@ -84,5 +95,8 @@ def ways(adapters, cell):
     for condition, phrase in listed:
         if condition and "`" in condition:
             given = options(condition)
-            found += [(word, functools.partial(call, **given), phrase, *given) for word, call in adapters.items()]
+            found += [
+                (word, functools.partial(call, **given), phrase, *given)
+                for word, call in adapters.items()
+            ]
     return found

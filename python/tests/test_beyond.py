@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-
 import strew
 
 st = strew.torch
@@ -74,7 +73,10 @@ def test_modes_of_a_number_and_of_lists():
 def test_modes_where_there_is_nothing():
     none = np.zeros((0, 2))
     assert st.scatter_add(none, 0, [[3, -1]], np.ones((1, 2)), mode="drop").shape == (0, 2)
-    assert st.scatter_add(np.ones(2), 0, np.zeros(0, int), np.ones(0), mode="drop").tolist() == [1, 1]
+    assert st.scatter_add(np.ones(2), 0, np.zeros(0, int), np.ones(0), mode="drop").tolist() == [
+        1,
+        1,
+    ]
     with pytest.raises(RuntimeError, match="out of bounds"):
         st.scatter_add(none, 0, [[0, 0]], np.ones((1, 2)), mode="clip")
 
@@ -136,12 +138,16 @@ def test_positions_of_extremes(reduce, own):
     src = made.integers(0, 4, (7, 4)).astype(float)
     src[2, 0] = np.nan
     found, arg = st.scatter_reduce_with_arg(input, 0, index, src, reduce, include_self=own)
-    np.testing.assert_array_equal(found, st.scatter_reduce(input, 0, index, src, reduce, include_self=own))
+    np.testing.assert_array_equal(
+        found, st.scatter_reduce(input, 0, index, src, reduce, include_self=own)
+    )
     assert arg.dtype == np.int64 and arg.shape == input.shape
     for i, j in np.ndindex(input.shape):
         went = [k for k in range(6) if j < 2 and index[k, j] == i]
         winner = found[i, j]
-        equal = [k for k in went if src[k, j] == winner or (np.isnan(src[k, j]) and np.isnan(winner))]
+        equal = [
+            k for k in went if src[k, j] == winner or (np.isnan(src[k, j]) and np.isnan(winner))
+        ]
         expected = equal[0] if equal else 7
         if own and input[i, j] == found[i, j]:
             expected = 7

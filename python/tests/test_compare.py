@@ -1,10 +1,9 @@
 """COMPARE.md: every cell of the table "Side by side" is what the operators do.
 
-A cell is made of clauses, `;` between them: a phrase that is known here, or what it is for and then the phrase. That
-is ways in which updates join, by their framework's words (`max and min: ..`), or an option (`mode="clip"`: ..). Phrases
-alone are for all other ways. An empty cell, and what cannot occur, says nothing. What torch's autograd gives is
-tested in `peers`.
-"""
+A cell is made of clauses, `;` between them: a phrase that is known here, or what it is for and then
+the phrase. That is ways in which updates join, by their framework's words (`max and min: ..`), or
+an option (`mode="clip"`: ..). Phrases alone are for all other ways. An empty cell, and what cannot
+occur, says nothing. What torch's autograd gives is tested in `peers`."""
 
 import functools
 import itertools
@@ -16,7 +15,6 @@ from dataclasses import dataclass, replace
 import ml_dtypes
 import numpy as np
 import pytest
-
 import strew
 from compare_adapters import ADAPTERS, BAD_POINTERS, SLICES
 from compare_loops import MEANING, OF_VALUES, ROUNDED, folded, looped
@@ -72,15 +70,38 @@ class Case:
         return self.call(np.array(x, dtype), np.array(i, np.int64), np.array(y, dtype))
 
 
-KEPT = {"data", "self", "lhs", "input_x", "input", "tensor", "ref", "x", "a", "arr", "operand", "past_cache", "out"}
+KEPT = {
+    "data",
+    "self",
+    "lhs",
+    "input_x",
+    "input",
+    "tensor",
+    "ref",
+    "x",
+    "a",
+    "arr",
+    "operand",
+    "past_cache",
+    "out",
+}
 """Whose untouched cells stay."""
-INTEGERS_ONLY = {f"numpy.{name}.at" for name in strew.numpy.__all__ if re.search("bitwise|shift|invert|power", name)}
+INTEGERS_ONLY = {
+    f"numpy.{name}.at"
+    for name in strew.numpy.__all__
+    if re.search("bitwise|shift|invert|power", name)
+}
 SORTED = re.compile(
     r"torch\.segment|torch\.masked|tensorflow\.math\.segment|paddle\.geometric|torch_scatter\.(segment|gather)"
 )
 WIDE = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount"}
 """Floats are computed in float64."""
-WIDE_RESULTS = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount", "torch_scatter.scatter_std"}
+WIDE_RESULTS = {
+    "strew.aggregate",
+    "numpy_groupies.aggregate",
+    "numpy.bincount",
+    "torch_scatter.scatter_std",
+}
 """Results have other types than the updates, too."""
 
 
@@ -398,11 +419,15 @@ def dtypes(case):
         if case.operator not in WIDE_RESULTS and case.word not in ("mean", "sqrt_n"):
             assert found.dtype == dtype
         if (expected := simple(case, x, y)) is not None:
-            np.testing.assert_array_equal(found[[0, -1]].astype(np.complex128), as_type(expected, dtype, found))
+            np.testing.assert_array_equal(
+                found[[0, -1]].astype(np.complex128), as_type(expected, dtype, found)
+            )
 
 
 def check_index_dtype(case, dtype, is_taken):
-    run = functools.partial(case.call.func, np.zeros(2), np.array([1, 0]).astype(dtype), np.array([2.0, 3.0]))
+    run = functools.partial(
+        case.call.func, np.zeros(2), np.array([1, 0]).astype(dtype), np.array([2.0, 3.0])
+    )
     if is_taken:
         assert run().tolist() == [3.0, 2.0]
     else:
@@ -425,7 +450,11 @@ def simple(case, x, y):
 
 def as_type(values, dtype, found):
     values = np.array(values).astype(dtype)
-    return (values if found.dtype.kind == "c" else values.real).astype(found.dtype).astype(np.complex128)
+    return (
+        (values if found.dtype.kind == "c" else values.real)
+        .astype(found.dtype)
+        .astype(np.complex128)
+    )
 
 
 def dtypes_of_numpy(case):
@@ -446,19 +475,26 @@ def dtypes_of_numpy(case):
 
 
 def gradient(case):
-    """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in `peers`."""
+    """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in
+    `peers`.
+    """
     if case.operator.startswith(("torch.", "torch_scatter.", "strew.scatter", "strew.gather")):
         return
     if not (found := rust_vjp(case.operator)):
         assert case.phrase == "none"
     else:
         assert case.phrase.startswith("Rust: to ")
-        assert found in "".join(path.read_text(encoding="utf-8") for path in (CRATE / "tests").rglob("*.rs"))
+        assert found in "".join(
+            path.read_text(encoding="utf-8") for path in (CRATE / "tests").rglob("*.rs")
+        )
 
 
 def rust_vjp(name):
     """The function's name: the operator's, or without last words that are an argument there."""
-    module, parts = name.removeprefix("strew.").split(".")[0].lower(), name.rpartition(".")[2].split("_")
+    module, parts = (
+        name.removeprefix("strew.").split(".")[0].lower(),
+        name.rpartition(".")[2].split("_"),
+    )
     for path in (CRATE / "src/grad").glob(f"{module}.rs"):
         text = path.read_text(encoding="utf-8")
         for end in range(len(parts), 0, -1):

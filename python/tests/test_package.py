@@ -10,24 +10,32 @@ import subprocess
 import sys
 
 import pytest
-
 import strew
 from strew import _scatter, _strew
 
 # Of `strew.jax.ops` as of `strew.jax`, if there are operators in both.
 # A function of NumPy's is an object, whose operator is its method.
-UFUNCS = {name for name in strew.numpy.__all__ if isinstance(getattr(strew.numpy, name), strew.numpy.ufunc)}
+UFUNCS = {
+    name
+    for name in strew.numpy.__all__
+    if isinstance(getattr(strew.numpy, name), strew.numpy.ufunc)
+}
 DIALECTS = [
     # strew's own operators are in the package itself.
     _scatter if name == "strew" else operator.attrgetter(name)(strew)
-    for name in sorted({n.rpartition(".")[0] for n in _strew.operators()} - {f"numpy.{name}" for name in UFUNCS})
+    for name in sorted(
+        {n.rpartition(".")[0] for n in _strew.operators()} - {f"numpy.{name}" for name in UFUNCS}
+    )
 ]
 FUNCTIONS = [
     pytest.param(module, name, id=f"{module.__name__}.{name}")
     for module in DIALECTS
     for name in module.__all__
-    if not inspect.ismodule(getattr(module, name)) and not (module is strew.numpy and name in UFUNCS)
+    if not inspect.ismodule(getattr(module, name))
+    and not (module is strew.numpy and name in UFUNCS)
 ]
+
+
 def framework(module):
     """What the names of a module's operators begin with."""
     return "strew" if module is _scatter else module.__name__.removeprefix("strew.")
@@ -37,7 +45,9 @@ PACKAGE = pathlib.Path(strew.__file__).parent
 # What the frameworks have not: functions that are made of operators, and parameters of some.
 BEYOND = {"torch.scatter_reduce_with_arg"}
 PARAMETERS_BEYOND = {
-    f"torch.{name}{form}": ["mode", "plan"] for name in ("scatter", "scatter_add", "scatter_reduce") for form in ("", "_")
+    f"torch.{name}{form}": ["mode", "plan"]
+    for name in ("scatter", "scatter_add", "scatter_reduce")
+    for form in ("", "_")
 } | {"numpy_groupies.aggregate": ["kwargs"], "strew.scatter": ["plan"], "strew.gather": ["plan"]}
 
 
@@ -108,7 +118,9 @@ def test_a_stub_says_what_the_function_is(module, name):
 
 @pytest.mark.parametrize("module", DIALECTS, ids=lambda m: m.__name__)
 def test_a_stub_lists_what_the_module_lists(module):
-    (listed,) = [n for n in stub(module).body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"]
+    (listed,) = [
+        n for n in stub(module).body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"
+    ]
     assert ast.literal_eval(listed.value) == module.__all__
     assert all(hasattr(module, name) for name in module.__all__)
 
@@ -122,8 +134,18 @@ def test_stubs_ship_and_are_marked():
 def test_stubs_are_what_mypy_finds_at_run_time(tmp_path):
     allowed = tmp_path / "allowed"
     # Types for checkers: there is nothing at run time. And what needs torch or onnx.
-    allowed.write_text("\n".join([r"strew\._types", r"strew\._torch(\..*)?", r"strew\.onnx\.backend"]))
-    check = [sys.executable, "-m", "mypy.stubtest", "strew", "--allowlist", str(allowed), "--ignore-unused-allowlist"]
+    allowed.write_text(
+        "\n".join([r"strew\._types", r"strew\._torch(\..*)?", r"strew\.onnx\.backend"])
+    )
+    check = [
+        sys.executable,
+        "-m",
+        "mypy.stubtest",
+        "strew",
+        "--allowlist",
+        str(allowed),
+        "--ignore-unused-allowlist",
+    ]
     result = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -162,7 +184,15 @@ strew.torch.scatter_reduce_(x, 0, i, x, "sum", False)  # type: ignore[call-arg]
 strew.set_num_threads("2")  # type: ignore[arg-type]
 """
     )
-    check = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)]
+    check = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        str(script),
+    ]
     result = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
 

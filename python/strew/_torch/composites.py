@@ -1,4 +1,5 @@
-"""``torch.ops.strew.scatter_softmax`` and its kin: what torch_scatter composes, with the derivatives.
+"""``torch.ops.strew.scatter_softmax`` and its kin: what torch_scatter composes, with the
+derivatives.
 
 A derivative is a formula of what came out, the elements, and sums of groups: operators that have
 derivatives themselves. 16-bit floats are computed with in float32 and rounded once.
@@ -210,7 +211,9 @@ class Logsumexp(Grouped):
         return (index, src, results[0], out)
 
     def _weights(self, saved):
-        """What each element has of its group's sum: nothing where that is no number, nor if it is none itself."""
+        """What each element has of its group's sum: nothing where that is no number, nor if it is
+        none itself.
+        """
         index, src, found, _ = saved
         found = wide(found)
         logs = wide(src) - self.of(torch.where(found.isfinite(), found, torch.inf), index)

@@ -24,7 +24,9 @@ def tensor(x, dtype, device):
 
 
 def _placeholder(*arguments):
-    raise ImportError("torch_scatter was built without this operator; strew's functions do not need it")
+    raise ImportError(
+        "torch_scatter was built without this operator; strew's functions do not need it"
+    )
 
 
 #: What torch_scatter puts in the place of operators where it is not compiled.

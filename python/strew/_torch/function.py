@@ -17,11 +17,10 @@ from .scatter_reduce import plain
 class Function:
     """The operator of a name, with the parameters that follow `input` as in a schema.
 
-    Its arguments go to strew's own operator of that name, or that `of` names, as `arrange` puts them.
-    The in-place form has no derivative of its own, a copy of the result has; `keeps_input` says that
-    the derivative needs what `input` was. TorchScript takes the operator for the function of
-    `strew.torch` if `scripted`.
-    """
+    Its arguments go to strew's own operator of that name, or that `of` names, as `arrange` puts
+    them. The in-place form has no derivative of its own, a copy of the result has; `keeps_input`
+    says that the derivative needs what `input` was. TorchScript takes the operator for the function
+    of `strew.torch` if `scripted`."""
 
     def __init__(
         self,
@@ -87,7 +86,9 @@ class Function:
         return input.copy_(self.operator(before, *arguments))
 
     def _tensors(self, arguments):
-        return [_tensor(kind, argument) for kind, argument in zip(self.kinds, arguments, strict=True)]
+        return [
+            _tensor(kind, argument) for kind, argument in zip(self.kinds, arguments, strict=True)
+        ]
 
 
 def script(function, parameters, run):

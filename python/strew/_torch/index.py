@@ -7,7 +7,15 @@ import torch
 
 from .function import Function
 from .registry import Derivatives, batched
-from .scatter import Updating, along, gather, of_assigned_slices, scatter_add, scatter_src, scatter_value
+from .scatter import (
+    Updating,
+    along,
+    gather,
+    of_assigned_slices,
+    scatter_add,
+    scatter_src,
+    scatter_value,
+)
 from .scatter_reduce import ScatterReduce, scatter_reduce
 from .shapes import at_least_1d, at_least_1d_shape
 

@@ -1,8 +1,7 @@
 """A `strew.Plan` under autograd: the way back goes by the plan, too.
 
-That is the first derivative. Where somebody wants another one, or goes through a transform, the plan's rows become
-an index for operators of the dispatcher, which have all derivatives.
-"""
+That is the first derivative. Where somebody wants another one, or goes through a transform, the
+plan's rows become an index for operators of the dispatcher, which have all derivatives."""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors
@@ -74,7 +73,9 @@ class _Scatter(torch.autograd.Function):
                 plan, plain(grad), own, plain(src), plain(result), dim, join, include_self
             )
             found = grad if same and ctx.into else of_input, of_src
-        return *(one if want else None for one, want in zip(found, wanted, strict=True)), *(None,) * 5
+        return *(one if want else None for one, want in zip(found, wanted, strict=True)), *(
+            None,
+        ) * 5
 
 
 class _Gather(torch.autograd.Function):

@@ -81,14 +81,20 @@ class MaskedScatter(Placed):
         of_input, of_source = of_assignment(partial(self.again, saved), grad, (count,))
         if of_input.shape != self.input[0]:
             of_input = collected(numbers(self.input[0]).expand(grad.shape), of_input, self.input[0])
-        return of_input, None, grown(of_source, (math.prod(self.source[0]),)).reshape(self.source[0])
+        return (
+            of_input,
+            None,
+            grown(of_source, (math.prod(self.source[0]),)).reshape(self.source[0]),
+        )
 
     def forward(self, saved, input_t, _mask, source_t):
         return self.tangent(saved, input_t, source_t)
 
 
 class Indexed:
-    """Of an operator whose second argument is a list of tensors, and None for axes that are taken whole."""
+    """Of an operator whose second argument is a list of tensors, and None for axes that are taken
+    whole.
+    """
 
     def tensors(self, arguments, results):
         self.whole = [index is None for index in arguments[1]]
@@ -176,7 +182,9 @@ class IndexPutValues(Indexed, Derivatives):
 
 
 def _rows_of(info, in_dims, *tensors):
-    return [batched(tensor, at, info.batch_size) for tensor, at in zip(tensors, in_dims, strict=True)]
+    return [
+        batched(tensor, at, info.batch_size) for tensor, at in zip(tensors, in_dims, strict=True)
+    ]
 
 
 def _into(rows, at, source, accumulate):
@@ -185,7 +193,9 @@ def _into(rows, at, source, accumulate):
         raise IndexError(f"put_(): {at.shape[1]} positions for {source.shape[1]} elements")
     found = flat_rows(rows)
     at = wrapped(at, found.shape[1])
-    found = scatter_add(found, 1, at, source) if accumulate else scatter_src(found, 1, at, source, None)
+    found = (
+        scatter_add(found, 1, at, source) if accumulate else scatter_src(found, 1, at, source, None)
+    )
     return found.reshape(rows.shape), 0
 
 
@@ -222,7 +232,9 @@ def _samples(info, at, indices):
 def _index_put_vmap(info, in_dims, input, indices, values, accumulate):
     input, values = _rows_of(info, (in_dims[0], in_dims[2]), input, values)
     if any(one is not None for one in in_dims[1]):
-        at = torch.stack([positions(input.shape[1:], own) for own in _samples(info, in_dims[1], indices)])
+        at = torch.stack(
+            [positions(input.shape[1:], own) for own in _samples(info, in_dims[1], indices)]
+        )
     else:
         at = positions(input.shape[1:], indices)
         at = at.expand(info.batch_size, *at.shape)
@@ -248,10 +260,14 @@ masked_scatter = Function(
 )
 
 index_put = Function(
-    "index_put", "Tensor?[] indices, Tensor values, bool accumulate=False", IndexPut, _index_put_vmap
+    "index_put",
+    "Tensor?[] indices, Tensor values, bool accumulate=False",
+    IndexPut,
+    _index_put_vmap,
 )
 
-# What each value of an ``index_put`` gets of its cells' gradients; its own derivative is ``index_put``.
+# What each value of an ``index_put`` gets of its cells' gradients; its own derivative is
+# ``index_put``.
 index_put_values = define(
     "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape, bool accumulate) -> Tensor",
     _values_kernel,

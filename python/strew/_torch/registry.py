@@ -25,9 +25,9 @@ class Derivatives:
     """What a derivative of an operator is; one instance per call.
 
     It is made of the operator's arguments, keeps what is no tensor and gives the `tensors` that it
-    wants back later. `backward` gets those and the gradients of the results, and gives a gradient for
-    each argument; `forward` gets those and the tangents of the arguments, and gives one for each
-    result. None stands for none. Both consist of operators that have derivatives themselves.
+    wants back later. `backward` gets those and the gradients of the results, and gives a gradient
+    for each argument; `forward` gets those and the tangents of the arguments, and gives one for
+    each result. None stands for none. Both consist of operators that have derivatives themselves.
     """
 
     #: Which results have no derivative.

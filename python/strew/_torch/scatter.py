@@ -100,7 +100,9 @@ class Assigned(Updating):
 
 
 def of_assignment(run, grad, src_shape):
-    """The gradients of what was there, and of the updates; `run` is the operator with other tensors."""
+    """The gradients of what was there, and of the updates; `run` is the operator with other
+    tensors.
+    """
     # On the updates' numbers it says which of them each cell holds.
     dtype = torch.int32 if math.prod(src_shape) < 2**31 else torch.int64
     last = run(grad.new_full(grad.shape, -1, dtype=dtype), numbers(src_shape, dtype))
@@ -292,7 +294,9 @@ def collected(to, values, shape):
 def _taken_shape(input, indices, dim):
     if dim is None or indices.dim() == 0:
         return input.new_empty(indices.numel() if dim is None else ())
-    shape = [max(pair) if min(pair) > 0 else 0 for pair in zip(input.shape, indices.shape, strict=True)]
+    shape = [
+        max(pair) if min(pair) > 0 else 0 for pair in zip(input.shape, indices.shape, strict=True)
+    ]
     shape[dim] = indices.shape[dim]
     return input.new_empty(shape)
 
@@ -320,7 +324,12 @@ def _taken_vmap(info, in_dims, input, indices, dim):
 
 
 take_along_dim = Function(
-    "take_along_dim", "Tensor indices, int? dim=None", Taken, _taken_vmap, _taken_shape, in_place=False
+    "take_along_dim",
+    "Tensor indices, int? dim=None",
+    Taken,
+    _taken_vmap,
+    _taken_shape,
+    in_place=False,
 )
 
 script(

@@ -1,4 +1,6 @@
-"""``torch.ops.strew.scatter_reduce``: PyTorch's ``scatter_reduce``, with the derivatives it ought to have."""
+"""``torch.ops.strew.scatter_reduce``: PyTorch's ``scatter_reduce``, with the derivatives it ought
+to have.
+"""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors
@@ -77,7 +79,14 @@ class ScatterReduce(Derivatives):
             to_input,
             to_src,
         )
-        return (of_input if to_input else None), None, None, (of_src if to_src else None), None, None
+        return (
+            (of_input if to_input else None),
+            None,
+            None,
+            (of_src if to_src else None),
+            None,
+            None,
+        )
 
     def forward(self, saved, input_t, _dim, _index, src_t, _reduce, _include_self):
         index, input, src, result = saved
@@ -127,7 +136,18 @@ class ScatterReduceBackward(Derivatives):
     """The second derivative: all arguments but the gradient move a product only."""
 
     def __init__(
-        self, grad, dim, index, input, src, src_shape, result, reduce, include_self, to_input, to_src
+        self,
+        grad,
+        dim,
+        index,
+        input,
+        src,
+        src_shape,
+        result,
+        reduce,
+        include_self,
+        to_input,
+        to_src,
     ):
         self.shape, self.src_shape, self.dim = grad.shape, src_shape, dim
         self.reduce, self.include_self = reduce, include_self
@@ -158,7 +178,9 @@ class ScatterReduceBackward(Derivatives):
             )
         elif self.reduce in ("sum", "mean"):
             # A linear operator is the transpose of its backward.
-            of_grad = scatter_reduce(input_g, self.dim, index, src_g, self.reduce, self.include_self)
+            of_grad = scatter_reduce(
+                input_g, self.dim, index, src_g, self.reduce, self.include_self
+            )
         else:
             of_grad = scatter_reduce_tangent(
                 input_g,
@@ -292,7 +314,14 @@ class ScatterReduceTangent(Derivatives):
 
 def _prod_backward_backward(input_g, src_g, grad, input, dim, index, src, include_self):
     return _scatter_prod_double_vjp(
-        plain(grad), plain(input), dim, index, plain(src), include_self, plain(input_g), plain(src_g)
+        plain(grad),
+        plain(input),
+        dim,
+        index,
+        plain(src),
+        include_self,
+        plain(input_g),
+        plain(src_g),
     )
 
 
@@ -301,7 +330,9 @@ def _prod_backward_backward_fake(input_g, src_g, grad, input, dim, index, src, i
 
 
 class NoThirdDerivative(Derivatives):
-    """An error rather than wrong numbers: the formulas of the second one have steps where factors are 0."""
+    """An error rather than wrong numbers: the formulas of the second one have steps where factors
+    are 0.
+    """
 
     def __init__(self, *arguments):
         pass
@@ -316,14 +347,16 @@ class NoThirdDerivative(Derivatives):
 
 
 def rows_of(info, in_dims, arguments, dim_at, like):
-    """The arguments with the axis of `torch.func.vmap` in front, and behind it one at least. The axis of the
-    operator is one of the argument `like`."""
+    """The arguments with the axis of `torch.func.vmap` in front, and behind it one at least. The
+    axis of the operator is one of the argument `like`."""
 
     def row(tensor, batch):
         tensor = batched(tensor, batch, info.batch_size)
         return tensor if tensor.dim() > 1 else tensor.unsqueeze(1)
 
-    tensors = {k: row(a, in_dims[k]) for k, a in enumerate(arguments) if isinstance(a, torch.Tensor)}
+    tensors = {
+        k: row(a, in_dims[k]) for k, a in enumerate(arguments) if isinstance(a, torch.Tensor)
+    }
     rows = [tensors.get(k, argument) for k, argument in enumerate(arguments)]
     rank = rows[like].dim() - 1
     dim = arguments[dim_at]
@@ -337,8 +370,8 @@ def is_scalar(argument, in_dim):
 
 
 def vmapped(name, dim_at, *likes):
-    """The rule of `torch.func.vmap` for an operator along an axis, of which the results have the shapes
-    of these arguments."""
+    """The rule of `torch.func.vmap` for an operator along an axis, of which the results have the
+    shapes of these arguments."""
 
     def rule(info, in_dims, *arguments):
         found = getattr(torch.ops.strew, name)(*rows_of(info, in_dims, arguments, dim_at, likes[0]))

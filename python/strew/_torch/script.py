@@ -1,4 +1,6 @@
-"""strew's functions in TorchScript, which compiles no Python like theirs: calls of operators instead."""
+"""strew's functions in TorchScript, which compiles no Python like theirs: calls of operators
+instead.
+"""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors
@@ -28,7 +30,9 @@ def builtin(name, function, arguments, run, results="Tensor"):
 
 
 def _scriptable(function, name):
-    """Lets `torch.jit.script` of the function itself find it compiled, instead of reading its source."""
+    """Lets `torch.jit.script` of the function itself find it compiled, instead of reading its
+    source.
+    """
 
     def prepare():
         if _try_get_jit_cached_function(function) is None:
@@ -47,7 +51,9 @@ def _source(function, operator):
 
     def parameter(argument):
         declared = f"{argument.name}: {argument.type.annotation_str}"
-        return f"{declared} = {argument.default_value!r}" if argument.has_default_value() else declared
+        return (
+            f"{declared} = {argument.default_value!r}" if argument.has_default_value() else declared
+        )
 
     parameters = ", ".join(map(parameter, schema.arguments))
     passed = ", ".join(argument.name for argument in schema.arguments)

@@ -1,4 +1,6 @@
-"""``segment_reduce`` in torch's dispatcher: its derivatives are those of ``scatter_reduce`` to the groups."""
+"""``segment_reduce`` in torch's dispatcher: its derivatives are those of ``scatter_reduce`` to the
+groups.
+"""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors

@@ -1,9 +1,9 @@
-"""``torch.ops.strew.segment_coo`` and its kin: torch_scatter's segments and gathers, with their derivatives.
+"""``torch.ops.strew.segment_coo`` and its kin: torch_scatter's segments and gathers, with their
+derivatives.
 
-Sums and gathers are each other's derivatives. Pointers may overlap, so that an element feeds several
-rows: `spread_csr` is what a sum over such runs has as its derivative, and `gather_csr_backward` that of
-a copy to them, of which the last one stays.
-"""
+Sums and gathers are each other's derivatives. Pointers may overlap, so that an element feeds
+several rows: `spread_csr` is what a sum over such runs has as its derivative, and
+`gather_csr_backward` that of a copy to them, of which the last one stays."""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors
@@ -32,7 +32,9 @@ _run_extreme_csr = {
 
 
 def copied(out):
-    """A copy of `out` to go on from: an operator that has a derivative changes none of its arguments."""
+    """A copy of `out` to go on from: an operator that has a derivative changes none of its
+    arguments.
+    """
     return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
 
 
@@ -61,7 +63,9 @@ def _vmapped(operator, size_at=None):
                 )
         found = getattr(torch.ops.strew, operator)(
             *(
-                batched(argument, dim, info.batch_size) if isinstance(argument, torch.Tensor) else argument
+                batched(argument, dim, info.batch_size)
+                if isinstance(argument, torch.Tensor)
+                else argument
                 for argument, dim in zip(arguments, in_dims, strict=True)
             )
         )
@@ -134,7 +138,9 @@ class SegmentsCsr(Segments):
 
 
 class Winners(Derivatives):
-    """Minima and maxima: a row's first winner has its gradient, and an element may win several rows."""
+    """Minima and maxima: a row's first winner has its gradient, and an element may win several
+    rows.
+    """
 
     constants = (1,)
 
@@ -330,7 +336,9 @@ def _ends_at(indptr, size):
 def _gather_csr_fake(src, indptr, out, size):
     if out is not None:
         return out.new_empty(out.shape)
-    return src.new_empty(_resized(src.shape, indptr.dim() - 1, _dynamic_size() if size is None else size))
+    return src.new_empty(
+        _resized(src.shape, indptr.dim() - 1, _dynamic_size() if size is None else size)
+    )
 
 
 gather_csr = define(
@@ -413,8 +421,12 @@ def _spread_csr(src, indptr, size):
     if _ascends(indptr):
         return _gather_csr(src, indptr, None, size)
     rows, cells = _places(indptr.expand(*src.shape[:dim], -1).long(), size)
-    updates = src.reshape(src.shape[: dim + 1].numel(), src.shape[dim + 1 :].numel()).index_select(0, rows)
-    return _run_scatter(updates, cells, 0, None, src.shape[:dim].numel() * size, "sum").reshape(shape)
+    updates = src.reshape(src.shape[: dim + 1].numel(), src.shape[dim + 1 :].numel()).index_select(
+        0, rows
+    )
+    return _run_scatter(updates, cells, 0, None, src.shape[:dim].numel() * size, "sum").reshape(
+        shape
+    )
 
 
 def _places(indptr, size):

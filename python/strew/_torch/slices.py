@@ -48,7 +48,8 @@ def _vmap(name):
     def rule(info, in_dims, input, src, dim, *place):
         dim = dim if dim >= 0 else dim + input.dim() - (in_dims[0] is not None)
         rows, src = (
-            batched(tensor, at, info.batch_size) for tensor, at in zip((input, src), in_dims, strict=False)
+            batched(tensor, at, info.batch_size)
+            for tensor, at in zip((input, src), in_dims, strict=False)
         )
         return getattr(torch.ops.strew, name)(rows, src, dim + 1, *place), 0
 

@@ -1,9 +1,8 @@
 """torch_geometric's ``scatter``, ``segment`` and ``softmax``, for `strew.torch_scatter.install`.
 
-On CPU torch_geometric makes them of torch's own scatters, whose values and gradients these have: a NaN
-wins every minimum and maximum, and equally extreme elements share the gradient. What is no plain tensor
-on CPU goes to torch_geometric's functions.
-"""
+On CPU torch_geometric makes them of torch's own scatters, whose values and gradients these have: a
+NaN wins every minimum and maximum, and equally extreme elements share the gradient. What is no
+plain tensor on CPU goes to torch_geometric's functions."""
 
 # torch is not there where the package is checked.
 # mypy: ignore-errors

@@ -113,7 +113,9 @@ class Scatter(Derivatives):
 def _batched(info, in_dims, src, index, dim, dim_size):
     """The arguments with an axis more, in front."""
     if dim_size is None:
-        raise ValueError("scatter: dim_size is needed under vmap: groups differ from sample to sample")
+        raise ValueError(
+            "scatter: dim_size is needed under vmap: groups differ from sample to sample"
+        )
     src_dim, index_dim = in_dims[:2]
     rank = src.dim() - (src_dim is not None)
     dim = dim if dim >= 0 else dim + rank
@@ -389,7 +391,9 @@ def call(src, index, dim, out, dim_size, reduce, with_arg=False):
 
 
 def _script(function):
-    """Makes a function of `strew.torch_scatter` known to TorchScript, which compiles no other Python."""
+    """Makes a function of `strew.torch_scatter` known to TorchScript, which compiles no other
+    Python.
+    """
     from torch.jit._builtins import _register_builtin
 
     from .. import torch_scatter as public

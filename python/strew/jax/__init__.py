@@ -1,11 +1,11 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
-What stands between the brackets is an integer array or a mask, or a tuple or list of those for the first
-axes of `x`, in which None takes an axis whole. With slices or ``...`` among them they mean what they do in
-NumPy, also None: a new axis. Functions raise
+What stands between the brackets is an integer array or a mask, or a tuple or list of those for the
+first axes of `x`, in which None takes an axis whole. With slices or ``...`` among them they mean
+what they do in NumPy, also None: a new axis. Functions raise
 
-* TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype (of
-  which JAX only warns),
+* TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype
+  (of which JAX only warns),
 * ValueError for everything else.
 """
 
@@ -44,8 +44,9 @@ def at_set(x, indices, y, *, mode=None):
     x : array
         Any shape and dtype.
     indices : array, or tuple or list of arrays
-        Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first axes, where
-        None takes an axis whole; or what NumPy takes, with slices or ``...``. Negative ones count from the end, once.
+        Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first
+        axes, where None takes an axis whole; or what NumPy takes, with slices or ``...``. Negative
+        ones count from the end, once.
     y : array
         The updates, broadcast to what is indexed. Of several of an element, the last one stays.
     mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
@@ -73,7 +74,8 @@ def at_set(x, indices, y, *, mode=None):
 
 
 def at_add(x, indices, y, *, mode=None):
-    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates count.
+    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates
+    count.
 
     >>> import numpy as np
     >>> import strew
@@ -106,7 +108,8 @@ def at_multiply(x, indices, y, *, mode=None):
 
 
 def at_divide(x, indices, y, *, mode=None):
-    """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of integers.
+    """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of
+    integers.
 
     >>> import numpy as np
     >>> import strew
@@ -141,8 +144,9 @@ def at_max(x, indices, y, *, mode=None):
 def at_get(x, indices, *, mode=None, fill_value=None):
     """Pick what is indexed: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
 
-    An index out of range gives the nearest element by default and with "clip", and `fill_value` with "fill"
-    or "drop": by default NaN, the lowest number of a signed and the highest of an unsigned dtype, or True.
+    An index out of range gives the nearest element by default and with "clip", and `fill_value`
+    with "fill" or "drop": by default NaN, the lowest number of a signed and the highest of an
+    unsigned dtype, or True.
 
     >>> import numpy as np
     >>> import strew

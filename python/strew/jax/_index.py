@@ -47,4 +47,6 @@ def _arrays(indices):
     entries = indices if isinstance(indices, (tuple, list)) else (indices,)
     number = (int, np.integer)
     whole = (isinstance(index, number) and not isinstance(index, bool) for index in entries)
-    return tuple(np.asarray(index) if is_number else index for index, is_number in zip(entries, whole))
+    return tuple(
+        np.asarray(index) if is_number else index for index, is_number in zip(entries, whole)
+    )

@@ -16,7 +16,8 @@ def segment_sum(data, segment_ids, num_segments=None):
     Parameters
     ----------
     data : array
-        The rows: one or more dimensions, any dtype. 16-bit floats accumulate in float32; integers wrap.
+        The rows: one or more dimensions, any dtype. 16-bit floats accumulate in float32; integers
+        wrap.
     segment_ids : array
         The segment of each row: 1-d, any integer dtype. Rows whose number is negative or not below
         `num_segments` are left out.
@@ -59,7 +60,8 @@ def segment_prod(data, segment_ids, num_segments=None):
 
 
 def segment_min(data, segment_ids, num_segments=None):
-    """Find the minimum of the rows of each segment: infinity or the largest integer where there is none.
+    """Find the minimum of the rows of each segment: infinity or the largest integer where there is
+    none.
 
     NaN is the result where there is one.
 
@@ -74,7 +76,8 @@ def segment_min(data, segment_ids, num_segments=None):
 
 
 def segment_max(data, segment_ids, num_segments=None):
-    """Find the maximum of the rows of each segment: minus infinity or the lowest integer where there is none.
+    """Find the maximum of the rows of each segment: minus infinity or the lowest integer where
+    there is none.
 
     NaN is the result where there is one.
 

@@ -36,15 +36,15 @@ def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count from the
-        end.
+        int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count
+        from the end.
     updates : array
         Of `indices`' shape and `data`'s dtype.
     axis : int, default 0
         Negative from the end.
     reduction : {"none", "add", "mul", "max", "min"}
-        How updates join a cell. "none" replaces it, and the last update stays; a maximum or minimum of
-        NaN is NaN; for bool, "add" is a logical or, "mul" a logical and.
+        How updates join a cell. "none" replaces it, and the last update stays; a maximum or minimum
+        of NaN is NaN; for bool, "add" is a logical or, "mul" a logical and.
     opset : int, default 18
         11 has no reduction, 16 has "add" and "mul".
 
@@ -65,7 +65,8 @@ def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=
 
 
 def scatter(data, indices, updates, axis=0, *, opset=11):
-    """`scatter_elements` without a reduction, under its deprecated name; ``opset=9`` takes no negative index.
+    """`scatter_elements` without a reduction, under its deprecated name; ``opset=9`` takes no
+    negative index.
 
     >>> import numpy as np
     >>> import strew
@@ -83,10 +84,11 @@ def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        int64. Along the last axis lie tuples, of at most as many entries as `data` has axes; negative ones
-        count from the end. A tuple without entries names all of `data`.
+        int64. Along the last axis lie tuples, of at most as many entries as `data` has axes;
+        negative ones count from the end. A tuple without entries names all of `data`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s dtype.
+        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
+        dtype.
     reduction, opset
         As for `scatter_elements`.
 
@@ -105,9 +107,7 @@ def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
     return _scatter_nd(data, indices, updates, reduction, opset)
 
 
-def tensor_scatter(
-    past_cache, update, write_indices=None, mode="linear", axis=-2, *, opset=24
-):
+def tensor_scatter(past_cache, update, write_indices=None, mode="linear", axis=-2, *, opset=24):
     """Copy `past_cache` and write `update` into it along `axis`, from `write_indices` on.
 
     Parameters
@@ -144,8 +144,8 @@ def tensor_scatter(
 def gather(data, indices, axis=0, *, opset=13):
     """Pick slices of `data` along `axis`.
 
-    `indices` is int32 or int64, of any shape; negative ones count from the end. The result has the shape
-    ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]``.
+    `indices` is int32 or int64, of any shape; negative ones count from the end. The result has the
+    shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]``.
 
     >>> import numpy as np
     >>> import strew
@@ -158,8 +158,8 @@ def gather(data, indices, axis=0, *, opset=13):
 def gather_elements(data, indices, axis=0, *, opset=13):
     """Pick the elements of `data` that `indices` name along `axis`.
 
-    `indices` is int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-    from the end. The result has its shape.
+    `indices` is int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative
+    ones count from the end. The result has its shape.
 
     >>> import numpy as np
     >>> import strew
@@ -173,9 +173,9 @@ def gather_elements(data, indices, axis=0, *, opset=13):
 def gather_nd(data, indices, batch_dims=0, *, opset=13):
     """Pick the windows of `data` that tuples along the last axis of `indices` name.
 
-    `indices` is int64; tuples have at most as many entries as `data` has axes from `batch_dims` on, and
-    negative ones count from the end. The result has the shape
-    ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
+    `indices` is int64; tuples have at most as many entries as `data` has axes from `batch_dims` on,
+    and negative ones count from the end. The result has the shape ``indices.shape[:-1] +
+    data.shape[batch_dims + indices.shape[-1]:]``.
 
     >>> import numpy as np
     >>> import strew

@@ -7,7 +7,15 @@ import numpy as np
 import onnx
 from onnx.backend.base import Backend, BackendRep
 
-from . import gather, gather_elements, gather_nd, scatter, scatter_elements, scatter_nd, tensor_scatter
+from . import (
+    gather,
+    gather_elements,
+    gather_nd,
+    scatter,
+    scatter_elements,
+    scatter_nd,
+    tensor_scatter,
+)
 
 _FUNCTIONS = {
     "Gather": gather,

@@ -1,15 +1,16 @@
-"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and their neighbours, ``paddle.geometric``.
+"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and their neighbours,
+``paddle.geometric``.
 
 Functions raise
 
-* IndexError for an index out of range, but where a function says otherwise, and for an axis that is none,
+* IndexError for an index out of range, but where a function says otherwise, and for an axis that is
+  none,
 * RuntimeError for arithmetic of a dtype that has none,
 * ValueError for everything else: shapes, and dtypes that do not fit,
 * TypeError for what is no array, and where a function says so.
 
-None works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap. Where one of the
-arrays has no elements, nothing is written, and indices are not looked at.
-"""
+None works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap. Where
+one of the arrays has no elements, nothing is written, and indices are not looked at."""
 
 from .._strew import Operator as _Operator
 from . import geometric as geometric
@@ -46,14 +47,14 @@ def scatter(x, index, updates, overwrite=True):
     x : array
         Of one or more dimensions and any dtype.
     index : array
-        Where each row goes: int32 or int64, 1-d, or 2-d with one column; 0-d for one row. Negative ones count from
-        the end.
+        Where each row goes: int32 or int64, 1-d, or 2-d with one column; 0-d for one row. Negative
+        ones count from the end.
     updates : array
-        Rows of `x`'s shape and dtype, at least as many as `index` has; those beyond are not read. Of a 0-d `index`
-        one row, without an axis for it.
+        Rows of `x`'s shape and dtype, at least as many as `index` has; those beyond are not read.
+        Of a 0-d `index` one row, without an axis for it.
     overwrite : bool
-        Whether of several rows for a place the last one stays. If not, it is their sum, which starts from zero,
-        and not from what `x` holds there; then not bool.
+        Whether of several rows for a place the last one stays. If not, it is their sum, which
+        starts from zero, and not from what `x` holds there; then not bool.
 
     Returns
     -------
@@ -111,9 +112,9 @@ def scatter_nd_add(x, index, updates):
     x : array
         Of any shape, and any dtype but bool.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has dimensions, which
-        name cells, or windows along the axes behind them. Negative ones count from the end. A tuple without
-        entries names all of `x`.
+        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has
+        dimensions, which name cells, or windows along the axes behind them. Negative ones count
+        from the end. A tuple without entries names all of `x`.
     updates : array
         Windows, of shape ``index.shape[:-1] + x.shape[index.shape[-1]:]`` and `x`'s dtype.
 
@@ -131,15 +132,15 @@ def scatter_nd_add(x, index, updates):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.paddle.scatter_nd_add(np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12]))
+    >>> strew.paddle.scatter_nd_add(
+    ...     np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12])
+    ... )
     array([ 0, 22, 12, 14,  4,  5])
     """
     return _scatter_nd_add(x, index, updates)
 
 
-def put_along_axis(
-    arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True
-):
+def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True):
     """Copy `arr` and join each of `values` to the cell that its index names along `axis`.
 
     Parameters
@@ -147,19 +148,24 @@ def put_along_axis(
     arr : array
         Of one or more dimensions and any dtype; of bool only for ``"assign"``.
     indices : array
-        Where along `axis` each value goes: int32 or int64, of `arr`'s rank. Negative ones count from the end.
+        Where along `axis` each value goes: int32 or int64, of `arr`'s rank. Negative ones count
+        from the end.
     values : array or number
-        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, becomes of `arr`'s.
+        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, becomes
+        of `arr`'s.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     reduce : {"assign", "add", "mul", "multiply", "mean", "amax", "amin"}
-        How values join a cell: the last one stays, or their sum, product, mean (of integers rounded down), largest
-        or smallest. Of these, a NaN that comes first stays, and others are left out; not of complex numbers.
+        How values join a cell: the last one stays, or their sum, product, mean (of integers rounded
+        down), largest or smallest. Of these, a NaN that comes first stays, and others are left out;
+        not of complex numbers.
     include_self : bool
-        Whether what `arr` holds in a cell that is named comes first. If not, the first value takes its place.
+        Whether what `arr` holds in a cell that is named comes first. If not, the first value takes
+        its place.
     broadcast : bool
-        Whether `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`. If
-        not, they stay as they are, and of `values`, which are as large at least, the leading corner is taken.
+        Whether `indices` that are on no axis larger than `arr` are repeated to its shape, apart
+        from `axis`. If not, they stay as they are, and of `values`, which are as large at least,
+        the leading corner is taken.
 
     Returns
     -------
@@ -273,15 +279,16 @@ def gather(x, index, axis=None):
     x : array
         Of one or more dimensions and any dtype.
     index : array
-        Which slices: int32 or int64, 1-d, or 2-d with one column; 0-d for one slice. Negative ones count from the
-        end.
+        Which slices: int32 or int64, 1-d, or 2-d with one column; 0-d for one slice. Negative ones
+        count from the end.
     axis : int, optional
         The axis that `index` points along, the first one by default; negative counts from the end.
 
     Returns
     -------
     array
-        Of `x`'s dtype and shape, but as long as `index` along `axis`; for a 0-d `index` without that axis.
+        Of `x`'s dtype and shape, but as long as `index` along `axis`; for a 0-d `index` without
+        that axis.
 
     Examples
     --------
@@ -302,8 +309,8 @@ def gather_nd(x, index):
     x : array
         Of any shape and dtype.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has dimensions. Negative
-        ones count from the end. A tuple without entries names all of `x`.
+        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has
+        dimensions. Negative ones count from the end. A tuple without entries names all of `x`.
 
     Returns
     -------
@@ -327,20 +334,21 @@ def gather_nd(x, index):
 
 
 def take_along_axis(arr, indices, axis, broadcast=True):
-    """Pick the elements of `arr` that `indices` name along `axis`: the way back of `put_along_axis`.
+    """Pick the elements of `arr` that `indices` name along `axis`: the way back of
+    `put_along_axis`.
 
     Parameters
     ----------
     arr : array
         Of one or more dimensions and any dtype.
     indices : array
-        From where along `axis` each element comes: int32 or int64, of `arr`'s rank. Negative ones count from the
-        end.
+        From where along `axis` each element comes: int32 or int64, of `arr`'s rank. Negative ones
+        count from the end.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     broadcast : bool
-        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If not, `indices` are no larger
-        than `arr` apart from `axis`, and go with its leading corner.
+        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If not,
+        `indices` are no larger than `arr` apart from `axis`, and go with its leading corner.
 
     Returns
     -------

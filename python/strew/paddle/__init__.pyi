@@ -27,17 +27,13 @@ def scatter_nd(
     updates: ArrayLike,
     shape: Integers,
 ) -> Array: ...
-def scatter_nd_add(
-    x: Array | Numbers, index: ArrayLike, updates: ArrayLike
-) -> Array: ...
+def scatter_nd_add(x: Array | Numbers, index: ArrayLike, updates: ArrayLike) -> Array: ...
 def put_along_axis(
     arr: Array | Numbers,
     indices: ArrayLike,
     values: ArrayLike,
     axis: int,
-    reduce: Literal[
-        "assign", "add", "mul", "multiply", "mean", "amax", "amin"
-    ] = "assign",
+    reduce: Literal["assign", "add", "mul", "multiply", "mean", "amax", "amin"] = "assign",
     include_self: bool = True,
     broadcast: bool = True,
 ) -> Array: ...

@@ -1,8 +1,7 @@
 """``paddle.geometric``: reductions of segments, whose numbers ascend.
 
-Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and are rounded
-once; integers wrap; a minimum or maximum of NaN is NaN.
-"""
+Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and
+are rounded once; integers wrap; a minimum or maximum of NaN is NaN."""
 
 from .._strew import Operator as _Operator
 
@@ -22,14 +21,14 @@ def segment_sum(data, segment_ids):
     data : array
         The rows, one or more dimensions; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or of more dimensions that are all
-        1.
+        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or of more
+        dimensions that are all 1.
 
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without rows are
-        0.
+        Of `data`'s dtype and shape, but one row more than the last number says. Segments without
+        rows are 0.
 
     Raises
     ------

@@ -1,10 +1,12 @@
-"""TensorFlow: ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``, ``tf.compat.v1.scatter_*``, ``tf.math``.
+"""TensorFlow: ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``,
+``tf.compat.v1.scatter_*``, ``tf.math``.
 
 Functions raise
 
 * TypeError for a dtype that does not fit,
 * IndexError for an index out of range (TensorFlow's ``InvalidArgumentError``),
-* ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared memory.
+* ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared
+  memory.
 
 On an error nothing has changed.
 """
@@ -52,11 +54,11 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
     Parameters
     ----------
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``len(shape)`` entries, not negative,
-        which name cells, or windows along the axes behind them.
+        int16, int32 or int64. Along the last axis lie tuples of 1 to ``len(shape)`` entries, not
+        negative, which name cells, or windows along the axes behind them.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype, of which a sum of
-        bools is a logical or.
+        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype, of which a
+        sum of bools is a logical or.
     shape : sequence of int
         The shape of the result.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
@@ -85,9 +87,11 @@ def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAU
     tensor : array
         One or more dimensions, any dtype; bool only to be updated.
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``tensor.ndim`` entries, not negative.
+        int16, int32 or int64. Along the last axis lie tuples of 1 to ``tensor.ndim`` entries, not
+        negative.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s dtype.
+        Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s
+        dtype.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
         As for `scatter_nd`.
 
@@ -100,7 +104,9 @@ def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAU
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_update(
+    ...     np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 10])
+    ... )
     array([10,  2, 30])
     """
     return _tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy)
@@ -113,7 +119,9 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="DEFAULT"
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([ 1,  2, 43])
     """
     return _tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy)
@@ -126,7 +134,9 @@ def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="DEFAULT"
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_sub(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_sub(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([  1,   2, -37])
     """
     return _tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy)
@@ -141,7 +151,9 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="DEFAULT"
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_min(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_min(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([1, 2, 3])
     """
     return _tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy)
@@ -156,7 +168,9 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_max(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_max(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([ 1,  2, 30])
     """
     return _tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy)
@@ -165,9 +179,9 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"
 def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
     """Pick the windows of `params` that tuples along the last axis of `indices` name.
 
-    Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The result has
-    the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``; zeros stand where an
-    index is left out.
+    Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The
+    result has the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``;
+    zeros stand where an index is left out.
 
     >>> import numpy as np
     >>> import strew
@@ -178,7 +192,8 @@ def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
 
 
 def scatter_update(ref, indices, updates):
-    """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one stays.
+    """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one
+    stays.
 
     Parameters
     ----------

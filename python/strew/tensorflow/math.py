@@ -47,8 +47,8 @@ def segment_sum(data, segment_ids):
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without rows are
-        0.
+        Of `data`'s dtype and shape, but one row more than the last number says. Segments without
+        rows are 0.
 
     Raises
     ------
@@ -129,8 +129,8 @@ def unsorted_segment_sum(data, segment_ids, num_segments):
     data : array
         The rows; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, below `num_segments`; rows with a negative one are left
-        out. Its shape is `data`'s first dimensions.
+        The segment of each row: int32 or int64, below `num_segments`; rows with a negative one are
+        left out. Its shape is `data`'s first dimensions.
     num_segments : int
         How many segments there are.
 
@@ -219,7 +219,9 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments):
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.math.unsorted_segment_sqrt_n(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 0, 0]), 1)
+    >>> strew.tensorflow.math.unsorted_segment_sqrt_n(
+    ...     np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 0, 0]), 1
+    ... )
     array([4.])
     """
     return _unsorted_segment_sqrt_n(data, segment_ids, num_segments)

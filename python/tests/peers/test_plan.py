@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-import torch
-
 import strew
 import strew.torch as st
+import torch
 from strew._torch import plan as planned
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
