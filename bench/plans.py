@@ -121,8 +121,8 @@ def markdown(ratios: dict[int, dict[Point, float]], elements: int) -> str:
         "",
         "A planned run's time per that of the call that looks at the index each time; medians. Of "
         f"{', '.join(REDUCES)} the lowest and the highest ratio. Measured again with more rounds "
-        f"where it was above {MOST}. Sources of {elements >> 20}M elements; new outputs, of a tenth "
-        "or a thousandth.",
+        f"where it was above {MOST}. Sources of {elements >> 20}M elements; new outputs, of a "
+        "tenth or a thousandth.",
         "",
     ]
     for threads, found in ratios.items():

@@ -187,7 +187,8 @@ def _needed(entry: Entry, entries: list[Entry]) -> bool:
 
 def problems(runs: list[Run]) -> list[str]:
     """What must not happen: strew without a right answer, or with bits that depend on the index's
-    dtype or on the number of threads."""
+    dtype or on the number of threads.
+    """
     found = []
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for run in runs:

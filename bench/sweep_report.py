@@ -12,12 +12,12 @@ __all__ = ["draw", "markdown", "steps"]
 EXPLAINED = """\
 Steps that are left, and why:
 
-- *cells*: a cell has 4 bytes, so that the destination outgrows one cache after the other. From 64 MiB on, updates are
-  listed by blocks of it first, and the more cells there are, the more of the elements are of the new output, which is
-  written line by line.
+- *cells*: a cell has 4 bytes, so that the destination outgrows one cache after the other. From 64
+  MiB on, updates are listed by blocks of it first, and the more cells there are, the more of the
+  elements are of the new output, which is written line by line.
 - *window*, 1 to 2: a row is one line of memory, whether one element of it is needed or two.
-- *dtype* with several threads: sums of integers have the same bits however they are bracketed, so that threads share
-  the updates out; sums of floats are made in order, by one thread for each cell.
+- *dtype* with several threads: sums of integers have the same bits however they are bracketed, so
+  that threads share the updates out; sums of floats are made in order, by one thread for each cell.
 - *skew*: in float32 each addition waits for the one before into the same cell.
 """
 

@@ -62,10 +62,12 @@ def main():
             np.testing.assert_array_equal(found, expected)
     empty = found.size - groups.ngroups
     print(
-        f"sum, mean, min and max of {cell.size:,} delays into {found.size} cells: {seconds * 1e3:.1f} ms"
+        f"sum, mean, min and max of {cell.size:,} delays into {found.size} cells: "
+        f"{seconds * 1e3:.1f} ms"
     )
     print(
-        f"all four equal pandas' group-by ({groups.ngroups} groups, {empty} cells without flights)\n"
+        f"all four equal pandas' group-by ({groups.ngroups} groups, "
+        f"{empty} cells without flights)\n"
     )
 
     shown = pd.DataFrame(

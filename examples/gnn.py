@@ -9,7 +9,8 @@ Two networks of torch_geometric learn the four groups of Zachary's karate club, 
 torch_geometric. Nothing in them knows of strew: ``strew.torch_scatter.install(pyg=True)`` puts it
 behind torch_geometric's functions. Weights are compared bit by bit between repetitions and numbers
 of threads. Then messages along 2 million edges are reduced, forward and backward, by strew, by
-torch, and by torch_scatter if that is installed."""
+torch, and by torch_scatter if that is installed.
+"""
 
 import argparse
 import statistics
@@ -78,7 +79,8 @@ def karate(epochs):
     data = KarateClub()[0]
     known = int(data.train_mask.sum())
     print(
-        f"Karate club, {data.num_nodes} nodes, of which {known} are known, {data.num_edges} edges, {epochs} epochs"
+        f"Karate club, {data.num_nodes} nodes, of which {known} are known, "
+        f"{data.num_edges} edges, {epochs} epochs"
     )
     print(f"{'':<12}{'accuracy':>20}{'ms per epoch':>20}")
     print(f"{'':<12}{'torch':>10}{'strew':>10}{'torch':>10}{'strew':>10}")
@@ -146,7 +148,8 @@ def one_step(edges, nodes, width, rounds):
     }
     threads = torch.get_num_threads()
     print(
-        f"\n{edges:,} edges x {width}, {nodes:,} nodes, {threads} threads, median ms of {rounds}: forward + backward"
+        f"\n{edges:,} edges x {width}, {nodes:,} nodes, {threads} threads, "
+        f"median ms of {rounds}: forward + backward"
     )
     named = contenders()
     print(f"{'':<22}" + "".join(f"{name:>26}" for name in named))
@@ -180,7 +183,8 @@ def main():
     parser.add_argument("--small", action="store_true", help="few epochs and a small graph")
     small = parser.parse_args().small
     print(
-        f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}, strew {strew.__version__}"
+        f"torch {torch.__version__}, torch_geometric {torch_geometric.__version__}, "
+        f"strew {strew.__version__}"
     )
     threads = torch.get_num_threads()
     karate(epochs=20 if small else 100)

@@ -4,7 +4,8 @@ one axis.
 `ADAPTERS` has for each operator, under its framework's words for the ways in which updates join, a
 function of `(x, i, y)`, and of the options that the table names: what becomes of the cells `x` when
 update `y[k]` goes to cell `i[k]`. Where a framework makes a new array, `x` only says how long it
-is. A "get" is of `x[i]`, whatever `y` is."""
+is. A "get" is of `x[i]`, whatever `y` is.
+"""
 
 import functools
 

@@ -5,7 +5,8 @@ with 5 GiB free:
 
 Every call goes to, or comes from, elements of one byte whose places are beyond both limits, and has
 its like where an offset cut off at 32 bits would lead. Prints a line per form; the exit status is 1
-if one is wrong."""
+if one is wrong.
+"""
 
 import sys
 import time

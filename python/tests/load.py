@@ -4,7 +4,8 @@
 
 Every result must be, bit for bit, that of one thread alone; memory must stay flat; and something
 must always go on: where no call ends for a minute, all stacks are printed and the exit status is 1.
-With torch installed, strew also runs in the workers of its DataLoader."""
+With torch installed, strew also runs in the workers of its DataLoader.
+"""
 
 import argparse
 import collections
@@ -199,7 +200,7 @@ def processes():
             f"6 tasks in a pool of 3 processes, {method}: {'WRONG' if any(results) else 'right'}",
             flush=True,
         )
-        wrong += sum(results, [])
+        wrong += [one for result in results for one in result]
     try:
         import torch.utils.data as data
     except ImportError:

@@ -3,7 +3,8 @@
 A cell is made of clauses, `;` between them: a phrase that is known here, or what it is for and then
 the phrase. That is ways in which updates join, by their framework's words (`max and min: ..`), or
 an option (`mode="clip"`: ..). Phrases alone are for all other ways. An empty cell, and what cannot
-occur, says nothing. What torch's autograd gives is tested in `peers`."""
+occur, says nothing. What torch's autograd gives is tested in `peers`.
+"""
 
 import functools
 import itertools

@@ -1,7 +1,8 @@
 """Arrays that lie and arguments that make no sense: an error that names them, and nothing changed.
 
 What no consumer can find out (a pointer to memory that is not there) is the producer's to get
-right; SECURITY.md says so."""
+right; SECURITY.md says so.
+"""
 
 import ctypes
 import itertools

@@ -140,7 +140,7 @@ def test_functions_of_two(name, seed):
         kind, wide = np.dtype(of).kind, np.result_type(of, by).kind
         if kind in "iub" and (wide in "fc" or name == "divide"):
             continue  # What an integer cannot hold: C leaves it undefined.
-        close = name == "power" and wide in "fc" or kind == "c" and name in ONCE
+        close = (name == "power" and wide in "fc") or (kind == "c" and name in ONCE)
         if close:
             np.testing.assert_allclose(
                 found, expected, rtol=2e-3 if of == "float16" else 1e-5, err_msg=said

@@ -6,7 +6,8 @@ failing test has printed makes its case again. STREW_DRAWS="1000:200" draws the 
 
 What a library is known to do wrong is a `Defect` in the table of its tests, by name. Cases that it
 spoils are not compared, and the defect is shown to be there still: when it is mended, its test
-fails, and it goes."""
+fails, and it goes.
+"""
 
 import os
 import zlib
