@@ -58,14 +58,16 @@ def calls_of_strew(run):
     counts = Counter()
 
     def count(frame, event, _):
-        module = frame.f_globals.get("__name__")
+        # "strew.torch._scatter" belongs to the public module "torch".
+        package, public, *_ = [*frame.f_globals.get("__name__", "").split("."), "", ""]
         name = frame.f_code.co_name
         if (
             event == "call"
-            and module in ("strew.torch", "strew.torch_scatter")
+            and package == "strew"
+            and public in ("torch", "torch_scatter")
             and not name.startswith("_")
         ):
-            counts[f"{module.removeprefix('strew.')}.{name}"] += 1
+            counts[f"{public}.{name}"] += 1
 
     sys.setprofile(count)
     try:

@@ -1,25 +1,96 @@
 """strew's own aggregates of groups."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
 from ._strew import Plan as _Plan
-from ._strew import _aggregate as _made
+from ._strew import _aggregate as _run
 from ._strew import _groups
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, SupportsIndex, TypeAlias
 
+    from ._types import Array, ArrayLike, Mode, Numbers
+
+    _Aggregate: TypeAlias = Literal[
+        "sum",
+        "prod",
+        "sumsq",
+        "mean",
+        "var",
+        "std",
+        "min",
+        "max",
+        "first",
+        "last",
+        "len",
+        "count",
+        "nunique",
+        "any",
+        "all",
+        "argmin",
+        "argmax",
+        "median",
+        "quantile",
+        "mode",
+        "logsumexp",
+        "softmax",
+        "cumsum",
+        "cumprod",
+        "cummin",
+        "cummax",
+        "sort",
+    ]
+
+
+@overload
 def aggregate(
-    index,
-    src,
-    reduce="sum",
+    index: ArrayLike | _Plan,
+    src: Array | Numbers,
+    reduce: _Aggregate = "sum",
     *,
-    dim=0,
-    size=None,
-    mode="error",
-    skipna=False,
-    min_count=1,
-    fill_value=None,
-    ignore_index=None,
-    ddof=0,
-    q=0.5,
-):
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> Array: ...
+@overload
+def aggregate(
+    index: ArrayLike | _Plan,
+    src: Array | Numbers,
+    reduce: list[_Aggregate] | tuple[_Aggregate, ...],
+    *,
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> tuple[Array, ...]: ...
+def aggregate(
+    index: ArrayLike | _Plan,
+    src: Any,
+    reduce: Any = "sum",
+    *,
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> Any:
     """Make something of the values of each group, or several things in one pass over them.
 
     Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in
@@ -97,5 +168,5 @@ def aggregate(
     else:
         plan = _groups(index, size, mode, ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)
-    made = _made(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
-    return made[0] if isinstance(reduce, str) else made
+    results = _run(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
+    return results[0] if isinstance(reduce, str) else results

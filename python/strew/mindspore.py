@@ -2,9 +2,19 @@
 
 ``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*``
 give a new array. Parameters and exceptions of the first are those of `scatter_mul`, of the others
-those of `scatter_nd_add`; on an error nothing has changed."""
+those of `scatter_nd_add`; on an error nothing has changed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "scatter",
@@ -59,7 +69,13 @@ _tensor_scatter_elements = _Operator("mindspore.tensor_scatter_elements")
 _scatter = _Operator("mindspore.scatter")
 
 
-def scatter_mul(input_x, indices, updates, *, device="cpu"):
+def scatter_mul(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Multiply rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     For each ``i, .., j`` of `indices` in row-major order, so that a row that is named twice gets
@@ -114,7 +130,13 @@ def scatter_mul(input_x, indices, updates, *, device="cpu"):
     return _scatter_mul(input_x, indices, updates, device)
 
 
-def scatter_add(input_x, indices, updates, *, device="cpu"):
+def scatter_add(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Add to rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -127,7 +149,13 @@ def scatter_add(input_x, indices, updates, *, device="cpu"):
     return _scatter_add(input_x, indices, updates, device)
 
 
-def scatter_sub(input_x, indices, updates, *, device="cpu"):
+def scatter_sub(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Subtract from rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -140,7 +168,13 @@ def scatter_sub(input_x, indices, updates, *, device="cpu"):
     return _scatter_sub(input_x, indices, updates, device)
 
 
-def scatter_div(input_x, indices, updates, *, device="cpu"):
+def scatter_div(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Divide rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     Integers are rounded toward zero. A zero in `updates`, of floats too, is a ValueError.
@@ -155,7 +189,13 @@ def scatter_div(input_x, indices, updates, *, device="cpu"):
     return _scatter_div(input_x, indices, updates, device)
 
 
-def scatter_max(input_x, indices, updates, *, device="cpu"):
+def scatter_max(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Raise rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -170,7 +210,13 @@ def scatter_max(input_x, indices, updates, *, device="cpu"):
     return _scatter_max(input_x, indices, updates, device)
 
 
-def scatter_min(input_x, indices, updates, *, device="cpu"):
+def scatter_min(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Lower rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -185,7 +231,13 @@ def scatter_min(input_x, indices, updates, *, device="cpu"):
     return _scatter_min(input_x, indices, updates, device)
 
 
-def scatter_update(input_x, indices, updates, *, device="cpu"):
+def scatter_update(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     Of several updates of a row, the last one stays.
@@ -200,7 +252,13 @@ def scatter_update(input_x, indices, updates, *, device="cpu"):
     return _scatter_update(input_x, indices, updates, device)
 
 
-def scatter_nd(indices, updates, shape, *, device="cpu"):
+def scatter_nd(
+    indices: Array | Numbers,
+    updates: ArrayLike,
+    shape: Integers,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Add `updates` into a new array of zeros: those that go to the same cells all count.
 
     Parameters
@@ -243,7 +301,13 @@ def scatter_nd(indices, updates, shape, *, device="cpu"):
     return _scatter_nd(indices, updates, shape, device)
 
 
-def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_add(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Add `updates` to windows of `input_x`, in place, by index tuples along the last axis.
 
     Parameters
@@ -282,7 +346,13 @@ def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_add(input_x, indices, updates, device)
 
 
-def scatter_nd_sub(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_sub(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Subtract `updates` from windows of `input_x`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -295,7 +365,13 @@ def scatter_nd_sub(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_sub(input_x, indices, updates, device)
 
 
-def scatter_nd_mul(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_mul(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Multiply windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -308,7 +384,13 @@ def scatter_nd_mul(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_mul(input_x, indices, updates, device)
 
 
-def scatter_nd_div(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_div(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Divide windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -323,7 +405,13 @@ def scatter_nd_div(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_div(input_x, indices, updates, device)
 
 
-def scatter_nd_max(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_max(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Raise windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -338,7 +426,13 @@ def scatter_nd_max(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_max(input_x, indices, updates, device)
 
 
-def scatter_nd_min(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_min(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Lower windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -353,7 +447,13 @@ def scatter_nd_min(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_min(input_x, indices, updates, device)
 
 
-def scatter_nd_update(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_update(
+    input_x: Array,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     Of several updates of a cell, the last one stays.
@@ -368,7 +468,13 @@ def scatter_nd_update(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_update(input_x, indices, updates, device)
 
 
-def tensor_scatter_add(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_add(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, with `updates` added, by index tuples along the last axis.
 
     `updates` has `input_x`'s dtype, which may be any; everything else is as for `scatter_nd_add`.
@@ -383,7 +489,13 @@ def tensor_scatter_add(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_add(input_x, indices, updates, device)
 
 
-def tensor_scatter_sub(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_sub(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, with `updates` subtracted, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -396,7 +508,13 @@ def tensor_scatter_sub(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_sub(input_x, indices, updates, device)
 
 
-def tensor_scatter_mul(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_mul(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, multiplied by `updates`, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -409,7 +527,13 @@ def tensor_scatter_mul(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_mul(input_x, indices, updates, device)
 
 
-def tensor_scatter_div(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_div(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, divided by `updates`, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -424,7 +548,13 @@ def tensor_scatter_div(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_div(input_x, indices, updates, device)
 
 
-def tensor_scatter_max(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_max(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, raised to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -439,7 +569,13 @@ def tensor_scatter_max(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_max(input_x, indices, updates, device)
 
 
-def tensor_scatter_min(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_min(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, lowered to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -454,7 +590,13 @@ def tensor_scatter_min(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_min(input_x, indices, updates, device)
 
 
-def tensor_scatter_update(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_update(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    *,
+    device: Literal["cpu", "gpu"] = "cpu",
+) -> Array:
     """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
 
     Of several updates of a cell, the last one stays.
@@ -471,7 +613,13 @@ def tensor_scatter_update(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_update(input_x, indices, updates, device)
 
 
-def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none"):
+def tensor_scatter_elements(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    reduction: Literal["none", "add"] = "none",
+) -> Array:
     """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name
     along `axis`.
 
@@ -513,7 +661,7 @@ def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none")
     return _tensor_scatter_elements(input_x, indices, updates, axis, reduction)
 
 
-def scatter(input, axis, index, src):
+def scatter(input: Array | Numbers, axis: int, index: ArrayLike, src: ArrayLike) -> Array:
     """Copy `input` and write elements of `src` into the cells that `index` names along `axis`.
 
     See `tensor_scatter_elements`.

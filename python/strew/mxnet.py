@@ -1,6 +1,15 @@
 """Apache MXNet: index tuples run along the *first* axis of ``indices``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["backward_gather_nd", "gather_nd", "scatter_nd", "scatter_set_nd"]
 
@@ -10,7 +19,14 @@ _gather_nd = _Operator("mxnet.gather_nd")
 _backward_gather_nd = _Operator("mxnet.backward_gather_nd")
 
 
-def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
+def scatter_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    shape: Integers,
+    name: str | None = None,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Scatter `data` into a new array of zeros, at the cells that `indices` names.
 
     Parameters
@@ -66,7 +82,7 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
     return _scatter_nd(data, indices, shape, name, out, req)
 
 
-def scatter_set_nd(lhs, rhs, indices, shape):
+def scatter_set_nd(lhs: Array, rhs: ArrayLike, indices: ArrayLike, shape: Integers) -> Array:
     """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them; returns
     `lhs`.
 
@@ -83,7 +99,12 @@ def scatter_set_nd(lhs, rhs, indices, shape):
     return _scatter_set_nd(lhs, rhs, indices, shape)
 
 
-def gather_nd(data, indices, out=None, req="write"):
+def gather_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Pick the slices of `data` that the tuples ``indices[:, y]`` name.
 
     `indices` is as for `scatter_nd`, but negative ones count from the end. The result has the shape
@@ -98,7 +119,13 @@ def gather_nd(data, indices, out=None, req="write"):
     return _gather_nd(data, indices, out, req)
 
 
-def backward_gather_nd(data, indices, shape, out=None, req="write"):
+def backward_gather_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    shape: Integers,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Add `data` into a new array of zeros: the gradient of `gather_nd`, with duplicates.
 
     Arguments are those of `scatter_nd`, but negative indices count from the end, and int8 and uint8

@@ -7,13 +7,24 @@ that can be written to. The array is returned. Functions raise
   too many,
 * TypeError for dtypes that a function does not take,
 * ValueError for everything else: shapes that do not broadcast, operands that are missing, memory
-  that overlaps."""
+  that overlaps.
+"""
 
-import numpy as _np
+from __future__ import annotations
 
-from ._indexing import WHOLE as _WHOLE
+from typing import TYPE_CHECKING
+
 from ._indexing import split as _split
+from ._indexing import with_axis as _with_axis
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import SupportsIndex, TypeAlias
+
+    from ._types import Array, ArrayLike, Numbers
+
+    _Entry: TypeAlias = ArrayLike | slice | EllipsisType | None
 
 __all__ = [
     "absolute",
@@ -57,15 +68,17 @@ class ufunc:
 
     __slots__ = ("__name__", "_operator", "nin")
 
-    def __init__(self, name, nin):
+    def __init__(self, name: str, nin: int) -> None:
         self.__name__ = name
         self.nin = nin
         self._operator = _Operator(f"numpy.{name}.at")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<strew.numpy ufunc {self.__name__!r}>"
 
-    def at(self, a, indices, b=None):
+    def at(
+        self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None
+    ) -> Array:
         """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a,
         indices, b)``.
 
@@ -109,8 +122,7 @@ class ufunc:
         view, listed, behind = _split(a, indices)
         if self.nin == 2:
             if behind is not None:
-                b = _np.asarray(b) if not hasattr(b, "ndim") else b
-                b = b[(..., None, *[_WHOLE] * behind)] if b.ndim >= behind else b
+                b = _with_axis(b, behind)
             self._operator(view, listed, b)
         else:
             self._operator(view, listed)
@@ -140,7 +152,9 @@ invert = ufunc("invert", 1)
 absolute = ufunc("absolute", 1)
 
 
-def put_along_axis(arr, indices, values, axis=None):
+def put_along_axis(
+    arr: Array, indices: ArrayLike, values: ArrayLike, axis: SupportsIndex | None = None
+) -> Array:
     """Put values into the cells that indices name along an axis, in place.
 
     Parameters
@@ -173,7 +187,13 @@ def put_along_axis(arr, indices, values, axis=None):
     return _put_along_axis(arr, indices, values, axis)
 
 
-def bincount(x, weights=None, minlength=0, axis=None, out=None):
+def bincount(
+    x: Array | Numbers,
+    weights: ArrayLike | None = None,
+    minlength: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
+    out: Array | None = None,
+) -> Array:
     """Count how often each number occurs, or add up its weights.
 
     What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an

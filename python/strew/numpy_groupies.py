@@ -3,11 +3,23 @@
 Functions raise ValueError, and TypeError for dtypes that do not go together.
 """
 
+from __future__ import annotations
+
 import builtins as _builtins
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal, SupportsIndex
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ._types import Array, ArrayLike, Numbers
 
 __all__ = ["aggregate"]
 
@@ -36,7 +48,8 @@ _NAMES = {
     "dsorted": "rsort",
 }
 _SAME = "sum prod min max mean var std any all argmin argmax cumsum cumprod sort array".split()
-_SAME += "nansum nanprod nanmean nanvar nanmax nanmin nanstd nanargmax nanargmin nancumsum nancumprod".split()
+_SAME += "nansum nanprod nanmean nanvar nanmax nanmin nanstd nanargmax nanargmin".split()
+_SAME += "nancumsum nancumprod".split()
 _FUNCTIONS = {getattr(_np, name): name for name in _SAME} | {
     _np.add: "sum",
     _np.multiply: "prod",
@@ -51,18 +64,18 @@ _FUNCTIONS = {getattr(_np, name): name for name in _SAME} | {
 
 
 def aggregate(
-    group_idx,
-    a,
-    func="sum",
-    size=None,
-    fill_value=0,
-    order="C",
-    dtype=None,
-    axis=None,
-    ddof=0,
-    reverse=False,
-    **kwargs,
-):
+    group_idx: ArrayLike,
+    a: Array | Numbers,
+    func: str | Callable[..., Any] = "sum",
+    size: SupportsIndex | Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]] | None = None,
+    fill_value: Any = 0,
+    order: Literal["C", "F"] = "C",
+    dtype: npt.DTypeLike | None = None,
+    axis: SupportsIndex | None = None,
+    ddof: float = 0,
+    reverse: bool = False,
+    **kwargs: Any,
+) -> Array:
     """Aggregate the values of `a` by the group that each belongs to.
 
     Parameters
@@ -131,33 +144,45 @@ def aggregate(
         func = name or func
     else:
         func = _NAMES.get(func, func)
-    if isinstance(size, tuple | list | _np.ndarray):
-        size = [int(n) for n in size]
-    elif size is not None:
-        size = [size]
-    if dtype is not None:
-        dtype = _np.dtype(dtype).name
+    if isinstance(size, (tuple, list, _np.ndarray)):
+        sizes: list[Any] | None = [int(n) for n in size]
+    else:
+        sizes = None if size is None else [size]
+    dtype_name = None if dtype is None else _np.dtype(dtype).name
     if isinstance(group_idx, tuple | list):
         group_idx = _np.asarray(group_idx)
+    result: Any
     if callable(func) or func == "array":
         if axis is not None:
             raise NotImplementedError("numpy_groupies.aggregate: a callable and array take no axis")
-        made = _called(group_idx, a, func, size, fill_value, dtype, kwargs)
+        result = _by_group(group_idx, a, func, sizes, fill_value, dtype_name, kwargs)
     else:
         if kwargs:
             raise TypeError(
                 f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}"
             )
-        made = _aggregate(group_idx, a, func, size, fill_value, order, dtype, axis, ddof, reverse)
-    return _np.asfortranarray(made) if order == "F" and isinstance(made, _np.ndarray) else made
+        result = _aggregate(
+            group_idx, a, func, sizes, fill_value, order, dtype_name, axis, ddof, reverse
+        )
+    if order == "F" and isinstance(result, _np.ndarray):
+        result = _np.asfortranarray(result)
+    return result
 
 
-def _called(group_idx, a, func, size, fill_value, dtype, kwargs):
-    """What a callable makes of the values of each group, or they themselves."""
+def _by_group(
+    group_idx: Any,
+    a: Any,
+    func: Any,
+    sizes: list[Any] | None,
+    fill_value: Any,
+    dtype: str | None,
+    kwargs: dict[str, Any],
+) -> _np.ndarray[Any, Any]:
+    """What a callable returns for the values of each group; for "array" the values themselves."""
     a = _np.asarray(a)
     group_idx = _np.asarray(group_idx)
-    # Counting them checks the numbers, and gives the groups their shape.
-    counts = _np.asarray(_aggregate(group_idx, _np.ones(a.shape, bool), "len", size, 0, "C", None))
+    # Counting checks the group numbers, and gives the result its shape.
+    counts = _np.asarray(_aggregate(group_idx, _np.ones(a.shape, bool), "len", sizes, 0, "C", None))
     if group_idx.ndim == 2:
         group_idx = _np.ravel_multi_index(tuple(group_idx), counts.shape)
     groups = _np.split(a[_np.argsort(group_idx, kind="stable")], _np.cumsum(counts.ravel())[:-1])

@@ -1,6 +1,15 @@
 """OpenVINO: operators of its opsets."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",
@@ -21,7 +30,14 @@ _gather_elements = _Operator("openvino.gather_elements")
 _gather_nd = _Operator("openvino.gather_nd")
 
 
-def slice_scatter(data, updates, start, stop, step, axes=None):
+def slice_scatter(
+    data: Array | Numbers,
+    updates: ArrayLike,
+    start: Integers,
+    stop: Integers,
+    step: Integers,
+    axes: Integers | None = None,
+) -> Array:
     """Copy `data` and replace its slice ``start:stop:step`` by `updates` (SliceScatter-15).
 
     Parameters
@@ -71,7 +87,14 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
     return _slice_scatter(data, updates, start, stop, step, axes)
 
 
-def scatter_elements_update(data, indices, updates, axis, reduction="none", use_init_val=True):
+def scatter_elements_update(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int,
+    reduction: Literal["none", "sum", "prod", "min", "max", "mean"] = "none",
+    use_init_val: bool = True,
+) -> Array:
     """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
 
     ScatterElementsUpdate-12, and -3 with the defaults.
@@ -122,7 +145,12 @@ def scatter_elements_update(data, indices, updates, axis, reduction="none", use_
     return _scatter_elements_update(data, indices, updates, axis, reduction, use_init_val)
 
 
-def scatter_nd_update(data, indices, updates, reduction="none"):
+def scatter_nd_update(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    reduction: Literal["none", "sum", "sub", "prod", "min", "max"] = "none",
+) -> Array:
     """Copy `data` and join each window of `updates` to the one that its index tuple names.
 
     ScatterNDUpdate-15, and -3 with the default.
@@ -162,7 +190,9 @@ def scatter_nd_update(data, indices, updates, reduction="none"):
     return _scatter_nd_update(data, indices, updates, reduction)
 
 
-def scatter_update(data, indices, updates, axis):
+def scatter_update(
+    data: Array | Numbers, indices: ArrayLike, updates: ArrayLike, axis: int
+) -> Array:
     """Copy `data` and replace slices along `axis` by `updates` (ScatterUpdate-3).
 
     Parameters
@@ -199,7 +229,7 @@ def scatter_update(data, indices, updates, axis):
     return _scatter_update(data, indices, updates, axis)
 
 
-def gather(data, indices, axis, batch_dims=0):
+def gather(data: Array | Numbers, indices: ArrayLike, axis: int, batch_dims: int = 0) -> Array:
     """Pick slices of `data` along `axis`; zeros where an index is out of range (Gather-8).
 
     Parameters
@@ -236,7 +266,7 @@ def gather(data, indices, axis, batch_dims=0):
     return _gather(data, indices, axis, batch_dims)
 
 
-def gather_elements(data, indices, axis):
+def gather_elements(data: Array | Numbers, indices: ArrayLike, axis: int) -> Array:
     """Pick the elements of `data` that `indices` name along `axis` (GatherElements-6).
 
     `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`;
@@ -252,7 +282,7 @@ def gather_elements(data, indices, axis):
     return _gather_elements(data, indices, axis)
 
 
-def gather_nd(data, indices, batch_dims=0):
+def gather_nd(data: Array | Numbers, indices: ArrayLike, batch_dims: int = 0) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name (GatherND-8).
 
     Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count

@@ -1,6 +1,15 @@
 """StableHLO: ``stablehlo.scatter`` in full generality."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["scatter"]
 
@@ -8,21 +17,21 @@ _scatter = _Operator("stablehlo.scatter")
 
 
 def scatter(
-    operand,
-    indices,
-    updates,
+    operand: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
     *,
-    update_window_dims=(),
-    inserted_window_dims=(),
-    input_batching_dims=(),
-    scatter_indices_batching_dims=(),
-    scatter_dims_to_operand_dims=(),
-    index_vector_dim,
-    indices_are_sorted=False,
-    unique_indices=False,
-    region="set",
-    out_of_bounds="window",
-):
+    update_window_dims: Integers = (),
+    inserted_window_dims: Integers = (),
+    input_batching_dims: Integers = (),
+    scatter_indices_batching_dims: Integers = (),
+    scatter_dims_to_operand_dims: Integers = (),
+    index_vector_dim: int,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    region: Literal["set", "add", "mul", "max", "min"] = "set",
+    out_of_bounds: Literal["window", "element"] = "window",
+) -> Array:
     """Copy `operand` and join each window of `updates` to the one that begins where its index
     vector says.
 

@@ -47,12 +47,22 @@ They raise NotImplementedError, TypeError, ValueError and MemoryError like the o
 RuntimeError for everything else: also for an index that does not ascend or is out of range, and for
 pointers outside (torch_scatter checks neither and reads or writes outside its memory). Torch
 tensors have derivatives as above, and right ones where pointers overlap, leave gaps or descend.
-Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`."""
+Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
+"""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._dispatch import torch_operators as _torch_operators
 from ._install import install as install
 from ._install import uninstall as uninstall
-from ._route import dispatcher as _dispatcher
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Any, Literal, SupportsIndex
+
+    from ._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "gather_coo",
@@ -109,7 +119,14 @@ _gather_coo = _Operator("torch_scatter.gather_coo")
 _gather_csr = _Operator("torch_scatter.gather_csr")
 
 
-def scatter(src, index, dim=-1, out=None, dim_size=None, reduce="sum"):
+def scatter(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    reduce: Literal["sum", "add", "mul", "mean", "min", "max"] = "sum",
+) -> Array:
     """Reduce the elements of `src` that share an index along `dim`.
 
     `reduce` is "sum" (or "add"), "mul", "mean", "min" or "max"; for the other arguments and the
@@ -130,12 +147,18 @@ def scatter(src, index, dim=-1, out=None, dim_size=None, reduce="sum"):
     array([[4., 3., 0.],
            [3., 4., 0.]])
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, reduce)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, reduce)
     return _scatter(src, index, dim, out, dim_size, reduce)
 
 
-def scatter_sum(src, index, dim=-1, out=None, dim_size=None):
+def scatter_sum(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Sum the elements of `src` that share an index along `dim`; see the module.
 
     16-bit floats accumulate in float32 and are rounded once; integers wrap.
@@ -144,12 +167,18 @@ def scatter_sum(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_sum([1, 2, 4], [1, 0, 1])
     array([2, 5])
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "sum")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "sum")
     return _scatter_sum(src, index, dim, out, dim_size)
 
 
-def scatter_add(src, index, dim=-1, out=None, dim_size=None):
+def scatter_add(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """`scatter_sum` under its other name.
 
     >>> import numpy as np
@@ -160,24 +189,36 @@ def scatter_add(src, index, dim=-1, out=None, dim_size=None):
     >>> totals
     array([12, 25])
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "add")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "add")
     return _scatter_add(src, index, dim, out, dim_size)
 
 
-def scatter_mul(src, index, dim=-1, out=None, dim_size=None):
+def scatter_mul(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Multiply the elements of `src` that share an index along `dim`; see the module.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_mul([2, 3, 4], [2, 0, 2])
     array([3, 1, 8])
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "mul")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "mul")
     return _scatter_mul(src, index, dim, out, dim_size)
 
 
-def scatter_mean(src, index, dim=-1, out=None, dim_size=None):
+def scatter_mean(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Average the elements of `src` that share an index along `dim`; see the module.
 
     Means of integers are rounded down. With `out` it is ``(out + sum) / max(count, 1)``, where
@@ -187,12 +228,18 @@ def scatter_mean(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_mean([1.0, 2.0, 4.0], [2, 0, 2])
     array([2. , 0. , 2.5])
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "mean")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "mean")
     return _scatter_mean(src, index, dim, out, dim_size)
 
 
-def scatter_min(src, index, dim=-1, out=None, dim_size=None):
+def scatter_min(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]:
     """Find the smallest element of each group, and its position along `dim`; see the module.
 
     Returns ``(out, arg)``; `arg` is int64. Of equal elements the first wins, and NaN never does. A
@@ -204,24 +251,37 @@ def scatter_min(src, index, dim=-1, out=None, dim_size=None):
     >>> strew.torch_scatter.scatter_min([3, 1, 2, 1], [0, 2, 0, 2])
     (array([2, 0, 1]), array([2, 4, 1]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "min", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "min", True)
     return _scatter_min(src, index, dim, out, dim_size)
 
 
-def scatter_max(src, index, dim=-1, out=None, dim_size=None):
+def scatter_max(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]:
     """Find the largest element of each group, and its position along `dim`; see `scatter_min`.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_max([3, 1, 2, 1], [0, 2, 0, 2])
     (array([3, 0, 1]), array([0, 4, 1]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.torch_scatter.call(src, index, dim, out, dim_size, "max", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.scatter.call(src, index, dim, out, dim_size, "max", True)
     return _scatter_max(src, index, dim, out, dim_size)
 
 
-def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
+def scatter_std(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    unbiased: bool = True,
+) -> Array:
     """Find the standard deviation of the elements of each group; see the module.
 
     Of n elements it is the square root of the sum of the squared differences from their mean,
@@ -235,12 +295,19 @@ def scatter_std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
     >>> strew.torch_scatter.scatter_std([1.0, 3.0, 4.0], [2, 2, 0], unbiased=False).round(5)
     array([0., 0., 1.])
     """
-    if operators := _dispatcher(src, out):
-        return operators.composites.std(src, index, dim, out, dim_size, unbiased)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.composites.std(src, index, dim, out, dim_size, unbiased)
     return _scatter_std(src, index, dim, out, dim_size, unbiased)
 
 
-def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
+def scatter_logsumexp(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    eps: float = 1e-12,
+) -> Array:
     """Find the logarithm of the summed exponentials of the elements of each group; see the module.
 
     With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN does
@@ -255,12 +322,17 @@ def scatter_logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
     >>> strew.torch_scatter.scatter_logsumexp([0.0, 0.0, 5.0], [0, 0, 2]).round(5)
     array([0.69315, 0.     , 5.     ])
     """
-    if operators := _dispatcher(src, out):
-        return operators.composites.logsumexp(src, index, dim, out, dim_size, eps)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.composites.logsumexp(src, index, dim, out, dim_size, eps)
     return _scatter_logsumexp(src, index, dim, out, dim_size, eps)
 
 
-def scatter_softmax(src, index, dim=-1, dim_size=None):
+def scatter_softmax(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Divide the exponential of each element by the sum of those of its group; see the module.
 
     The result has `src`'s shape; `src` is of floats. The largest element of a group, as
@@ -271,12 +343,18 @@ def scatter_softmax(src, index, dim=-1, dim_size=None):
     >>> strew.torch_scatter.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
     array([0.5, 1. , 0.5])
     """
-    if operators := _dispatcher(src):
-        return operators.composites.softmax(src, index, dim, dim_size)
+    if operators := _torch_operators(src):
+        return operators.torch_scatter.composites.softmax(src, index, dim, dim_size)
     return _scatter_softmax(src, index, dim, dim_size)
 
 
-def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
+def scatter_log_softmax(
+    src: Array | Numbers,
+    index: ArrayLike,
+    dim: SupportsIndex = -1,
+    eps: float = 1e-12,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Find the logarithm of the softmax of each element; see `scatter_softmax`.
 
     With m the largest element of a group it is ``x - m - log(sum(exp(x - m)) + eps)``.
@@ -285,12 +363,18 @@ def scatter_log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
     >>> strew.torch_scatter.scatter_log_softmax([7.0, 7.0], [0, 0]).round(5)
     array([-0.69315, -0.69315])
     """
-    if operators := _dispatcher(src):
-        return operators.composites.log_softmax(src, index, dim, eps, dim_size)
+    if operators := _torch_operators(src):
+        return operators.torch_scatter.composites.log_softmax(src, index, dim, eps, dim_size)
     return _scatter_log_softmax(src, index, dim, eps, dim_size)
 
 
-def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):
+def segment_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+    reduce: Literal["sum", "add", "mean", "min", "max"] = "sum",
+) -> Array:
     """Reduce the elements of `src` that share an index, which ascends; see the module.
 
     `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
@@ -312,12 +396,17 @@ def segment_coo(src, index, out=None, dim_size=None, reduce="sum"):
     >>> strew.torch_scatter.segment_coo([-3, -4, 8], [0, 0, 1], reduce="mean")
     array([-3,  8])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, reduce)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, reduce)
     return _segment_coo(src, index, out, dim_size, reduce)
 
 
-def segment_sum_coo(src, index, out=None, dim_size=None):
+def segment_sum_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Sum the elements of `src` that share an index, which ascends; see the module.
 
     16-bit floats accumulate in float32 and are rounded once; integers wrap.
@@ -326,12 +415,17 @@ def segment_sum_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_sum_coo([1, 2, 4], [0, 2, 2])
     array([1, 0, 6])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, "sum")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "sum")
     return _segment_sum_coo(src, index, out, dim_size)
 
 
-def segment_add_coo(src, index, out=None, dim_size=None):
+def segment_add_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """`segment_sum_coo` under its other name.
 
     >>> import numpy as np
@@ -340,24 +434,34 @@ def segment_add_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_add_coo([1, 2], [1, 1], out=totals)
     array([10, 23])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, "add")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "add")
     return _segment_add_coo(src, index, out, dim_size)
 
 
-def segment_mean_coo(src, index, out=None, dim_size=None):
+def segment_mean_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> Array:
     """Average the elements of `src` that share an index, which ascends; see `segment_coo`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_mean_coo([1.0, 2.0, 5.0], [0, 0, 1], dim_size=3)
     array([1.5, 5. , 0. ])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, "mean")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "mean")
     return _segment_mean_coo(src, index, out, dim_size)
 
 
-def segment_min_coo(src, index, out=None, dim_size=None):
+def segment_min_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]:
     """Find the smallest element of each group, and its position; the index ascends.
 
     Returns ``(out, arg)``; `arg` is int64, the position along `index`'s last axis in `src`. Values,
@@ -367,24 +471,34 @@ def segment_min_coo(src, index, out=None, dim_size=None):
     >>> strew.torch_scatter.segment_min_coo([3, 1, 1], [0, 2, 2])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, "min", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "min", True)
     return _segment_min_coo(src, index, out, dim_size)
 
 
-def segment_max_coo(src, index, out=None, dim_size=None):
+def segment_max_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+    dim_size: SupportsIndex | None = None,
+) -> tuple[Array, Any]:
     """Find the largest element of each group, and its position; see `segment_min_coo`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_max_coo([3, 1, 2], [0, 2, 2])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_coo(src, index, out, dim_size, "max", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_coo(src, index, out, dim_size, "max", True)
     return _segment_max_coo(src, index, out, dim_size)
 
 
-def segment_csr(src, indptr, out=None, reduce="sum"):
+def segment_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+    reduce: Literal["sum", "add", "mean", "min", "max"] = "sum",
+) -> Array:
     """Reduce the elements of `src` from one pointer to the next; see the module.
 
     `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
@@ -405,12 +519,16 @@ def segment_csr(src, indptr, out=None, reduce="sum"):
     >>> strew.torch_scatter.segment_csr([1, 2, 3, 4], [0, 3, 1, 4], reduce="max")
     array([3, 0, 4])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, reduce)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, reduce)
     return _segment_csr(src, indptr, out, reduce)
 
 
-def segment_sum_csr(src, indptr, out=None):
+def segment_sum_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array:
     """Sum the elements of `src` from one pointer to the next; see `segment_csr`.
 
     16-bit floats accumulate in float32 and are rounded once; integers wrap.
@@ -419,12 +537,16 @@ def segment_sum_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_sum_csr([1, 2, 4], [0, 1, 1, 3])
     array([1, 0, 6])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, "sum")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, "sum")
     return _segment_sum_csr(src, indptr, out)
 
 
-def segment_add_csr(src, indptr, out=None):
+def segment_add_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array:
     """`segment_sum_csr` under its other name.
 
     >>> import numpy as np
@@ -435,24 +557,32 @@ def segment_add_csr(src, indptr, out=None):
     >>> out
     array([1, 6])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, "add")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, "add")
     return _segment_add_csr(src, indptr, out)
 
 
-def segment_mean_csr(src, indptr, out=None):
+def segment_mean_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array:
     """Average the elements of `src` from one pointer to the next; see `segment_csr`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_mean_csr([1.0, 2.0, 5.0], [0, 2, 3])
     array([1.5, 5. ])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, "mean")
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, "mean")
     return _segment_mean_csr(src, indptr, out)
 
 
-def segment_min_csr(src, indptr, out=None):
+def segment_min_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> tuple[Array, Any]:
     """Find the smallest element of each row, and its position; see `segment_csr`.
 
     Returns ``(out, arg)``; `arg` is int64, the position along `indptr`'s last axis in `src`. Of
@@ -463,24 +593,32 @@ def segment_min_csr(src, indptr, out=None):
     >>> strew.torch_scatter.segment_min_csr([3, 1, 1], [0, 1, 1, 3])
     (array([3, 0, 1]), array([0, 3, 1]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, "min", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, "min", True)
     return _segment_min_csr(src, indptr, out)
 
 
-def segment_max_csr(src, indptr, out=None):
+def segment_max_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> tuple[Array, Any]:
     """Find the largest element of each row, and its position; see `segment_min_csr`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_max_csr([3, 1, 2], [0, 1, 1, 3])
     (array([3, 0, 2]), array([0, 3, 2]))
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_csr(src, indptr, out, "max", True)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_csr(src, indptr, out, "max", True)
     return _segment_max_csr(src, indptr, out)
 
 
-def gather_coo(src, index, out=None):
+def gather_coo(
+    src: Array | Numbers,
+    index: ArrayLike,
+    out: Array | None = None,
+) -> Array:
     """Copy the rows of `src` that an index names, which ascends; see the module.
 
     Along `index`'s last axis, row ``e`` of the result is row ``index[e]`` of `src`. Bits are
@@ -490,12 +628,16 @@ def gather_coo(src, index, out=None):
     >>> strew.torch_scatter.gather_coo([10, 20, 30], [0, 0, 2])
     array([10, 10, 30])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_gather_coo(src, index, out)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_gather_coo(src, index, out)
     return _gather_coo(src, index, out)
 
 
-def gather_csr(src, indptr, out=None):
+def gather_csr(
+    src: Array | Numbers,
+    indptr: ArrayLike,
+    out: Array | None = None,
+) -> Array:
     """Copy each row of `src` to the rows from one pointer to the next; see the module.
 
     There is one pointer more than `src` has rows along `indptr`'s last axis; the very last pointer
@@ -506,6 +648,6 @@ def gather_csr(src, indptr, out=None):
     >>> strew.torch_scatter.gather_csr([10, 20], [0, 2, 3])
     array([10, 10, 20])
     """
-    if operators := _dispatcher(src, out):
-        return operators.segments.call_gather_csr(src, indptr, out)
+    if operators := _torch_operators(src, out):
+        return operators.torch_scatter.segments.call_gather_csr(src, indptr, out)
     return _gather_csr(src, indptr, out)

@@ -4,13 +4,33 @@
 operator comes out without a tangent, and nobody is told. Here an operator has both.
 """
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from torch import Tensor
+
+    # What `Derivatives.tensors` gave, as `backward` and `forward` get it.
+    Saved: TypeAlias = Sequence[Any]
+    # A gradient for each argument of the operator, and a tangent for each result.
+    Gradients: TypeAlias = tuple[Tensor | None, ...]
+    Tangents: TypeAlias = Tensor | tuple[Tensor | None, ...]
+    # One of these: a tensor, or None for zeros.
+    Tangent: TypeAlias = Any
+    # What a rule of `torch.func.vmap` returns: results, and the batch axis of each.
+    Batched: TypeAlias = tuple[Any, Any]
+    Shape: TypeAlias = Sequence[int]
+    # A class of derivatives, or a function that chooses one by the arguments.
+    DerivativesMaker: TypeAlias = Any
 
 if not hasattr(torch.library, "register_vmap"):
     raise ImportError(
@@ -31,33 +51,37 @@ class Derivatives:
     """
 
     #: Which results have no derivative.
-    constants = ()
+    constants: tuple[int, ...] = ()
 
     #: For each argument whether somebody wants its gradient; known to `backward`.
-    wanted = ()
+    wanted: Sequence[bool] = ()
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: Any) -> None:
         raise NotImplementedError
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         raise NotImplementedError
 
-    def backward(self, saved, *gradients):
+    def backward(self, saved: Saved, *gradients: Any) -> Gradients:
         raise NotImplementedError
 
-    def forward(self, saved, *tangents):
+    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
         raise NotImplementedError
 
 
 class Registered:
-    """An operator of the dispatcher, which is gone around where nobody but autograd would notice."""
+    """An operator of the dispatcher; a call that only autograd watches goes past the dispatcher."""
 
-    def __init__(self, overload, kernel, derivatives):
+    def __init__(
+        self, overload: Any, kernel: Callable[..., Any], derivatives: DerivativesMaker | None
+    ) -> None:
         self.overload = overload
         self._kernel = kernel
         self._function = None if derivatives is None else _function(kernel, derivatives)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if not is_eager(arguments):
             return self.overload(*arguments)
         if self._function is not None and has_derivative(arguments):
@@ -65,7 +89,7 @@ class Registered:
         return self._kernel(*arguments)
 
 
-def is_eager(arguments):
+def is_eager(arguments: Sequence[Any]) -> bool:
     """Whether these are plain tensors, in a call that nobody but autograd has to know of."""
     if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
         return False
@@ -74,7 +98,7 @@ def is_eager(arguments):
     return all(map(_is_plain, arguments))
 
 
-def _is_plain(argument):
+def _is_plain(argument: Any) -> bool:
     if isinstance(argument, torch.Tensor):
         # The function that `torch.func.vjp` gives is called when its transform is over.
         wrapped = _is_batched(argument) or is_functorch_wrapped_tensor(argument)
@@ -88,7 +112,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
-def has_derivative(arguments):
+def has_derivative(arguments: Sequence[Any]) -> bool:
     """Whether somebody wants a derivative with respect to one of these."""
     if torch.compiler.is_dynamo_compiling():
         # It knows tensors, but not the function below.
@@ -99,7 +123,7 @@ def has_derivative(arguments):
     return torch.is_grad_enabled() and _any_requires_grad(*arguments)
 
 
-def _one_requires_grad(*arguments):
+def _one_requires_grad(*arguments: Any) -> bool:
     return any(
         _one_requires_grad(*argument)
         if isinstance(argument, (list, tuple))
@@ -112,12 +136,18 @@ def _one_requires_grad(*arguments):
 _any_requires_grad = getattr(torch._C, "_any_requires_grad", _one_requires_grad)
 
 
-def is_transformed():
-    """Whether this goes through `torch.func`, which has no rule for operators that return nothing."""
+def is_transformed() -> bool:
+    """Whether `torch.func` transforms this call: it has no rule for operators without results."""
     return not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active()
 
 
-def define(schema, kernel, fake, derivatives=None, vmap=None):
+def define(
+    schema: str,
+    kernel: Callable[..., Any],
+    fake: Callable[..., Any],
+    derivatives: DerivativesMaker | None = None,
+    vmap: Callable[..., Any] | None = None,
+) -> Registered:
     """Registers an operator; returns it."""
     name = schema.partition("(")[0]
     library.define(schema)
@@ -131,15 +161,17 @@ def define(schema, kernel, fake, derivatives=None, vmap=None):
     return Registered(overload, kernel, derivatives)
 
 
-def batched(tensor, dim, size):
+def batched(tensor: Tensor, dim: int | None, size: int) -> Tensor:
     """The tensor with the axis that `torch.func.vmap` goes along in front."""
     return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
-def _function(run, derivatives, base=torch.autograd.Function):
+def _function(
+    run: Callable[..., Any], derivatives: DerivativesMaker, base: Any = torch.autograd.Function
+) -> Any:
     class Function(base):
         @staticmethod
-        def forward(ctx, *arguments):
+        def forward(ctx: Any, *arguments: Any) -> Any:
             output = run(*arguments)
             results = output if isinstance(output, tuple) else (output,)
             ctx.set_materialize_grads(False)
@@ -149,28 +181,28 @@ def _function(run, derivatives, base=torch.autograd.Function):
             ctx.save_for_backward(*kept)
             if forward_ad._current_level >= 0:
                 ctx.save_for_forward(*kept)
-            if derivatives.constants:
-                ctx.mark_non_differentiable(*[results[k] for k in derivatives.constants])
+            if ctx.derivatives.constants:
+                ctx.mark_non_differentiable(*[results[k] for k in ctx.derivatives.constants])
             return output
 
         @staticmethod
-        def backward(ctx, *gradients):
+        def backward(ctx: Any, *gradients: Any) -> Gradients:
             if all(gradient is None for gradient in gradients):
                 return (None,) * ctx.count
             ctx.derivatives.wanted = ctx.needs_input_grad
             return ctx.derivatives.backward(ctx.saved_tensors, *gradients)
 
         @staticmethod
-        def jvp(ctx, *tangents):
+        def jvp(ctx: Any, *tangents: Any) -> Tangents:
             return ctx.derivatives.forward(ctx.saved_tensors, *tangents)
 
     return Function
 
 
-def _autograd(overload, derivatives):
+def _autograd(overload: Any, derivatives: DerivativesMaker) -> Callable[..., Any]:
     """The dispatcher's kernel for autograd."""
 
-    def below(*arguments):
+    def below(*arguments: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
             if not torch._C._are_functorch_transforms_active():
                 return overload(*arguments)
@@ -182,7 +214,7 @@ def _autograd(overload, derivatives):
     # dispatcher has brought the call to the level of one of them already.
     function = _function(below, derivatives, torch.autograd.function._SingleLevelFunction)
 
-    def kernel(*arguments):
+    def kernel(*arguments: Any) -> Any:
         if not has_derivative(arguments):
             return below(*arguments)
         with enable_single_level_autograd_function():

@@ -9,10 +9,25 @@ what they do in NumPy, also None: a new axis. Functions raise
 * ValueError for everything else.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
 from . import ops as ops
 from ._index import taken as _taken
 from ._index import updated as _updated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import EllipsisType
+    from typing import Literal, TypeAlias
+
+    from .._types import Array, ArrayLike, Numbers
+
+    _One: TypeAlias = ArrayLike | slice | EllipsisType
+    _Index: TypeAlias = _One | Sequence[_One | None]
+    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds"]
 
 __all__ = [
     "at_add",
@@ -36,7 +51,9 @@ _at_max = _Operator("jax.at_max")
 _at_get = _Operator("jax.at_get")
 
 
-def at_set(x, indices, y, *, mode=None):
+def at_set(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and replace what is indexed: ``x.at[indices].set(y)``.
 
     Parameters
@@ -73,7 +90,9 @@ def at_set(x, indices, y, *, mode=None):
     return _updated(_at_set, x, indices, y, mode)
 
 
-def at_add(x, indices, y, *, mode=None):
+def at_add(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates
     count.
 
@@ -85,7 +104,9 @@ def at_add(x, indices, y, *, mode=None):
     return _updated(_at_add, x, indices, y, mode)
 
 
-def at_subtract(x, indices, y, *, mode=None):
+def at_subtract(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and subtract from what is indexed: ``x.at[indices].subtract(y)``; see `at_add`.
 
     >>> import numpy as np
@@ -96,7 +117,9 @@ def at_subtract(x, indices, y, *, mode=None):
     return _updated(_at_subtract, x, indices, y, mode)
 
 
-def at_multiply(x, indices, y, *, mode=None):
+def at_multiply(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and multiply what is indexed: ``x.at[indices].multiply(y)``; see `at_add`.
 
     >>> import numpy as np
@@ -107,7 +130,9 @@ def at_multiply(x, indices, y, *, mode=None):
     return _updated(_at_multiply, x, indices, y, mode)
 
 
-def at_divide(x, indices, y, *, mode=None):
+def at_divide(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of
     integers.
 
@@ -119,7 +144,9 @@ def at_divide(x, indices, y, *, mode=None):
     return _updated(_at_divide, x, indices, y, mode)
 
 
-def at_min(x, indices, y, *, mode=None):
+def at_min(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and lower what is indexed: ``x.at[indices].min(y)``; see `at_add`. NaN wins.
 
     >>> import numpy as np
@@ -130,7 +157,9 @@ def at_min(x, indices, y, *, mode=None):
     return _updated(_at_min, x, indices, y, mode)
 
 
-def at_max(x, indices, y, *, mode=None):
+def at_max(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
     """Copy `x` and raise what is indexed: ``x.at[indices].max(y)``; see `at_add`. NaN wins.
 
     >>> import numpy as np
@@ -141,7 +170,13 @@ def at_max(x, indices, y, *, mode=None):
     return _updated(_at_max, x, indices, y, mode)
 
 
-def at_get(x, indices, *, mode=None, fill_value=None):
+def at_get(
+    x: Array | Numbers,
+    indices: _Index,
+    *,
+    mode: _Mode | None = None,
+    fill_value: complex | None = None,
+) -> Array:
     """Pick what is indexed: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
 
     An index out of range gives the nearest element by default and with "clip", and `fill_value`

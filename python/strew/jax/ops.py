@@ -1,6 +1,13 @@
 """``jax.ops``: reductions of segments."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
@@ -10,7 +17,9 @@ _segment_min = _Operator("jax.ops.segment_min")
 _segment_max = _Operator("jax.ops.segment_max")
 
 
-def segment_sum(data, segment_ids, num_segments=None):
+def segment_sum(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Sum the rows of each segment.
 
     Parameters
@@ -46,7 +55,9 @@ def segment_sum(data, segment_ids, num_segments=None):
     return _segment_sum(data, segment_ids, num_segments)
 
 
-def segment_prod(data, segment_ids, num_segments=None):
+def segment_prod(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -59,7 +70,9 @@ def segment_prod(data, segment_ids, num_segments=None):
     return _segment_prod(data, segment_ids, num_segments)
 
 
-def segment_min(data, segment_ids, num_segments=None):
+def segment_min(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Find the minimum of the rows of each segment: infinity or the largest integer where there is
     none.
 
@@ -75,7 +88,9 @@ def segment_min(data, segment_ids, num_segments=None):
     return _segment_min(data, segment_ids, num_segments)
 
 
-def segment_max(data, segment_ids, num_segments=None):
+def segment_max(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Find the maximum of the rows of each segment: minus infinity or the lowest integer where
     there is none.
 

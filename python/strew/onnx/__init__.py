@@ -7,7 +7,16 @@ Every function takes the version of the operator set as `opset`. They raise
 * ValueError for everything else.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "gather",
@@ -28,7 +37,15 @@ _gather_elements = _Operator("onnx.gather_elements")
 _gather_nd = _Operator("onnx.gather_nd")
 
 
-def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=18):
+def scatter_elements(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    reduction: Literal["none", "add", "mul", "max", "min"] = "none",
+    *,
+    opset: int = 18,
+) -> Array:
     """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
 
     Parameters
@@ -64,7 +81,14 @@ def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=
     return _scatter_elements(data, indices, updates, axis, reduction, opset)
 
 
-def scatter(data, indices, updates, axis=0, *, opset=11):
+def scatter(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    *,
+    opset: int = 11,
+) -> Array:
     """`scatter_elements` without a reduction, under its deprecated name; ``opset=9`` takes no
     negative index.
 
@@ -76,7 +100,14 @@ def scatter(data, indices, updates, axis=0, *, opset=11):
     return _scatter(data, indices, updates, axis, opset)
 
 
-def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
+def scatter_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    reduction: Literal["none", "add", "mul", "max", "min"] = "none",
+    *,
+    opset: int = 18,
+) -> Array:
     """Copy `data` and join each window of `updates` to the one that its index tuple names.
 
     Parameters
@@ -107,7 +138,15 @@ def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
     return _scatter_nd(data, indices, updates, reduction, opset)
 
 
-def tensor_scatter(past_cache, update, write_indices=None, mode="linear", axis=-2, *, opset=24):
+def tensor_scatter(
+    past_cache: Array | Numbers,
+    update: ArrayLike,
+    write_indices: ArrayLike | None = None,
+    mode: Literal["linear", "circular"] = "linear",
+    axis: int = -2,
+    *,
+    opset: int = 24,
+) -> Array:
     """Copy `past_cache` and write `update` into it along `axis`, from `write_indices` on.
 
     Parameters
@@ -141,7 +180,7 @@ def tensor_scatter(past_cache, update, write_indices=None, mode="linear", axis=-
     return _tensor_scatter(past_cache, update, write_indices, mode, axis, opset)
 
 
-def gather(data, indices, axis=0, *, opset=13):
+def gather(data: Array | Numbers, indices: ArrayLike, axis: int = 0, *, opset: int = 13) -> Array:
     """Pick slices of `data` along `axis`.
 
     `indices` is int32 or int64, of any shape; negative ones count from the end. The result has the
@@ -155,7 +194,9 @@ def gather(data, indices, axis=0, *, opset=13):
     return _gather(data, indices, axis, opset)
 
 
-def gather_elements(data, indices, axis=0, *, opset=13):
+def gather_elements(
+    data: Array | Numbers, indices: ArrayLike, axis: int = 0, *, opset: int = 13
+) -> Array:
     """Pick the elements of `data` that `indices` name along `axis`.
 
     `indices` is int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative
@@ -170,7 +211,9 @@ def gather_elements(data, indices, axis=0, *, opset=13):
     return _gather_elements(data, indices, axis, opset)
 
 
-def gather_nd(data, indices, batch_dims=0, *, opset=13):
+def gather_nd(
+    data: Array | Numbers, indices: ArrayLike, batch_dims: int = 0, *, opset: int = 13
+) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name.
 
     `indices` is int64; tuples have at most as many entries as `data` has axes from `batch_dims` on,

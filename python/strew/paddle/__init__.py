@@ -10,10 +10,20 @@ Functions raise
 * TypeError for what is no array, and where a function says so.
 
 None works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap. Where
-one of the arrays has no elements, nothing is written, and indices are not looked at."""
+one of the arrays has no elements, nothing is written, and indices are not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import geometric as geometric
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",
@@ -39,7 +49,12 @@ _gather_nd = _Operator("paddle.gather_nd")
 _take_along_axis = _Operator("paddle.take_along_axis")
 
 
-def scatter(x, index, updates, overwrite=True):
+def scatter(
+    x: Array | Numbers,
+    index: ArrayLike,
+    updates: ArrayLike,
+    overwrite: bool = True,
+) -> Array:
     """Copy `x` and replace rows by `updates`, or by their sum.
 
     Parameters
@@ -79,7 +94,11 @@ def scatter(x, index, updates, overwrite=True):
     return _scatter(x, index, updates, overwrite)
 
 
-def scatter_nd(index, updates, shape):
+def scatter_nd(
+    index: Array | Numbers,
+    updates: ArrayLike,
+    shape: Integers,
+) -> Array:
     """Add `updates` into a new array of zeros: `scatter_nd_add` to zeros.
 
     Parameters
@@ -104,7 +123,7 @@ def scatter_nd(index, updates, shape):
     return _scatter_nd(index, updates, shape)
 
 
-def scatter_nd_add(x, index, updates):
+def scatter_nd_add(x: Array | Numbers, index: ArrayLike, updates: ArrayLike) -> Array:
     """Copy `x` and add each window of `updates` to the one that its index tuple names.
 
     Parameters
@@ -140,7 +159,15 @@ def scatter_nd_add(x, index, updates):
     return _scatter_nd_add(x, index, updates)
 
 
-def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True):
+def put_along_axis(
+    arr: Array | Numbers,
+    indices: ArrayLike,
+    values: ArrayLike,
+    axis: int,
+    reduce: Literal["assign", "add", "mul", "multiply", "mean", "amax", "amin"] = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Array:
     """Copy `arr` and join each of `values` to the cell that its index names along `axis`.
 
     Parameters
@@ -199,7 +226,12 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     return _put_along_axis(arr, indices, values, axis, reduce, include_self, broadcast)
 
 
-def index_add(x, index, axis, value):
+def index_add(
+    x: Array | Numbers,
+    index: ArrayLike,
+    axis: int,
+    value: ArrayLike,
+) -> Array:
     """Copy `x` and add slices of `value` to those that `index` names along `axis`.
 
     Parameters
@@ -235,7 +267,12 @@ def index_add(x, index, axis, value):
     return _index_add(x, index, axis, value)
 
 
-def index_fill(x, index, axis, value):
+def index_fill(
+    x: Array | Numbers,
+    index: ArrayLike,
+    axis: int,
+    value: complex,
+) -> Array:
     """Copy `x` and write one number into the slices that `index` names along `axis`.
 
     Parameters
@@ -271,7 +308,7 @@ def index_fill(x, index, axis, value):
     return _index_fill(x, index, axis, value)
 
 
-def gather(x, index, axis=None):
+def gather(x: Array | Numbers, index: ArrayLike, axis: int | None = None) -> Array:
     """Pick the slices of `x` that `index` names along `axis`.
 
     Parameters
@@ -301,7 +338,7 @@ def gather(x, index, axis=None):
     return _gather(x, index, axis)
 
 
-def gather_nd(x, index):
+def gather_nd(x: Array | Numbers, index: ArrayLike) -> Array:
     """Pick the windows of `x` that index tuples name.
 
     Parameters
@@ -333,7 +370,12 @@ def gather_nd(x, index):
     return _gather_nd(x, index)
 
 
-def take_along_axis(arr, indices, axis, broadcast=True):
+def take_along_axis(
+    arr: Array | Numbers,
+    indices: ArrayLike,
+    axis: int,
+    broadcast: bool = True,
+) -> Array:
     """Pick the elements of `arr` that `indices` name along `axis`: the way back of
     `put_along_axis`.
 

@@ -1,9 +1,17 @@
 """``paddle.geometric``: reductions of segments, whose numbers ascend.
 
 Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and
-are rounded once; integers wrap; a minimum or maximum of NaN is NaN."""
+are rounded once; integers wrap; a minimum or maximum of NaN is NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum"]
 
@@ -13,7 +21,7 @@ _segment_min = _Operator("paddle.geometric.segment_min")
 _segment_max = _Operator("paddle.geometric.segment_max")
 
 
-def segment_sum(data, segment_ids):
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Sum the rows of each segment.
 
     Parameters
@@ -51,7 +59,7 @@ def segment_sum(data, segment_ids):
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(data, segment_ids):
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -64,7 +72,7 @@ def segment_mean(data, segment_ids):
     return _segment_mean(data, segment_ids)
 
 
-def segment_min(data, segment_ids):
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Take the smallest of the rows of each segment, element by element.
 
     See `segment_sum`.
@@ -77,7 +85,7 @@ def segment_min(data, segment_ids):
     return _segment_min(data, segment_ids)
 
 
-def segment_max(data, segment_ids):
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Take the largest of the rows of each segment, element by element.
 
     See `segment_sum`.

@@ -11,8 +11,17 @@ Functions raise
 On an error nothing has changed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
 from . import math as math
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather_nd",
@@ -48,7 +57,12 @@ _tensor_scatter_nd_min = _Operator("tensorflow.tensor_scatter_nd_min")
 _tensor_scatter_nd_max = _Operator("tensorflow.tensor_scatter_nd_max")
 
 
-def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
+def scatter_nd(
+    indices: Array | Numbers,
+    updates: ArrayLike,
+    shape: Integers,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Add `updates` into a new array of zeros: those that go to the same cells all count.
 
     Parameters
@@ -79,7 +93,12 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
     return _scatter_nd(indices, updates, shape, bad_indices_policy)
 
 
-def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_update(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and replace windows by `updates`; of several of a cell, the last one stays.
 
     Parameters
@@ -112,7 +131,12 @@ def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAU
     return _tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_add(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and add `updates` to windows; all of a cell count.
 
     See `tensor_scatter_nd_update`.
@@ -127,7 +151,12 @@ def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="DEFAULT"
     return _tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_sub(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and subtract `updates` from windows; all of a cell count.
 
     See `tensor_scatter_nd_update`.
@@ -142,7 +171,12 @@ def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="DEFAULT"
     return _tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_min(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and lower windows to `updates`.
 
     A NaN in `updates` loses against a number, one in `tensor` stays.
@@ -159,7 +193,12 @@ def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="DEFAULT"
     return _tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_max(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and raise windows to `updates`.
 
     A NaN in `updates` loses against a number, one in `tensor` stays.
@@ -176,7 +215,12 @@ def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"
     return _tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy)
 
 
-def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
+def gather_nd(
+    params: Array | Numbers,
+    indices: ArrayLike,
+    batch_dims: int = 0,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Pick the windows of `params` that tuples along the last axis of `indices` name.
 
     Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The
@@ -191,7 +235,7 @@ def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
     return _gather_nd(params, indices, batch_dims, bad_indices_policy)
 
 
-def scatter_update(ref, indices, updates):
+def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one
     stays.
 
@@ -219,7 +263,7 @@ def scatter_update(ref, indices, updates):
     return _scatter_update(ref, indices, updates)
 
 
-def scatter_add(ref, indices, updates):
+def scatter_add(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Add rows of `updates` to rows of `ref`, in place.
 
     See `scatter_update`.
@@ -232,7 +276,7 @@ def scatter_add(ref, indices, updates):
     return _scatter_add(ref, indices, updates)
 
 
-def scatter_sub(ref, indices, updates):
+def scatter_sub(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Subtract rows of `updates` from rows of `ref`, in place.
 
     See `scatter_update`.
@@ -245,7 +289,7 @@ def scatter_sub(ref, indices, updates):
     return _scatter_sub(ref, indices, updates)
 
 
-def scatter_mul(ref, indices, updates):
+def scatter_mul(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Multiply rows of `ref` by rows of `updates`, in place.
 
     See `scatter_update`.
@@ -258,7 +302,7 @@ def scatter_mul(ref, indices, updates):
     return _scatter_mul(ref, indices, updates)
 
 
-def scatter_div(ref, indices, updates):
+def scatter_div(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Divide rows of `ref` by rows of `updates`, in place; integers are rounded toward zero.
 
     A zero among integer `updates` is a ValueError. See `scatter_update`.
@@ -271,7 +315,7 @@ def scatter_div(ref, indices, updates):
     return _scatter_div(ref, indices, updates)
 
 
-def scatter_min(ref, indices, updates):
+def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Lower rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
@@ -284,7 +328,7 @@ def scatter_min(ref, indices, updates):
     return _scatter_min(ref, indices, updates)
 
 
-def scatter_max(ref, indices, updates):
+def scatter_max(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Raise rows of `ref` to rows of `updates`, in place.
 
     A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.

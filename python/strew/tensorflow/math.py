@@ -5,7 +5,14 @@ Arguments and exceptions of the first are those of `segment_sum`, of the others 
 minimum or maximum of NaN is NaN.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "segment_max",
@@ -34,7 +41,7 @@ _unsorted_segment_max = _Operator("tensorflow.math.unsorted_segment_max")
 _unsorted_segment_sqrt_n = _Operator("tensorflow.math.unsorted_segment_sqrt_n")
 
 
-def segment_sum(data, segment_ids):
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Sum the rows of each segment, of which the numbers ascend.
 
     Parameters
@@ -69,7 +76,7 @@ def segment_sum(data, segment_ids):
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(data, segment_ids):
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -82,7 +89,7 @@ def segment_mean(data, segment_ids):
     return _segment_mean(data, segment_ids)
 
 
-def segment_prod(data, segment_ids):
+def segment_prod(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -95,7 +102,7 @@ def segment_prod(data, segment_ids):
     return _segment_prod(data, segment_ids)
 
 
-def segment_min(data, segment_ids):
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Find the minimum of the rows of each segment.
 
     See `segment_sum`.
@@ -108,7 +115,7 @@ def segment_min(data, segment_ids):
     return _segment_min(data, segment_ids)
 
 
-def segment_max(data, segment_ids):
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Find the maximum of the rows of each segment.
 
     See `segment_sum`.
@@ -121,7 +128,7 @@ def segment_max(data, segment_ids):
     return _segment_max(data, segment_ids)
 
 
-def unsorted_segment_sum(data, segment_ids, num_segments):
+def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
     """Sum the rows of each of `num_segments` segments.
 
     Parameters
@@ -158,7 +165,9 @@ def unsorted_segment_sum(data, segment_ids, num_segments):
     return _unsorted_segment_sum(data, segment_ids, num_segments)
 
 
-def unsorted_segment_mean(data, segment_ids, num_segments):
+def unsorted_segment_mean(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Average the rows of each segment; the means of integers are float64.
 
     See `unsorted_segment_sum`.
@@ -171,7 +180,9 @@ def unsorted_segment_mean(data, segment_ids, num_segments):
     return _unsorted_segment_mean(data, segment_ids, num_segments)
 
 
-def unsorted_segment_prod(data, segment_ids, num_segments):
+def unsorted_segment_prod(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `unsorted_segment_sum`.
@@ -184,7 +195,7 @@ def unsorted_segment_prod(data, segment_ids, num_segments):
     return _unsorted_segment_prod(data, segment_ids, num_segments)
 
 
-def unsorted_segment_min(data, segment_ids, num_segments):
+def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
     """Find the minimum of the rows of each segment; the largest finite value where there is none.
 
     See `unsorted_segment_sum`.
@@ -197,7 +208,7 @@ def unsorted_segment_min(data, segment_ids, num_segments):
     return _unsorted_segment_min(data, segment_ids, num_segments)
 
 
-def unsorted_segment_max(data, segment_ids, num_segments):
+def unsorted_segment_max(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
     """Find the maximum of the rows of each segment; the lowest finite value where there is none.
 
     See `unsorted_segment_sum`.
@@ -210,7 +221,9 @@ def unsorted_segment_max(data, segment_ids, num_segments):
     return _unsorted_segment_max(data, segment_ids, num_segments)
 
 
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments):
+def unsorted_segment_sqrt_n(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Divide the sum of the rows of each segment by the square root of their number.
 
     Only of floats and complex numbers.

@@ -2,7 +2,8 @@
 
 A row is made of all cases of its name. To add one: a function of tensors and options, simple enough
 for TorchScript (where a parameter without a type is a tensor), and a `Case` of it in `CASES` with
-its arguments. What is not meant to hold is named in `without`."""
+its arguments. What is not meant to hold is named in `without`.
+"""
 
 import math
 from collections.abc import Callable

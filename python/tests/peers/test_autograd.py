@@ -102,7 +102,7 @@ def test_ties_are_shared_but_not_with_an_input_that_does_not_take_part():
 @pytest.mark.parametrize("shape", ["1-d", "full"])
 @pytest.mark.parametrize("into", [False, True])
 def test_torch_scatter(reduce, shape, into):
-    input, index, src = problem()
+    _, index, src = problem()
     index = torch.tensor([2, 0, 0, 2, 1, 2, 0]) if shape == "1-d" else torch.randint(0, 3, (7, 6))
     out = (torch.randperm(18).double().reshape(3, 6) / 5 - 1.73).requires_grad_()
 
@@ -133,9 +133,9 @@ def test_torch_scatter_products_with_zeros():
 def test_opcheck(reduce):
     input, index, src = problem()
     arguments = (input, 0, index, src, reduce, True)
-    torch.library.opcheck(registered.scatter_reduce.scatter_reduce.overload, arguments)
+    torch.library.opcheck(registered.torch.scatter_reduce.scatter_reduce.overload, arguments)
     plain = (input.detach(), 0, index, src.detach(), reduce, False)
-    torch.library.opcheck(registered.scatter_reduce.scatter_reduce_.overload, plain)
+    torch.library.opcheck(registered.torch.scatter_reduce.scatter_reduce_.overload, plain)
 
 
 @pytest.mark.parametrize("reduce", GROUPED)
@@ -148,7 +148,7 @@ def test_opcheck_torch_scatter(reduce):
         if reduce in ("min", "max")
         else ("scatter", "scatter_into")
     )
-    new, old = (getattr(registered.torch_scatter, name).overload for name in names)
+    new, old = (getattr(registered.torch_scatter.scatter, name).overload for name in names)
     torch.library.opcheck(new, (src, index, 0, 3, reduce))
     torch.library.opcheck(old, (src, index, 0, into, reduce))
 
@@ -161,7 +161,7 @@ def test_opcheck_derivatives(reduce, include_self):
     result = strew.torch.scatter_reduce(
         input, 0, index, src, reduce, include_self=include_self
     ).detach()
-    operators = registered.scatter_reduce
+    operators = registered.torch.scatter_reduce
     linear = reduce in ("sum", "mean")
     kept = (None, None, [7, 6], None) if linear else (input, src, [7, 6], result)
     for wanted in [(True, True), (False, True), (True, False)]:
@@ -178,7 +178,7 @@ def test_opcheck_derivatives(reduce, include_self):
 
 
 def test_opcheck_derivatives_of_extremes():
-    operators = registered.torch_scatter
+    operators = registered.torch_scatter.scatter
     values = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     arg = torch.randint(0, 5, (3, 5))
     torch.library.opcheck(operators.scatter_extreme_backward.overload, (values, arg, None, 0, 4))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import strew
 import torch
-from strew._route import dispatcher
+from strew._dispatch import torch_operators
 from torch.autograd import gradcheck, gradgradcheck
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
@@ -460,10 +460,13 @@ def test_other_arrays_join_in():
 
 def test_no_way_through_the_dispatcher_without_need():
     x = torch.ones(3)
-    assert dispatcher(x, x, 1.5) is None and dispatcher(x) is None
+    assert torch_operators(x, x, 1.5) is None and torch_operators(x) is None
     with torch.no_grad():
-        assert dispatcher(x, x) is None
-    assert dispatcher(x, leaf(x)) is not None and dispatcher(np.ones(2), None, leaf(x)) is not None
+        assert torch_operators(x, x) is None
+    assert (
+        torch_operators(x, leaf(x)) is not None
+        and torch_operators(np.ones(2), None, leaf(x)) is not None
+    )
 
 
 def test_second_derivatives_under_compile():

@@ -1,7 +1,8 @@
 """PaddlePaddle's own functions, on random arguments: the same bits, or an error of the same class.
 
 Left out is what COMPARE.md lists as different: what writes or reads outside of its tensors, and
-what a document and the release disagree on."""
+what a document and the release disagree on.
+"""
 
 import functools
 

@@ -435,7 +435,11 @@ OPERATORS = {
 
 def operator(name):
     name = name.partition(",")[0]
-    module = registered.composites if name.startswith("scatter") else registered.segments
+    module = (
+        registered.torch_scatter.composites
+        if name.startswith("scatter")
+        else registered.torch_scatter.segments
+    )
     return getattr(module, name)
 
 
@@ -478,9 +482,9 @@ def test_transforms(name):
 
 def test_vmap_wants_sizes():
     src, places = torch.randn(2, 7), torch.stack([_index, _index])
-    with pytest.raises(ValueError, match="size of the result is needed"):
+    with pytest.raises(ValueError, match="out or the size of the result is needed"):
         torch.func.vmap(seg.segment_coo)(src, places)
-    with pytest.raises(ValueError, match="size of the result is needed"):
+    with pytest.raises(ValueError, match="out or the size of the result is needed"):
         torch.func.vmap(seg.gather_csr)(torch.randn(2, 5), torch.stack([_indptr, _indptr]))
 
 

@@ -219,7 +219,7 @@ def is_meant(case, check):
 def cell(row, check):
     meant = [n for n, case in enumerate(cases.CASES) if case.row == row and is_meant(case, check)]
     if not meant:
-        return "–"
+        return "–"  # noqa: RUF001
     return "yes" if all(failure(n, check) is None for n in meant) else "no"
 
 

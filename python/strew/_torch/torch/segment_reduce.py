@@ -2,43 +2,80 @@
 groups.
 """
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import Operator
-from .registry import Derivatives, batched, define
-from .scatter_reduce import plain, scatter_reduce_backward, scatter_reduce_tangent
+from ..._strew import Operator
+from ..registry import Derivatives, batched, define
+from ..tensors import plain
+from .scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Tangent, Tangents
 
 _run = Operator("torch.segment_reduce")
 
 _NAMES = {"max": "amax", "min": "amin"}
 
 
-def _kernel(data, reduce, lengths, offsets, axis, unsafe, initial):
+def _kernel(
+    data: Tensor,
+    reduce: str,
+    lengths: Any,
+    offsets: Any,
+    axis: int,
+    unsafe: bool,
+    initial: Any,
+) -> Tensor:
     return _run(plain(data), reduce, lengths, None, offsets, axis, unsafe, initial)
 
 
-def _fake(data, reduce, lengths, offsets, axis, unsafe, initial):
+def _fake(
+    data: Tensor,
+    reduce: str,
+    lengths: Any,
+    offsets: Any,
+    axis: int,
+    unsafe: bool,
+    initial: Any,
+) -> Tensor:
     shape = list(data.shape)
     shape[axis] = lengths.shape[-1] if offsets is None else offsets.shape[-1] - 1
     return data.new_empty(shape)
 
 
 class SegmentReduce(Derivatives):
-    def __init__(self, data, reduce, lengths, offsets, axis, unsafe, initial):
+    def __init__(
+        self,
+        data: Tensor,
+        reduce: str,
+        lengths: Any,
+        offsets: Any,
+        axis: int,
+        unsafe: bool,
+        initial: Any,
+    ) -> None:
         self.shape, self.axis = data.shape, axis % max(data.dim(), 1)
         self.reduce, self.initial = _NAMES.get(reduce, reduce), initial
         # What a group starts from takes no share of an extreme, and does not count.
         self.include_self = self.reduce == "prod" and initial is not None
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         data, _, lengths, offsets, *_ = arguments
         linear = self.reduce in ("sum", "mean")
         return (lengths, offsets, *((None, None) if linear else (data, results[0])))
 
-    def _index(self, lengths, offsets):
+    def _index(self, lengths: Any, offsets: Any) -> Tensor:
         """The group of each element of `data`; there is one group more, for those of none."""
         if offsets is None:
             offsets = torch.nn.functional.pad(lengths.cumsum(-1), (1, 0))
@@ -48,20 +85,20 @@ class SegmentReduce(Derivatives):
         behind = len(self.shape) - self.axis - 1
         return groups.reshape(*groups.shape, *(1 for _ in range(behind))).expand(self.shape)
 
-    def _grown(self, cells, value=0):
+    def _grown(self, cells: Tensor, value: complex = 0) -> Tensor:
         """With the group of no group's elements."""
         shape = list(cells.shape)
         shape[self.axis] = 1
         return torch.cat([cells, cells.new_full(shape, value)], self.axis)
 
-    def _cells(self, result):
+    def _cells(self, result: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
         """What the groups start from, and what they come to."""
         if result is None:
             return None, None
         start = 1 if self.initial is None else self.initial
         return self._grown(torch.full_like(result, start), start), self._grown(result)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         lengths, offsets, data, result = saved
         into, result = self._cells(result)
         _, of_data = scatter_reduce_backward(
@@ -79,7 +116,7 @@ class SegmentReduce(Derivatives):
         )
         return of_data, None, None, None, None, None, None
 
-    def forward(self, saved, data_t, *_):
+    def forward(self, saved: Saved, data_t: Tangent, *_: Any) -> Tangents:
         lengths, offsets, data, result = saved
         groups = lengths.shape[-1] if offsets is None else offsets.shape[-1] - 1
         if result is None:
@@ -101,7 +138,17 @@ class SegmentReduce(Derivatives):
         return found.narrow(self.axis, 0, groups)
 
 
-def _vmap(info, in_dims, data, reduce, lengths, offsets, axis, unsafe, initial):
+def _vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    data: Tensor,
+    reduce: str,
+    lengths: Any,
+    offsets: Any,
+    axis: int,
+    unsafe: bool,
+    initial: Any,
+) -> Batched:
     rank = data.dim() - (in_dims[0] is not None)
     data, lengths, offsets = (
         None if tensor is None else batched(tensor, at, info.batch_size)
@@ -112,8 +159,8 @@ def _vmap(info, in_dims, data, reduce, lengths, offsets, axis, unsafe, initial):
 
 
 segment_reduce = define(
-    "segment_reduce(Tensor data, str reduce, Tensor? lengths, Tensor? offsets, int axis, bool unsafe,"
-    " Scalar? initial) -> Tensor",
+    "segment_reduce(Tensor data, str reduce, Tensor? lengths, Tensor? offsets, int axis,"
+    " bool unsafe, Scalar? initial) -> Tensor",
     _kernel,
     _fake,
     SegmentReduce,
@@ -121,7 +168,16 @@ segment_reduce = define(
 )
 
 
-def call(data, reduce, lengths, indices, offsets, axis, unsafe, initial):
+def call(
+    data: Any,
+    reduce: str,
+    lengths: Any,
+    indices: Any,
+    offsets: Any,
+    axis: int,
+    unsafe: bool,
+    initial: Any,
+) -> Tensor:
     """``segment_reduce`` for arrays that the dispatcher has to know of."""
     if indices is not None:
         # The operator says what PyTorch does.

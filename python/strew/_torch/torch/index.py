@@ -1,12 +1,14 @@
 """``index_add``, ``index_reduce``, ``index_copy`` and ``index_fill`` in torch's dispatcher."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
+from ..registry import Derivatives, batched
+from ..tensors import at_least_1d, at_least_1d_shape
 from .function import Function
-from .registry import Derivatives, batched
 from .scatter import (
     Updating,
     along,
@@ -17,72 +19,89 @@ from .scatter import (
     scatter_value,
 )
 from .scatter_reduce import ScatterReduce, scatter_reduce
-from .shapes import at_least_1d, at_least_1d_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Tangent, Tangents
 
 
 class Slices(Updating):
     """Of an operator of slices that an index of one axis names."""
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         of_input, of_source = self.gradients(saved[0].reshape(-1), at_least_1d(grad))
         of_input, of_source = of_input.reshape(self.input[0]), of_source.reshape(self.src[0])
         return of_input, None, None, of_source, *(None for _ in self.options)
 
-    def slices(self, index, grad):
+    def slices(self, index: Tensor, grad: Tensor) -> Tensor:
         """What each slice gets of its place's gradient."""
         return gather(grad, self.dim, along(index, self.dim, at_least_1d_shape(self.src[0])))
 
 
 class IndexAdd(Slices):
-    def gradients(self, index, grad):
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         (alpha,) = self.options
         found = self.slices(index, grad)
         return grad, found if alpha == 1 else found * alpha.conjugate()
 
-    def again(self, input, index, source):
+    def again(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
         return index_add(input, self.dim, index, source, *self.options)
 
 
 class IndexCopy(Slices):
-    def gradients(self, index, grad):
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         return of_assigned_slices(index, self.dim, grad)
 
-    def again(self, input, index, source):
+    def again(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
         return index_copy(input, self.dim, index, source)
 
 
 class IndexReduce(ScatterReduce):
     """That of ``scatter_reduce`` with the index repeated."""
 
-    def _repeated(self, saved):
+    def _repeated(self, saved: Saved) -> Saved:
         index, *rest = saved
         return (along(index, self.dim, at_least_1d_shape(self.src_shape)), *rest)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return super().backward(self._repeated(saved), grad)
 
-    def forward(self, saved, *tangents):
+    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
         return super().forward(self._repeated(saved), *tangents)
 
 
 class IndexFill(Derivatives):
-    def __init__(self, input, dim, index, value):
+    def __init__(self, input: Tensor, dim: int, index: Tensor, value: Any) -> None:
         self.dim = dim
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[2],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return index_fill(grad, self.dim, saved[0], 0), None, None, None
 
-    def forward(self, saved, input_t, *_):
+    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
         return index_fill(input_t, self.dim, saved[0], 0)
 
 
-def _vmap(slices, elements):
+def _vmap(slices: Callable[..., Tensor], elements: Callable[..., Tensor]) -> Callable[..., Batched]:
     """A batch of indices names elements; one index for all names slices of an axis more."""
 
-    def rule(info, in_dims, input, dim, index, source, *options):
+    def rule(
+        info: Any,
+        in_dims: Sequence[Any],
+        input: Tensor,
+        dim: int,
+        index: Tensor,
+        source: Tensor,
+        *options: Any,
+    ) -> Batched:
         rank = input.dim() - (in_dims[0] is not None)
         dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
         rows, source = (
@@ -101,11 +120,13 @@ def _vmap(slices, elements):
     return rule
 
 
-def _at_least_2d(rows):
+def _at_least_2d(rows: Tensor) -> Tensor:
     return rows if rows.dim() > 1 else rows.unsqueeze(1)
 
 
-def _fill_vmap(info, in_dims, input, dim, index, value):
+def _fill_vmap(
+    info: Any, in_dims: Sequence[Any], input: Tensor, dim: int, index: Tensor, value: Any
+) -> Batched:
     rank = input.dim() - (in_dims[0] is not None)
     dim = (dim if dim >= 0 else dim + max(rank, 1)) + 1
     rows = _at_least_2d(batched(input, in_dims[0], info.batch_size))
@@ -121,27 +142,27 @@ def _fill_vmap(info, in_dims, input, dim, index, value):
     return found if rank > 0 else found.squeeze(1), 0
 
 
-def wrapped(index, size):
+def wrapped(index: Tensor, size: int) -> Tensor:
     """An index of which negative numbers count from the end."""
     return torch.where(index < 0, index + size, index)
 
 
-def _add_elements(input, dim, index, source, alpha):
+def _add_elements(input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Tensor:
     return scatter_add(input, dim, index, source if alpha == 1 else source * alpha)
 
 
-def _copy_elements(input, dim, index, source):
+def _copy_elements(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     return scatter_src(input, dim, index, source, None)
 
 
-index_add = Function(
+index_add: Function = Function(
     "index_add",
     "int dim, Tensor index, Tensor source, Scalar alpha=1",
     IndexAdd,
     _vmap(lambda *arguments: index_add(*arguments), _add_elements),
 )
 
-index_reduce = Function(
+index_reduce: Function = Function(
     "index_reduce",
     "int dim, Tensor index, Tensor source, str reduce, bool include_self=True",
     IndexReduce,
@@ -149,7 +170,7 @@ index_reduce = Function(
     keeps_input=True,
 )
 
-index_copy = Function(
+index_copy: Function = Function(
     "index_copy",
     "int dim, Tensor index, Tensor source",
     IndexCopy,
@@ -159,7 +180,9 @@ index_copy = Function(
 index_fill = Function("index_fill", "int dim, Tensor index, Scalar value", IndexFill, _fill_vmap)
 
 
-def call_add(input, dim, index, source, alpha, in_place=False):
+def call_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any, in_place: bool = False
+) -> Tensor:
     """``index_add`` for arrays that the dispatcher has to know of."""
     if isinstance(alpha, torch.Tensor):
         # A number, which may have a derivative.
@@ -168,7 +191,7 @@ def call_add(input, dim, index, source, alpha, in_place=False):
     return (index_add.call_ if in_place else index_add.call)(input, dim, index, source, alpha)
 
 
-def call_fill(input, dim, index, value, in_place=False):
+def call_fill(input: Tensor, dim: int, index: Tensor, value: Any, in_place: bool = False) -> Tensor:
     """``index_fill`` for such."""
     if not isinstance(value, torch.Tensor):
         return (index_fill.call_ if in_place else index_fill.call)(input, dim, index, value)

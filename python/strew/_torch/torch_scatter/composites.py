@@ -5,17 +5,26 @@ A derivative is a formula of what came out, the elements, and sums of groups: op
 derivatives themselves. 16-bit floats are computed with in float32 and rounded once.
 """
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import Operator
-from .registry import Derivatives, batched, define
-from .scatter_reduce import plain
-from .script import script
+from ..._strew import Operator
+from ..registry import Derivatives, batched, define
+from ..script import script
+from ..tensors import plain
+from .scatter import scatter, scatter_extreme, with_batch_axis
 from .segments import copied
-from .torch_scatter import _batched, scatter, scatter_extreme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 _run_softmax = Operator("torch_scatter.scatter_softmax")
 _run_log_softmax = Operator("torch_scatter.scatter_log_softmax")
@@ -23,12 +32,12 @@ _run_logsumexp = Operator("torch_scatter.scatter_logsumexp")
 _run_std = Operator("torch_scatter.scatter_std")
 
 
-def wide(tensor):
+def wide(tensor: Tensor) -> Tensor:
     """The tensor as it is computed with."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
-def gathered(values, dim, index, shape):
+def gathered(values: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
     """The value of each element's group."""
     if index.dim() == 1 and index.numel() == shape[dim]:
         return values.index_select(dim, index)
@@ -39,7 +48,7 @@ def gathered(values, dim, index, shape):
     return values.gather(dim, index.expand(shape).long())
 
 
-def _shape(src, index, dim, out, dim_size):
+def _shape(src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None) -> list[Any]:
     """The shape of what has a value per group."""
     shape = list(src.shape)
     if out is not None:
@@ -51,7 +60,7 @@ def _shape(src, index, dim, out, dim_size):
     return shape
 
 
-def _known(dim_size, index):
+def _known(dim_size: int | None, index: Tensor) -> Any:
     """The number of groups, where somebody could know it."""
     if dim_size is not None or torch._C._len_torch_dispatch_stack() > 0:
         return dim_size
@@ -61,28 +70,32 @@ def _known(dim_size, index):
 class Grouped(Derivatives):
     """A composite's derivative: elements know their groups."""
 
-    def __init__(self, src, index, dim):
-        self.shape, self.dim, self.size = src.shape, dim % src.dim(), None
+    def __init__(self, src: Tensor, index: Tensor, dim: int) -> None:
+        self.shape, self.dim = src.shape, dim % src.dim()
+        # How many groups there are; known to some only when the result is.
+        self.size: Any = None
         self.count = 0 if 0 in src.shape else src.shape[self.dim]
 
-    def expect_one_forward_mode(self):
+    def expect_one_forward_mode(self) -> None:
         """An error rather than wrong numbers: what was saved has no tangent of the mode outside."""
         stack = torch._C._functorch.get_interpreter_stack() or ()
         if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
             raise NotImplementedError(
-                f"torch_scatter.scatter{name}: it has no forward mode of forward mode (jacfwd of jacfwd): "
+                f"torch_scatter.scatter{name}: forward mode cannot be nested (jacfwd of jacfwd): "
                 "take torch.func.hessian, or jacrev for either"
             )
 
-    def of(self, values, index):
+    def of(self, values: Tensor, index: Tensor) -> Tensor:
         """The value of each element's group."""
         return gathered(values, self.dim, index, self.shape)
 
-    def sum(self, values, index):
+    def sum(self, values: Tensor, index: Tensor) -> Tensor:
         return scatter(values, index, self.dim, self.size, "sum")
 
-    def with_share_of_eps(self, weights, eps, src, index):
+    def with_share_of_eps(
+        self, weights: Tensor, eps: float, src: Tensor | None, index: Tensor
+    ) -> Tensor:
         """The weights of elements in a sum to which `eps` times the largest one was added, too."""
         if src is None:
             return weights
@@ -92,31 +105,33 @@ class Grouped(Derivatives):
         return weights * (1 + eps * (places == self.of(arg, index)))
 
 
-def _shows(eps, dtype):
+def _shows(eps: float, dtype: torch.dtype) -> bool:
     """Whether a sum that is at least 1 changes by so little."""
     return eps > torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
-def _softmax(src, index, dim, dim_size):
+def _softmax(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> Tensor:
     return _run_softmax(plain(src), index, dim, dim_size)
 
 
-def _softmax_fake(src, index, dim, dim_size):
+def _softmax_fake(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> Tensor:
     return src.new_empty(src.shape)
 
 
 class Softmax(Grouped):
-    def __init__(self, src, index, dim, dim_size):
+    def __init__(self, src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> None:
         super().__init__(src, index, dim)
         self.size = _known(dim_size, index)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1], results[0])
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return self.forward(saved, grad), None, None, None
 
-    def forward(self, saved, src_t, *_):
+    def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
         self.expect_one_forward_mode()
         """The Jacobian is symmetric."""
         if self.count == 0:
@@ -126,8 +141,10 @@ class Softmax(Grouped):
         return (weighted - found * self.of(self.sum(weighted, index), index)).to(src_t.dtype)
 
 
-def _softmax_vmap(info, in_dims, src, index, dim, dim_size):
-    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+def _softmax_vmap(
+    info: Any, in_dims: Sequence[Any], src: Tensor, index: Tensor, dim: int, dim_size: int | None
+) -> Batched:
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
     return scatter_softmax(src, index, dim, dim_size), 0
 
 
@@ -140,28 +157,34 @@ scatter_softmax = define(
 )
 
 
-def _log_softmax(src, index, dim, eps, dim_size):
+def _log_softmax(src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None) -> Tensor:
     return _run_log_softmax(plain(src), index, dim, eps, dim_size)
 
 
-def _log_softmax_fake(src, index, dim, eps, dim_size):
+def _log_softmax_fake(
+    src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None
+) -> Tensor:
     return src.new_empty(src.shape)
 
 
 class LogSoftmax(Grouped):
-    def __init__(self, src, index, dim, eps, dim_size):
+    def __init__(
+        self, src: Tensor, index: Tensor, dim: int, eps: float, dim_size: int | None
+    ) -> None:
         super().__init__(src, index, dim)
         self.size, self.eps = _known(dim_size, index), eps
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         src, index = arguments[:2]
         return (index, results[0], src if _shows(self.eps, src.dtype) else None)
 
-    def _weights(self, saved):
+    def _weights(self, saved: Saved) -> Tensor:
         index, found, src = saved
         return self.with_share_of_eps(wide(found).exp(), self.eps, src, index)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         found = grad
         if self.count > 0:
             index, values = saved[0], wide(grad)
@@ -169,7 +192,7 @@ class LogSoftmax(Grouped):
             found = (values - self._weights(saved) * sums).to(grad.dtype)
         return found, None, None, None, None
 
-    def forward(self, saved, src_t, *_):
+    def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
         self.expect_one_forward_mode()
         if self.count == 0:
             return src_t
@@ -178,8 +201,16 @@ class LogSoftmax(Grouped):
         return (values - self.of(sums, index)).to(src_t.dtype)
 
 
-def _log_softmax_vmap(info, in_dims, src, index, dim, eps, dim_size):
-    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+def _log_softmax_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    eps: float,
+    dim_size: int | None,
+) -> Batched:
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
     return scatter_log_softmax(src, index, dim, eps, dim_size), 0
 
 
@@ -192,25 +223,39 @@ scatter_log_softmax = define(
 )
 
 
-def _logsumexp(src, index, dim, out, dim_size, eps):
+def _logsumexp(
+    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, eps: float
+) -> Tensor:
     return _run_logsumexp(plain(src), index, dim, copied(out), dim_size, eps)
 
 
-def _logsumexp_fake(src, index, dim, out, dim_size, eps):
+def _logsumexp_fake(
+    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, eps: float
+) -> Tensor:
     return src.new_empty(_shape(src, index, dim, out, dim_size))
 
 
 class Logsumexp(Grouped):
-    def __init__(self, src, index, dim, out, dim_size, eps):
+    def __init__(
+        self,
+        src: Tensor,
+        index: Tensor,
+        dim: int,
+        out: Any,
+        dim_size: int | None,
+        eps: float,
+    ) -> None:
         super().__init__(src, index, dim)
         self.eps = eps
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         src, index, _, out = arguments[:4]
         self.size = results[0].shape[self.dim]
         return (index, src, results[0], out)
 
-    def _weights(self, saved):
+    def _weights(self, saved: Saved) -> Tensor:
         """What each element has of its group's sum: nothing where that is no number, nor if it is
         none itself.
         """
@@ -221,14 +266,14 @@ class Logsumexp(Grouped):
         shown = src if _shows(self.eps, src.dtype) else None
         return self.with_share_of_eps(weights, self.eps, shown, index)
 
-    def _weight_of_out(self, saved):
+    def _weight_of_out(self, saved: Saved) -> Tensor:
         _, _, found, out = saved
         found, out = wide(found), wide(out)
         # Where the sum is no number it is what `out` held.
         stays = (out == found) | (out.isnan() & found.isnan())
         return torch.where(stays, 0, out - found).exp()
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         of_src, of_out = grad.new_zeros(self.shape), None
         values = wide(grad)
         if self.count > 0:
@@ -237,7 +282,15 @@ class Logsumexp(Grouped):
             of_out = (self._weight_of_out(saved) * values).to(grad.dtype)
         return of_src, None, None, of_out, None, None
 
-    def forward(self, saved, src_t, _index, _dim, out_t, *_):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        _dim: Any,
+        out_t: Tangent,
+        *_: Any,
+    ) -> Tangents:
         self.expect_one_forward_mode()
         index, _, found, _ = saved
         moved = wide(found).new_zeros(found.shape)
@@ -248,15 +301,25 @@ class Logsumexp(Grouped):
         return moved.to(found.dtype)
 
 
-def _logsumexp_vmap(info, in_dims, src, index, dim, out, dim_size, eps):
+def _logsumexp_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    out: Any,
+    dim_size: int | None,
+    eps: float,
+) -> Batched:
     known = dim_size if out is None else 0
-    src, index, dim = _batched(info, in_dims, src, index, dim, known)
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, known)
     out = None if out is None else batched(out, in_dims[3], info.batch_size)
     return scatter_logsumexp(src, index, dim, out, dim_size, eps), 0
 
 
 scatter_logsumexp = define(
-    "scatter_logsumexp(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size, float eps) -> Tensor",
+    "scatter_logsumexp(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
+    " float eps) -> Tensor",
     _logsumexp,
     _logsumexp_fake,
     Logsumexp,
@@ -264,7 +327,7 @@ scatter_logsumexp = define(
 )
 
 
-def _counts(index, dim, shape, size):
+def _counts(index: Tensor, dim: int, shape: Shape, size: int) -> Tensor:
     """How many elements each group has, with as many axes as the shape."""
     if index.dim() == 1 and index.numel() == shape[dim]:
         counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
@@ -273,15 +336,19 @@ def _counts(index, dim, shape, size):
     return scatter(ones, index, dim, size, "sum")
 
 
-def _divisor(counts, unbiased):
+def _divisor(counts: Tensor, unbiased: bool) -> Tensor:
     return (counts - int(unbiased)).clamp(min=1)
 
 
-def _std(src, index, dim, out, dim_size, unbiased):
+def _std(
+    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, unbiased: bool
+) -> Tensor:
     return _run_std(plain(src), index, dim, copied(out), dim_size, unbiased)
 
 
-def _std_fake(src, index, dim, out, dim_size, unbiased):
+def _std_fake(
+    src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None, unbiased: bool
+) -> Tensor:
     dtype = src.dtype if src.is_floating_point() else torch.float32
     return src.new_empty(_shape(src, index, dim, out, dim_size), dtype=dtype)
 
@@ -289,15 +356,25 @@ def _std_fake(src, index, dim, out, dim_size, unbiased):
 class Std(Grouped):
     """Where a deviation is 0 it has a corner; its derivative there is 0."""
 
-    def __init__(self, src, index, dim, out, dim_size, unbiased):
+    def __init__(
+        self,
+        src: Tensor,
+        index: Tensor,
+        dim: int,
+        out: Any,
+        dim_size: int | None,
+        unbiased: bool,
+    ) -> None:
         super().__init__(src, index, dim)
         self.unbiased, self.into = unbiased, out is not None
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         self.size = results[0].shape[self.dim]
         return (arguments[1], arguments[0], results[0])
 
-    def _slopes(self, saved):
+    def _slopes(self, saved: Saved) -> Tensor:
         """Of a group's value by half of its sum of squares."""
         index, _, found = saved
         found = wide(found)
@@ -305,12 +382,12 @@ class Std(Grouped):
         divisor = divisor.to(found.dtype) + 1e-6
         return torch.where(found == 0, 0, 1 / (torch.where(found == 0, 1, found) * divisor))
 
-    def _deviations(self, saved):
+    def _deviations(self, saved: Saved) -> Tensor:
         index, src, _ = saved
         src = wide(src)
         return src - self.of(scatter(src, index, self.dim, self.size, "mean"), index)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         slopes = self._slopes(saved) * wide(grad)
         of_src = grad.new_zeros(self.shape)
         if self.count > 0:
@@ -318,7 +395,15 @@ class Std(Grouped):
         of_out = (slopes / 2).to(grad.dtype) if self.into else None
         return of_src, None, None, of_out, None, None
 
-    def forward(self, saved, src_t, _index, _dim, out_t, *_):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        _dim: Any,
+        out_t: Tangent,
+        *_: Any,
+    ) -> Tangents:
         self.expect_one_forward_mode()
         index, _, found = saved
         moved = wide(found).new_zeros(found.shape)
@@ -329,15 +414,25 @@ class Std(Grouped):
         return (self._slopes(saved) * moved).to(found.dtype)
 
 
-def _std_vmap(info, in_dims, src, index, dim, out, dim_size, unbiased):
+def _std_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    out: Any,
+    dim_size: int | None,
+    unbiased: bool,
+) -> Batched:
     known = dim_size if out is None else 0
-    src, index, dim = _batched(info, in_dims, src, index, dim, known)
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, known)
     out = None if out is None else batched(out, in_dims[3], info.batch_size)
     return scatter_std(src, index, dim, out, dim_size, unbiased), 0
 
 
 scatter_std = define(
-    "scatter_std(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size, bool unbiased) -> Tensor",
+    "scatter_std(Tensor src, Tensor index, int dim, Tensor? out, SymInt? dim_size,"
+    " bool unbiased) -> Tensor",
     _std,
     _std_fake,
     Std,
@@ -345,13 +440,27 @@ scatter_std = define(
 )
 
 
-def std(src, index, dim=-1, out=None, dim_size=None, unbiased=True):
+def std(
+    src: Tensor,
+    index: Tensor,
+    dim: int = -1,
+    out: Any = None,
+    dim_size: int | None = None,
+    unbiased: bool = True,
+) -> Tensor:
     """``scatter_std`` for tensors that the dispatcher has to know of."""
     found = scatter_std(src, torch.as_tensor(index), dim, out, dim_size, unbiased)
     return found if out is None else out.copy_(found)
 
 
-def logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
+def logsumexp(
+    src: Tensor,
+    index: Tensor,
+    dim: int = -1,
+    out: Any = None,
+    dim_size: int | None = None,
+    eps: float = 1e-12,
+) -> Tensor:
     """``scatter_logsumexp`` for such."""
     # What the derivative keeps of it must stay as it is.
     before = None if out is None else out.clone()
@@ -359,12 +468,14 @@ def logsumexp(src, index, dim=-1, out=None, dim_size=None, eps=1e-12):
     return found if out is None else out.copy_(found)
 
 
-def softmax(src, index, dim=-1, dim_size=None):
+def softmax(src: Tensor, index: Tensor, dim: int = -1, dim_size: int | None = None) -> Tensor:
     """``scatter_softmax`` for such."""
     return scatter_softmax(src, torch.as_tensor(index), dim, dim_size)
 
 
-def log_softmax(src, index, dim=-1, eps=1e-12, dim_size=None):
+def log_softmax(
+    src: Tensor, index: Tensor, dim: int = -1, eps: float = 1e-12, dim_size: int | None = None
+) -> Tensor:
     """``scatter_log_softmax`` for such."""
     return scatter_log_softmax(src, torch.as_tensor(index), dim, eps, dim_size)
 

@@ -3,18 +3,28 @@ derivatives.
 
 Sums and gathers are each other's derivatives. Pointers may overlap, so that an element feeds
 several rows: `spread_csr` is what a sum over such runs has as its derivative, and
-`gather_csr_backward` that of a copy to them, of which the last one stays."""
+`gather_csr_backward` that of a copy to them, of which the last one stays.
+"""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import Operator
-from .registry import Derivatives, batched, define
-from .scatter_reduce import plain
-from .script import script
-from .torch_scatter import divided, scatter
+from ..._strew import Operator
+from ..registry import Derivatives, batched, define
+from ..script import script
+from ..tensors import plain
+from .scatter import divided, scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 _run_scatter = Operator("torch_scatter.scatter")
 _run_segment_coo = Operator("torch_scatter.segment_coo")
@@ -31,36 +41,37 @@ _run_extreme_csr = {
 }
 
 
-def copied(out):
+def copied(out: Tensor | None) -> Tensor | None:
     """A copy of `out` to go on from: an operator that has a derivative changes none of its
     arguments.
     """
     return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
 
 
-def _resized(shape, dim, size):
+def _resized(shape: Shape, dim: int, size: int) -> tuple[int, ...]:
     return (*shape[:dim], size, *shape[dim + 1 :])
 
 
-def _trailing(values, like):
+def _trailing(values: Tensor, like: Tensor) -> Tensor:
     """The values with axes of size 1 behind their own, as many as `like` has more."""
     return values.reshape(values.shape + (1,) * (like.dim() - values.dim()))
 
 
-def _dynamic_size():
+def _dynamic_size() -> Any:
     # How many rows there are is known only when the index is.
     return torch.library.get_ctx().new_dynamic_size()
 
 
-def _vmapped(operator, size_at=None):
+def _vmapped(operator: str, size_at: int | None = None) -> Callable[..., Batched]:
     """The rule of `torch.func.vmap`: one axis more in front, which an index has as well."""
 
-    def rule(info, in_dims, *arguments):
-        if size_at is not None and in_dims[1] is not None:
-            if arguments[2] is None and arguments[size_at] is None:
-                raise ValueError(
-                    f"{operator}: the size of the result is needed under vmap: it differs from sample to sample"
-                )
+    def rule(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
+        size_given = size_at is None or arguments[size_at] is not None
+        if not size_given and in_dims[1] is not None and arguments[2] is None:
+            raise ValueError(
+                f"{operator}: out or the size of the result is needed under vmap,"
+                " because each sample of the index would give another size"
+            )
         found = getattr(torch.ops.strew, operator)(
             *(
                 batched(argument, dim, info.batch_size)
@@ -75,43 +86,63 @@ def _vmapped(operator, size_at=None):
 
 
 class Segments(Derivatives):
-    """Sums and means of a row's elements, which are linear: `shares` is the way back."""
+    """Sums and means of a row's elements, which are linear."""
 
-    def __init__(self, src, index, out, *rest):
+    def counts(self, index: Tensor) -> Tensor:
+        """How many elements each row has, at least 1."""
+        raise NotImplementedError
+
+    def spread(self, index: Tensor, shared: Tensor) -> Tensor:
+        """The gradient of each element: that of its row."""
+        raise NotImplementedError
+
+    def of_out(self, shared: Tensor) -> Tensor | None:
+        """The gradient of `out`."""
+        raise NotImplementedError
+
+    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None, *rest: Any) -> None:
         self.shape, self.dim, self.reduce = src.shape, index.dim() - 1, rest[-1]
         self.into, self.unused = out is not None, (None,) * len(rest)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         self.size = results[0].shape[self.dim]
         return (arguments[1],)
 
-    def shared(self, index, grad):
+    def shared(self, index: Tensor, grad: Tensor) -> Tensor:
         """The gradient of each row's sum."""
         return divided(grad, _trailing(self.counts(index), grad)) if self.reduce == "mean" else grad
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (index,) = saved
         shared = self.shared(index, grad)
-        if 0 in self.shape:
-            of_src = grad.new_zeros(self.shape)
-        else:
-            of_src = self.spread(index, shared)
+        empty = 0 in self.shape
+        of_src = grad.new_zeros(self.shape) if empty else self.spread(index, shared)
         return of_src, None, self.of_out(shared) if self.into else None, *self.unused
 
 
 class SegmentsCoo(Segments):
-    def counts(self, index):
+    def counts(self, index: Tensor) -> Tensor:
         index = index.expand(*index.shape[:-1], self.shape[self.dim])
         ones = torch.ones((), dtype=torch.int64, device=index.device).expand(index.shape)
         return segment_coo(ones, index, None, self.size, "sum").clamp(min=1)
 
-    def spread(self, index, shared):
+    def spread(self, index: Tensor, shared: Tensor) -> Tensor:
         return gather_coo(shared, index.expand(self.shape[: self.dim + 1]), None)
 
-    def of_out(self, shared):
+    def of_out(self, shared: Tensor) -> Tensor:
         return shared
 
-    def forward(self, saved, src_t, _index, out_t, _size, _reduce):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        out_t: Tangent,
+        _size: Any,
+        _reduce: Any,
+    ) -> Tangents:
         (index,) = saved
         if src_t is None:
             src_t = out_t.new_zeros(self.shape)
@@ -119,17 +150,19 @@ class SegmentsCoo(Segments):
 
 
 class SegmentsCsr(Segments):
-    def counts(self, indptr):
+    def counts(self, indptr: Tensor) -> Tensor:
         return (indptr[..., 1:] - indptr[..., :-1]).clamp(min=1)
 
-    def spread(self, indptr, shared):
+    def spread(self, indptr: Tensor, shared: Tensor) -> Tensor:
         return spread_csr(shared, indptr, self.shape[self.dim])
 
-    def of_out(self, shared):
+    def of_out(self, shared: Tensor) -> Tensor | None:
         # What `out` held is overwritten.
         return None
 
-    def forward(self, saved, src_t, _indptr, out_t, _reduce):
+    def forward(
+        self, saved: Saved, src_t: Tangent, _indptr: Any, out_t: Tangent, _reduce: Any
+    ) -> Tangents:
         (indptr,) = saved
         if src_t is None or 0 in self.shape:
             like = out_t if src_t is None else src_t
@@ -144,24 +177,28 @@ class Winners(Derivatives):
 
     constants = (1,)
 
-    def __init__(self, src, index, out, *rest):
+    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None, *rest: Any) -> None:
         self.shape, self.dim = src.shape, index.dim() - 1
         self.into, self.unused = out is not None, (None,) * len(rest)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (results[1],)
 
-    def backward(self, saved, grad, _arg):
+    def backward(self, saved: Saved, grad: Tensor, _arg: Tensor | None) -> Gradients:
         (arg,) = saved
         size = self.shape[self.dim]
         # Rows without a winner name the place after the last one.
         found = scatter(grad, arg, self.dim, size + 1, "sum").narrow(self.dim, 0, size)
         return found, None, self.of_out(arg, grad) if self.into else None, *self.unused
 
-    def of_out(self, arg, values):
+    def of_out(self, arg: Tensor, values: Tensor) -> Tensor | None:
         return None
 
-    def forward(self, saved, src_t, _index, out_t, *_):
+    def forward(
+        self, saved: Saved, src_t: Tangent, _index: Any, out_t: Tangent, *_: Any
+    ) -> Tangents:
         (arg,) = saved
         size = self.shape[self.dim]
         stays = None if out_t is None else self.of_out(arg, out_t)
@@ -173,28 +210,32 @@ class Winners(Derivatives):
 
 
 class WinnersCoo(Winners):
-    def of_out(self, arg, values):
+    def of_out(self, arg: Tensor, values: Tensor) -> Tensor:
         """Where nothing beats what `out` holds, that is the result."""
         return torch.where(arg == self.shape[self.dim], values, 0)
 
 
-def _coo_shape(src, index, out, dim_size):
+def _coo_shape(src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None) -> Shape:
     if out is not None:
         return out.shape
     return _resized(src.shape, index.dim() - 1, _dynamic_size() if dim_size is None else dim_size)
 
 
-def _csr_shape(src, indptr, out):
+def _csr_shape(src: Tensor, indptr: Tensor, out: Tensor | None) -> Shape:
     if out is not None:
         return out.shape
     return _resized(src.shape, indptr.dim() - 1, max(indptr.shape[-1] - 1, 0))
 
 
-def _segment_coo(src, index, out, dim_size, reduce):
+def _segment_coo(
+    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
+) -> Tensor:
     return _run_segment_coo(plain(src), index, copied(out), dim_size, reduce)
 
 
-def _segment_coo_fake(src, index, out, dim_size, reduce):
+def _segment_coo_fake(
+    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
+) -> Tensor:
     return src.new_empty(_coo_shape(src, index, out, dim_size))
 
 
@@ -207,11 +248,15 @@ segment_coo = define(
 )
 
 
-def _segment_coo_extreme(src, index, out, dim_size, reduce):
+def _segment_coo_extreme(
+    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     return _run_extreme_coo[reduce](plain(src), index, copied(out), dim_size)
 
 
-def _segment_coo_extreme_fake(src, index, out, dim_size, reduce):
+def _segment_coo_extreme_fake(
+    src: Tensor, index: Tensor, out: Tensor | None, dim_size: int | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     shape = _coo_shape(src, index, out, dim_size)
     return src.new_empty(shape), index.new_empty(shape, dtype=torch.int64)
 
@@ -226,11 +271,11 @@ segment_coo_extreme = define(
 )
 
 
-def _segment_csr(src, indptr, out, reduce):
+def _segment_csr(src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str) -> Tensor:
     return _run_segment_csr(plain(src), indptr, copied(out), reduce)
 
 
-def _segment_csr_fake(src, indptr, out, reduce):
+def _segment_csr_fake(src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str) -> Tensor:
     return src.new_empty(_csr_shape(src, indptr, out))
 
 
@@ -243,11 +288,15 @@ segment_csr = define(
 )
 
 
-def _segment_csr_extreme(src, indptr, out, reduce):
+def _segment_csr_extreme(
+    src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     return _run_extreme_csr[reduce](plain(src), indptr, copied(out))
 
 
-def _segment_csr_extreme_fake(src, indptr, out, reduce):
+def _segment_csr_extreme_fake(
+    src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     shape = _csr_shape(src, indptr, out)
     return src.new_empty(shape), indptr.new_empty(shape, dtype=torch.int64)
 
@@ -262,28 +311,30 @@ segment_csr_extreme = define(
 
 
 class GatherCoo(Derivatives):
-    def __init__(self, src, index, out):
+    def __init__(self, src: Tensor, index: Tensor, out: Tensor | None) -> None:
         self.shape, self.size = src.shape, src.shape[index.dim() - 1]
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (index,) = saved
         if 0 in self.shape:
             return grad.new_zeros(self.shape), None, None
         return segment_coo(grad, index, None, self.size, "sum"), None, None
 
-    def forward(self, saved, src_t, _index, out_t):
+    def forward(self, saved: Saved, src_t: Tangent, _index: Any, out_t: Tangent) -> Tangents:
         (index,) = saved
         return torch.zeros_like(out_t) if src_t is None else gather_coo(src_t, index, None)
 
 
-def _gather_coo(src, index, out):
+def _gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
     return _run_gather_coo(plain(src), index, copied(out))
 
 
-def _gather_coo_fake(src, index, out):
+def _gather_coo_fake(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
     dim = index.dim() - 1
     return src.new_empty(_resized(src.shape, dim, index.shape[dim]) if out is None else out.shape)
 
@@ -298,14 +349,16 @@ gather_coo = define(
 
 
 class GatherCsr(Derivatives):
-    def __init__(self, src, indptr, out, size):
+    def __init__(self, src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> None:
         self.shape, self.dim, self.into = src.shape, indptr.dim() - 1, out is not None
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         self.size = results[0].shape[self.dim]
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (indptr,) = saved
         nothing = grad.new_zeros(self.shape)
         of_src = nothing if 0 in self.shape else gather_csr_backward(grad, indptr)
@@ -313,14 +366,16 @@ class GatherCsr(Derivatives):
         of_out = gather_csr(nothing, indptr, grad, None) if self.into else None
         return of_src, None, of_out, None
 
-    def forward(self, saved, src_t, _indptr, out_t, _size):
+    def forward(
+        self, saved: Saved, src_t: Tangent, _indptr: Any, out_t: Tangent, _size: Any
+    ) -> Tangents:
         (indptr,) = saved
         if src_t is None:
             src_t = out_t.new_zeros(self.shape)
         return gather_csr(src_t, indptr, out_t, self.size)
 
 
-def _gather_csr(src, indptr, out, size):
+def _gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> Tensor:
     """Cells that no row goes to are what `out` holds, or 0."""
     found = copied(out)
     if found is None and size is not None and not (src.numel() > 0 and _ends_at(indptr, size)):
@@ -328,12 +383,12 @@ def _gather_csr(src, indptr, out, size):
     return _run_gather_csr(plain(src), indptr, found)
 
 
-def _ends_at(indptr, size):
+def _ends_at(indptr: Tensor, size: int) -> bool:
     """Whether the operator would find the same size: then it need not write the result twice."""
     return indptr.numel() > 0 and int(indptr[(-1,) * indptr.dim()]) == size
 
 
-def _gather_csr_fake(src, indptr, out, size):
+def _gather_csr_fake(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> Tensor:
     if out is not None:
         return out.new_empty(out.shape)
     return src.new_empty(
@@ -350,7 +405,7 @@ gather_csr = define(
 )
 
 
-def _ascends(indptr):
+def _ascends(indptr: Tensor) -> bool:
     """Whether no cell is in more than one row."""
     return bool((indptr[..., 1:] >= indptr[..., :-1]).all())
 
@@ -358,22 +413,24 @@ def _ascends(indptr):
 class GatherCsrBackward(Derivatives):
     """Sums over the cells that a row's copy has stayed in."""
 
-    def __init__(self, grad, indptr):
+    def __init__(self, grad: Tensor, indptr: Tensor) -> None:
         self.size = grad.shape[indptr.dim() - 1]
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (indptr,) = saved
         return gather_csr(grad, indptr, None, self.size), None
 
-    def forward(self, saved, grad_t, _indptr):
+    def forward(self, saved: Saved, grad_t: Tangent, _indptr: Any) -> Tangents:
         (indptr,) = saved
         return gather_csr_backward(grad_t, indptr)
 
 
-def _gather_csr_backward(grad, indptr):
+def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
     grad = plain(grad)
     if _ascends(indptr):
         return _run_segment_csr(grad, indptr, None, "sum")
@@ -385,7 +442,7 @@ def _gather_csr_backward(grad, indptr):
     return _run_scatter(grad, owners, dim, None, rows + 1, "sum").narrow(dim, 0, rows).contiguous()
 
 
-def _gather_csr_backward_fake(grad, indptr):
+def _gather_csr_backward_fake(grad: Tensor, indptr: Tensor) -> Tensor:
     return grad.new_empty(_csr_shape(grad, indptr, None))
 
 
@@ -399,22 +456,24 @@ gather_csr_backward = define(
 
 
 class SpreadCsr(Derivatives):
-    def __init__(self, src, indptr, size):
+    def __init__(self, src: Tensor, indptr: Tensor, size: int) -> None:
         self.size = size
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (indptr,) = saved
         return segment_csr(grad, indptr, None, "sum"), None, None
 
-    def forward(self, saved, src_t, _indptr, _size):
+    def forward(self, saved: Saved, src_t: Tangent, _indptr: Any, _size: Any) -> Tangents:
         (indptr,) = saved
         return spread_csr(src_t, indptr, self.size)
 
 
-def _spread_csr(src, indptr, size):
+def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     """Adds each row to the cells from its pointer to the next."""
     src, dim = plain(src), indptr.dim() - 1
     shape = _resized(src.shape, dim, size)
@@ -429,7 +488,7 @@ def _spread_csr(src, indptr, size):
     )
 
 
-def _places(indptr, size):
+def _places(indptr: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """The number of a row and of a cell, for each cell of each row."""
     first, end = indptr[..., :-1], indptr[..., 1:]
     counts = (end - first).clamp(min=0).flatten()
@@ -441,7 +500,7 @@ def _places(indptr, size):
     return rows, torch.arange(rows.numel(), device=indptr.device) + (first - begins)[rows]
 
 
-def _spread_csr_fake(src, indptr, size):
+def _spread_csr_fake(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     return src.new_empty(_resized(src.shape, indptr.dim() - 1, size))
 
 
@@ -454,7 +513,7 @@ spread_csr = define(
 )
 
 
-def _into(out, found, with_arg=False):
+def _into(out: Tensor | None, found: Any, with_arg: bool = False) -> Any:
     """What a function of torch_scatter returns: `out` itself if there is one."""
     if not isinstance(found, tuple):
         return found if out is None else out.copy_(found)
@@ -462,36 +521,47 @@ def _into(out, found, with_arg=False):
     return (values, found[1]) if with_arg else values
 
 
-def call_coo(src, index, out, dim_size, reduce, with_arg=False):
+def call_coo(
+    src: Tensor,
+    index: Tensor,
+    out: Tensor | None,
+    dim_size: int | None,
+    reduce: str,
+    with_arg: bool = False,
+) -> Any:
     """``segment_coo`` for tensors that the dispatcher has to know of."""
     run = segment_coo_extreme if reduce in ("min", "max") else segment_coo
     return _into(out, run(src, torch.as_tensor(index), out, dim_size, reduce), with_arg)
 
 
-def call_csr(src, indptr, out, reduce, with_arg=False):
+def call_csr(
+    src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str, with_arg: bool = False
+) -> Any:
     """``segment_csr`` for such."""
     run = segment_csr_extreme if reduce in ("min", "max") else segment_csr
     return _into(out, run(src, torch.as_tensor(indptr), out, reduce), with_arg)
 
 
-def call_gather_coo(src, index, out):
+def call_gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
     """``gather_coo`` for such."""
     return _into(out, gather_coo(src, torch.as_tensor(index), out))
 
 
-def call_gather_csr(src, indptr, out):
+def call_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None) -> Tensor:
     """``gather_csr`` for such."""
     return _into(out, gather_csr(src, torch.as_tensor(indptr), out, None))
 
 
-def _script_segments(reduce):
+def _script_segments(reduce: str) -> None:
     with_arg = reduce in ("min", "max")
     results = "(Tensor, Tensor)" if with_arg else "Tensor"
 
-    def coo(src, index, out=None, dim_size=None):
+    def coo(
+        src: Tensor, index: Tensor, out: Tensor | None = None, dim_size: int | None = None
+    ) -> Any:
         return call_coo(src, index, out, dim_size, reduce, with_arg)
 
-    def csr(src, indptr, out=None):
+    def csr(src: Tensor, indptr: Tensor, out: Tensor | None = None) -> Any:
         return call_csr(src, indptr, out, reduce, with_arg)
 
     script(f"segment_{reduce}_coo", f"{_COO}, int? dim_size=None", coo, results)
@@ -502,19 +572,27 @@ _COO = "Tensor src, Tensor index, Tensor(a!)? out=None"
 _CSR = "Tensor src, Tensor indptr, Tensor(a!)? out=None"
 
 
-def _scripted_coo(src, index, out=None, dim_size=None, reduce="sum"):
+def _scripted_coo(
+    src: Tensor,
+    index: Tensor,
+    out: Tensor | None = None,
+    dim_size: int | None = None,
+    reduce: str = "sum",
+) -> Any:
     return call_coo(src, index, out, dim_size, reduce)
 
 
-def _scripted_csr(src, indptr, out=None, reduce="sum"):
+def _scripted_csr(
+    src: Tensor, indptr: Tensor, out: Tensor | None = None, reduce: str = "sum"
+) -> Any:
     return call_csr(src, indptr, out, reduce)
 
 
-def _scripted_gather_coo(src, index, out=None):
+def _scripted_gather_coo(src: Tensor, index: Tensor, out: Tensor | None = None) -> Tensor:
     return call_gather_coo(src, index, out)
 
 
-def _scripted_gather_csr(src, indptr, out=None):
+def _scripted_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None = None) -> Tensor:
     return call_gather_csr(src, indptr, out)
 
 

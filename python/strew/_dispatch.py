@@ -1,13 +1,22 @@
-"""Which calls go through torch's dispatcher: those that somebody else has to know of.
+"""Which calls go through torch's dispatcher.
 
-Autograd, `torch.compile`, `torch.func` and subclasses see the operators that are registered with
-the dispatcher, which takes some microseconds; other tensors are taken as arrays, like NumPy's."""
+Autograd, `torch.compile`, `torch.func` and tensor subclasses only see operators that are registered
+with torch's dispatcher. A call through it takes some microseconds, so plain tensors that none of
+these watches skip it: they are taken as arrays, like NumPy's.
+"""
+
+from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
 
 
-def dispatcher(first, second=None, third=None):
-    """strew's operators for torch if these arrays need them, else None."""
+def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
+    """`strew._torch` if a call with these arrays must go through torch's dispatcher, else None."""
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "Tensor"):
         return None
@@ -21,8 +30,8 @@ def dispatcher(first, second=None, third=None):
     return _torch
 
 
-def is_plain(torch, *arrays):
-    """Whether nobody has to know of what is done with these tensors."""
+def is_plain(torch: ModuleType, *arrays: Any) -> bool:
+    """Whether nothing in torch watches what is done with these arrays."""
     tensor = torch.Tensor
     for array in arrays:
         if type(array) is tensor:

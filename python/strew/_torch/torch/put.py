@@ -1,16 +1,17 @@
 """``put``, ``masked_scatter`` and ``index_put`` in torch's dispatcher."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 
+from ..registry import Derivatives, batched, define
+from ..tensors import grown, plain
 from .function import Function
 from .index import wrapped
-from .registry import Derivatives, batched, define
 from .scatter import (
     along,
     collected,
@@ -23,37 +24,45 @@ from .scatter import (
     scatter_src,
     tangents,
 )
-from .scatter_reduce import plain
-from .shapes import grown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 
 class Placed(Derivatives):
     """Of an operator that puts elements of `source` somewhere."""
 
-    def __init__(self, input, source, *options):
+    def __init__(self, input: Tensor, source: Tensor, *options: Any) -> None:
         self.input, self.source = (input.shape, input.dtype), (source.shape, source.dtype)
         self.options = options
 
-    def again(self, saved, input, source):
+    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         """The operator with other tensors."""
         raise NotImplementedError
 
-    def tangent(self, saved, input_t, source_t):
+    def tangent(self, saved: Saved, input_t: Tangent, source_t: Tangent) -> Tensor:
         input_t, source_t = tangents(input_t, self.input, source_t, self.source)
         return self.again(saved, input_t, source_t)
 
 
 class Put(Placed):
-    def __init__(self, input, index, source, accumulate):
+    def __init__(self, input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> None:
         super().__init__(input, source, accumulate)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def again(self, saved, input, source):
+    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return put(input, saved[0], source, *self.options)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         if self.options[0]:
             index = wrapped(saved[0].reshape(-1), grad.numel())
             of_input, of_source = grad, gather(grad.reshape(-1), 0, index).reshape(self.source[0])
@@ -61,21 +70,30 @@ class Put(Placed):
             of_input, of_source = of_assignment(partial(self.again, saved), grad, self.source[0])
         return of_input, None, of_source, None
 
-    def forward(self, saved, input_t, _index, source_t, _accumulate):
+    def forward(
+        self,
+        saved: Saved,
+        input_t: Tangent,
+        _index: Any,
+        source_t: Tangent,
+        _accumulate: Any,
+    ) -> Tangents:
         return self.tangent(saved, input_t, source_t)
 
 
 class MaskedScatter(Placed):
-    def __init__(self, input, mask, source):
+    def __init__(self, input: Tensor, mask: Tensor, source: Tensor) -> None:
         super().__init__(input, source)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def again(self, saved, input, source):
+    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return masked_scatter(input, saved[0], source)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         # More elements than these are not taken.
         count = min(math.prod(self.source[0]), grad.numel())
         of_input, of_source = of_assignment(partial(self.again, saved), grad, (count,))
@@ -87,7 +105,7 @@ class MaskedScatter(Placed):
             grown(of_source, (math.prod(self.source[0]),)).reshape(self.source[0]),
         )
 
-    def forward(self, saved, input_t, _mask, source_t):
+    def forward(self, saved: Saved, input_t: Tangent, _mask: Any, source_t: Tangent) -> Tangents:
         return self.tangent(saved, input_t, source_t)
 
 
@@ -96,32 +114,43 @@ class Indexed:
     whole.
     """
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         self.whole = [index is None for index in arguments[1]]
         return [index for index in arguments[1] if index is not None]
 
-    def indices(self, saved):
+    def indices(self, saved: Saved) -> list[Tensor | None]:
         named = iter(saved)
         return [None if whole else next(named) for whole in self.whole]
 
 
 class IndexPut(Indexed, Placed):
-    def __init__(self, input, indices, values, accumulate):
+    def __init__(
+        self, input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool
+    ) -> None:
         super().__init__(input, values, accumulate)
 
-    def again(self, saved, input, source):
+    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return index_put(input, self.indices(saved), source, *self.options)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         indices, (accumulate,) = self.indices(saved), self.options
         of_input = grad if accumulate else index_put(grad, indices, grad.new_zeros(()), False)
         return of_input, None, index_put_values(grad, indices, self.source[0], accumulate), None
 
-    def forward(self, saved, input_t, _indices, values_t, _accumulate):
+    def forward(
+        self,
+        saved: Saved,
+        input_t: Tangent,
+        _indices: Any,
+        values_t: Tangent,
+        _accumulate: Any,
+    ) -> Tangents:
         return self.tangent(saved, input_t, values_t)
 
 
-def positions(shape, indices):
+def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
     """The positions, counted row by row, of what indices name in a tensor of that shape."""
     every = numbers(shape)
     if all(index is None for index in indices):
@@ -132,11 +161,13 @@ def positions(shape, indices):
     )
 
 
-def _as_mask(index):
+def _as_mask(index: Tensor) -> Tensor:
     return index.bool() if index.dtype == torch.uint8 else index
 
 
-def _values_kernel(grad, indices, shape, accumulate):
+def _values_kernel(
+    grad: Tensor, indices: Sequence[Tensor | None], shape: Shape, accumulate: bool
+) -> Tensor:
     grad = plain(grad)
     axes, rest = _named_axes(grad, indices)
     # What the indices name comes first, so that each update is a row.
@@ -158,9 +189,10 @@ def _values_kernel(grad, indices, shape, accumulate):
     return collected(numbers(shape).expand(found.shape), found, shape)
 
 
-def _named_axes(tensor, indices):
+def _named_axes(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[list[int], list[int]]:
     """The axes that indices name, and the others."""
-    axes, axis = [], 0
+    axes: list[int] = []
+    axis = 0
     for index in indices:
         count = index.dim() if index is not None and index.dtype in (torch.bool, torch.uint8) else 1
         if index is not None:
@@ -170,24 +202,26 @@ def _named_axes(tensor, indices):
 
 
 class IndexPutValues(Indexed, Derivatives):
-    def __init__(self, grad, indices, shape, accumulate):
+    def __init__(
+        self, grad: Tensor, indices: Sequence[Tensor | None], shape: Shape, accumulate: bool
+    ) -> None:
         self.grad_shape, self.options = grad.shape, (shape, accumulate)
 
-    def backward(self, saved, values):
+    def backward(self, saved: Saved, values: Tensor) -> Gradients:
         zeros = values.new_zeros(self.grad_shape)
         return index_put(zeros, self.indices(saved), values, self.options[1]), None, None, None
 
-    def forward(self, saved, grad_t, *_):
+    def forward(self, saved: Saved, grad_t: Tangent, *_: Any) -> Tangents:
         return index_put_values(grad_t, self.indices(saved), *self.options)
 
 
-def _rows_of(info, in_dims, *tensors):
+def _rows_of(info: Any, in_dims: Sequence[Any], *tensors: Tensor) -> list[Tensor]:
     return [
         batched(tensor, at, info.batch_size) for tensor, at in zip(tensors, in_dims, strict=True)
     ]
 
 
-def _into(rows, at, source, accumulate):
+def _into(rows: Tensor, at: Tensor, source: Tensor, accumulate: bool) -> Batched:
     """Elements put at positions of each row."""
     if at.shape != source.shape:
         raise IndexError(f"put_(): {at.shape[1]} positions for {source.shape[1]} elements")
@@ -199,12 +233,21 @@ def _into(rows, at, source, accumulate):
     return found.reshape(rows.shape), 0
 
 
-def _put_vmap(info, in_dims, input, index, source, accumulate):
+def _put_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    input: Tensor,
+    index: Tensor,
+    source: Tensor,
+    accumulate: bool,
+) -> Batched:
     input, index, source = _rows_of(info, in_dims[:3], input, index, source)
     return _into(input, flat_rows(index), flat_rows(source), accumulate)
 
 
-def _masked_vmap(info, in_dims, input, mask, source):
+def _masked_vmap(
+    info: Any, in_dims: Sequence[Any], input: Tensor, mask: Tensor, source: Tensor
+) -> Batched:
     input, mask, source = _rows_of(info, in_dims, input, mask, source)
     rank = max(input.dim(), mask.dim())
     input, mask = (_padded(tensor, rank) for tensor in (input, mask))
@@ -217,19 +260,28 @@ def _masked_vmap(info, in_dims, input, mask, source):
     return found.reshape(input.shape), 0
 
 
-def _padded(rows, rank):
+def _padded(rows: Tensor, rank: int) -> Tensor:
     """The tensor with axes of 1 behind its first."""
     return rows.reshape(rows.shape[0], *[1] * (rank - rows.dim()), *rows.shape[1:])
 
 
-def _samples(info, at, indices):
+def _samples(
+    info: Any, at: Sequence[int | None], indices: Sequence[Any]
+) -> Iterator[list[Tensor | None]]:
     """The indices of each sample."""
     for sample in range(info.batch_size):
         pairs = zip(at, indices, strict=True)
         yield [index if axis is None else index.select(axis, sample) for axis, index in pairs]
 
 
-def _index_put_vmap(info, in_dims, input, indices, values, accumulate):
+def _index_put_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: bool,
+) -> Batched:
     input, values = _rows_of(info, (in_dims[0], in_dims[2]), input, values)
     if any(one is not None for one in in_dims[1]):
         at = torch.stack(
@@ -242,7 +294,14 @@ def _index_put_vmap(info, in_dims, input, indices, values, accumulate):
     return _into(input, flat_rows(at), flat_rows(values), accumulate)
 
 
-def _values_vmap(info, in_dims, grad, indices, shape, accumulate):
+def _values_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    grad: Tensor,
+    indices: Sequence[Tensor | None],
+    shape: Shape,
+    accumulate: bool,
+) -> Batched:
     (grad,) = _rows_of(info, in_dims[:1], grad)
     samples = zip(grad, _samples(info, in_dims[1], indices), strict=True)
     return torch.stack([index_put_values(one, own, shape, accumulate) for one, own in samples]), 0
@@ -251,7 +310,7 @@ def _values_vmap(info, in_dims, grad, indices, shape, accumulate):
 put = Function("put", "Tensor index, Tensor source, bool accumulate=False", Put, _put_vmap)
 
 
-def _masked_fake(input, mask, source):
+def _masked_fake(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return input.new_empty(torch.broadcast_shapes(input.shape, mask.shape))
 
 

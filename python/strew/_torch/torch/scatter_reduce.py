@@ -2,68 +2,62 @@
 to have.
 """
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import (
+from ..._strew import (
     Operator,
     _scatter_prod_double_vjp,
     _scatter_reduce_jvp,
     _scatter_reduce_vjp,
 )
-from .registry import Derivatives, batched, define, has_derivative, is_transformed
+from ..registry import Derivatives, batched, define, has_derivative, is_transformed
+from ..tensors import as_tensor, plain, plain_or_none, zeros_if_none
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 _run = Operator("torch.scatter_reduce")
 _run_in_place = Operator("torch.scatter_reduce_")
 
 
-def tensor(array):
-    """The array as a tensor, faster where it is one."""
-    return array if isinstance(array, torch.Tensor) else torch.as_tensor(array)
-
-
-def plain(tensor):
-    """The tensor as strew takes it: without a gradient, in memory as it is."""
-    if tensor.requires_grad:
-        tensor = tensor.detach()
-    if tensor.is_neg() or tensor.is_conj():
-        tensor = tensor.resolve_neg().resolve_conj()
-    return tensor
-
-
-def some(tensor):
-    """Likewise, if there is one."""
-    return None if tensor is None else plain(tensor)
-
-
-def zeros_if_none(tensor, like):
-    """A gradient or tangent of the shape of a tensor."""
-    return torch.zeros_like(like) if tensor is None else tensor
-
-
-def _kernel(input, dim, index, src, reduce, include_self):
+def _kernel(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Tensor:
     return _run(plain(input), dim, index, plain(src), reduce, include_self)
 
 
-def _fake(input, dim, index, src, reduce, include_self):
+def _fake(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> Tensor:
     return input.new_empty(input.shape)
 
 
 class ScatterReduce(Derivatives):
-    def __init__(self, input, dim, index, src, reduce, include_self):
+    def __init__(
+        self, input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+    ) -> None:
         self.shape, self.src_shape, self.dim = input.shape, src.shape, dim
         self.reduce, self.include_self = reduce, include_self
         self.linear = reduce in ("sum", "mean")
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         input, _, index, src, _, _ = arguments
         if self.linear:
             return (index, None, None, None)
         return (index, input, src, results[0])
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         index, input, src, result = saved
         to_input, _, _, to_src, _, _ = self.wanted
         of_input, of_src = scatter_reduce_backward(
@@ -88,7 +82,16 @@ class ScatterReduce(Derivatives):
             None,
         )
 
-    def forward(self, saved, input_t, _dim, _index, src_t, _reduce, _include_self):
+    def forward(
+        self,
+        saved: Saved,
+        input_t: Tangent,
+        _dim: Any,
+        _index: Any,
+        src_t: Tangent,
+        _reduce: Any,
+        _include_self: Any,
+    ) -> Tangents:
         index, input, src, result = saved
         like = src_t if input_t is None else input_t
         input_t = like.new_zeros(self.shape) if input_t is None else input_t
@@ -102,16 +105,26 @@ class ScatterReduce(Derivatives):
 
 
 def _backward(
-    grad, dim, index, input, src, src_shape, result, reduce, include_self, to_input, to_src
-):
+    grad: Tensor,
+    dim: int,
+    index: Tensor,
+    input: Tensor | None,
+    src: Tensor | None,
+    src_shape: Shape,
+    result: Tensor | None,
+    reduce: str,
+    include_self: bool,
+    to_input: bool,
+    to_src: bool,
+) -> tuple[Tensor, Tensor]:
     of_input, of_src = _scatter_reduce_vjp(
         plain(grad),
         dim,
         index,
-        some(input),
-        some(src),
+        plain_or_none(input),
+        plain_or_none(src),
         src_shape,
-        some(result),
+        plain_or_none(result),
         reduce,
         include_self,
         to_input,
@@ -120,14 +133,24 @@ def _backward(
     return _or_nothing(of_input, grad), _or_nothing(of_src, grad)
 
 
-def _or_nothing(gradient, like):
+def _or_nothing(gradient: Tensor | None, like: Tensor) -> Tensor:
     """An operator's result is a tensor: one that is not wanted has no element."""
     return like.new_empty(0) if gradient is None else gradient
 
 
 def _backward_fake(
-    grad, dim, index, input, src, src_shape, result, reduce, include_self, to_input, to_src
-):
+    grad: Tensor,
+    dim: int,
+    index: Tensor,
+    input: Tensor | None,
+    src: Tensor | None,
+    src_shape: Shape,
+    result: Tensor | None,
+    reduce: str,
+    include_self: bool,
+    to_input: bool,
+    to_src: bool,
+) -> tuple[Tensor, Tensor]:
     of_input = grad.new_empty(grad.shape if to_input else (0,))
     return of_input, grad.new_empty(src_shape if to_src else (0,))
 
@@ -137,27 +160,29 @@ class ScatterReduceBackward(Derivatives):
 
     def __init__(
         self,
-        grad,
-        dim,
-        index,
-        input,
-        src,
-        src_shape,
-        result,
-        reduce,
-        include_self,
-        to_input,
-        to_src,
-    ):
+        grad: Tensor,
+        dim: int,
+        index: Tensor,
+        input: Tensor | None,
+        src: Tensor | None,
+        src_shape: Shape,
+        result: Tensor | None,
+        reduce: str,
+        include_self: bool,
+        to_input: bool,
+        to_src: bool,
+    ) -> None:
         self.shape, self.src_shape, self.dim = grad.shape, src_shape, dim
         self.reduce, self.include_self = reduce, include_self
         self.to_input, self.to_src = to_input, to_src
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         grad, _, index, input, src, _, result, *_ = arguments
         return (grad if self.reduce == "prod" else None, index, input, src, result)
 
-    def backward(self, saved, input_g, src_g):
+    def backward(self, saved: Saved, input_g: Tangent, src_g: Tangent) -> Gradients:
         grad, index, input, src, result = saved
         like = src_g if input_g is None else input_g
         if input_g is None or not self.to_input:
@@ -196,7 +221,16 @@ class ScatterReduceBackward(Derivatives):
         of_input = None if input is None else of_input
         return of_grad, None, None, of_input, of_src, None, None, None, None, None, None
 
-    def forward(self, saved, grad_t, _dim, _index, input_t, src_t, *_):
+    def forward(
+        self,
+        saved: Saved,
+        grad_t: Tangent,
+        _dim: Any,
+        _index: Any,
+        input_t: Tangent,
+        src_t: Tangent,
+        *_: Any,
+    ) -> Tangents:
         grad, index, input, src, result = saved
         tangents = [t for t in (grad_t, input_t, src_t) if t is not None]
         of_input, of_src = scatter_reduce_backward(
@@ -228,7 +262,17 @@ class ScatterReduceBackward(Derivatives):
         return of_input, of_src
 
 
-def _tangent(input_t, src_t, input, dim, index, src, result, reduce, include_self):
+def _tangent(
+    input_t: Tangent,
+    src_t: Tangent,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    result: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Tensor:
     return _scatter_reduce_jvp(
         plain(input_t),
         plain(src_t),
@@ -242,24 +286,47 @@ def _tangent(input_t, src_t, input, dim, index, src, result, reduce, include_sel
     )
 
 
-def _tangent_fake(input_t, src_t, input, dim, index, src, result, reduce, include_self):
+def _tangent_fake(
+    input_t: Tangent,
+    src_t: Tangent,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    result: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Tensor:
     return input.new_empty(input.shape)
 
 
 class ScatterReduceTangent(Derivatives):
     """The transpose of the backward, and what moves that of a product."""
 
-    def __init__(self, input_t, src_t, input, dim, index, src, result, reduce, include_self):
+    def __init__(
+        self,
+        input_t: Tangent,
+        src_t: Tangent,
+        input: Tensor,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        result: Tensor,
+        reduce: str,
+        include_self: bool,
+    ) -> None:
         self.src_shape, self.dim = src.shape, dim
         self.reduce, self.include_self = reduce, include_self
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         input_t, src_t, input, _, index, src, result, _, _ = arguments
         if self.reduce == "prod":
             return (input_t, src_t, input, index, src, result)
         return (None, None, input, index, src, result)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         input_t, src_t, input, index, src, result = saved
         of_input_t, of_src_t = scatter_reduce_backward(
             grad,
@@ -281,7 +348,17 @@ class ScatterReduceTangent(Derivatives):
             )
         return of_input_t, of_src_t, of_input, None, None, of_src, None, None, None
 
-    def forward(self, saved, input_tt, src_tt, input_x, _dim, _index, src_x, *_):
+    def forward(
+        self,
+        saved: Saved,
+        input_tt: Tangent,
+        src_tt: Tangent,
+        input_x: Tangent,
+        _dim: Any,
+        _index: Any,
+        src_x: Tangent,
+        *_: Any,
+    ) -> Tangents:
         input_t, src_t, input, index, src, result = saved
         found = scatter_reduce_tangent(
             zeros_if_none(input_tt, input),
@@ -312,7 +389,16 @@ class ScatterReduceTangent(Derivatives):
         return found
 
 
-def _prod_backward_backward(input_g, src_g, grad, input, dim, index, src, include_self):
+def _prod_backward_backward(
+    input_g: Tangent,
+    src_g: Tangent,
+    grad: Tensor,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    include_self: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
     return _scatter_prod_double_vjp(
         plain(grad),
         plain(input),
@@ -325,7 +411,16 @@ def _prod_backward_backward(input_g, src_g, grad, input, dim, index, src, includ
     )
 
 
-def _prod_backward_backward_fake(input_g, src_g, grad, input, dim, index, src, include_self):
+def _prod_backward_backward_fake(
+    input_g: Tangent,
+    src_g: Tangent,
+    grad: Tensor,
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    include_self: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
     return grad.new_empty(grad.shape), input.new_empty(input.shape), src.new_empty(src.shape)
 
 
@@ -334,23 +429,28 @@ class NoThirdDerivative(Derivatives):
     are 0.
     """
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: Any) -> None:
         pass
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return ()
 
-    def backward(self, saved, *gradients):
+    def backward(self, saved: Saved, *gradients: Any) -> Gradients:
         raise NotImplementedError("scatter_reduce: a product has no third derivative here")
 
     forward = backward
 
 
-def rows_of(info, in_dims, arguments, dim_at, like):
+def rows_of(
+    info: Any, in_dims: Sequence[Any], arguments: Sequence[Any], dim_at: int, like: int
+) -> list[Any]:
     """The arguments with the axis of `torch.func.vmap` in front, and behind it one at least. The
-    axis of the operator is one of the argument `like`."""
+    axis of the operator is one of the argument `like`.
+    """
 
-    def row(tensor, batch):
+    def row(tensor: Tensor, batch: int | None) -> Tensor:
         tensor = batched(tensor, batch, info.batch_size)
         return tensor if tensor.dim() > 1 else tensor.unsqueeze(1)
 
@@ -364,19 +464,20 @@ def rows_of(info, in_dims, arguments, dim_at, like):
     return rows
 
 
-def is_scalar(argument, in_dim):
+def is_scalar(argument: Any, in_dim: int | None) -> bool:
     """Whether an argument has no axis but the one of `torch.func.vmap`."""
     return argument.dim() == (0 if in_dim is None else 1)
 
 
-def vmapped(name, dim_at, *likes):
+def vmapped(name: str, dim_at: int, *likes: int) -> Callable[..., Batched]:
     """The rule of `torch.func.vmap` for an operator along an axis, of which the results have the
-    shapes of these arguments."""
+    shapes of these arguments.
+    """
 
-    def rule(info, in_dims, *arguments):
+    def rule(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
         found = getattr(torch.ops.strew, name)(*rows_of(info, in_dims, arguments, dim_at, likes[0]))
 
-        def result(found, like):
+        def result(found: Any, like: int) -> Tensor:
             return found.squeeze(1) if is_scalar(arguments[like], in_dims[like]) else found
 
         if len(likes) == 1:
@@ -386,7 +487,7 @@ def vmapped(name, dim_at, *likes):
     return rule
 
 
-def _backward_vmap(info, in_dims, *arguments):
+def _backward_vmap(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
     rows = rows_of(info, in_dims, arguments, 1, 0)
     shape, to_input, to_src = arguments[5], *arguments[9:]
     rows[5] = [info.batch_size, *(shape or (1,))]
@@ -409,7 +510,8 @@ scatter_reduce = define(
 
 scatter_reduce_backward = define(
     "scatter_reduce_backward(Tensor grad, int dim, Tensor index, Tensor? input, Tensor? src,"
-    " SymInt[] src_shape, Tensor? result, str reduce, bool include_self, bool to_input, bool to_src)"
+    " SymInt[] src_shape, Tensor? result, str reduce, bool include_self, bool to_input,"
+    " bool to_src)"
     " -> (Tensor, Tensor)",
     _backward,
     _backward_fake,
@@ -418,8 +520,8 @@ scatter_reduce_backward = define(
 )
 
 scatter_reduce_tangent = define(
-    "scatter_reduce_tangent(Tensor input_t, Tensor src_t, Tensor input, int dim, Tensor index, Tensor src,"
-    " Tensor result, str reduce, bool include_self) -> Tensor",
+    "scatter_reduce_tangent(Tensor input_t, Tensor src_t, Tensor input, int dim, Tensor index,"
+    " Tensor src, Tensor result, str reduce, bool include_self) -> Tensor",
     _tangent,
     _tangent_fake,
     ScatterReduceTangent,
@@ -427,8 +529,8 @@ scatter_reduce_tangent = define(
 )
 
 scatter_prod_backward_backward = define(
-    "scatter_prod_backward_backward(Tensor input_g, Tensor src_g, Tensor grad, Tensor input, int dim,"
-    " Tensor index, Tensor src, bool include_self) -> (Tensor, Tensor, Tensor)",
+    "scatter_prod_backward_backward(Tensor input_g, Tensor src_g, Tensor grad, Tensor input,"
+    " int dim, Tensor index, Tensor src, bool include_self) -> (Tensor, Tensor, Tensor)",
     _prod_backward_backward,
     _prod_backward_backward_fake,
     NoThirdDerivative,
@@ -436,12 +538,16 @@ scatter_prod_backward_backward = define(
 )
 
 
-def _kernel_in_place(input, dim, index, src, reduce, include_self):
+def _kernel_in_place(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> None:
     # Without its gradient, but not resolved: it would not be the tensor to write to.
     _run_in_place(input.detach(), dim, index, plain(src), reduce, include_self)
 
 
-def _fake_in_place(input, dim, index, src, reduce, include_self):
+def _fake_in_place(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
+) -> None:
     return None
 
 
@@ -453,18 +559,18 @@ scatter_reduce_ = define(
 )
 
 
-def call(input, dim, index, src, reduce, include_self):
+def call(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Tensor:
     """``scatter_reduce`` for tensors that the dispatcher has to know of."""
-    input, index, src = tensor(input), tensor(index), tensor(src)
+    input, index, src = as_tensor(input), as_tensor(index), as_tensor(src)
     return scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
-def call_(input, dim, index, src, reduce, include_self):
+def call_(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Tensor:
     """``scatter_reduce_`` for such: the operator has no derivative, a copy of the result has."""
     if not isinstance(input, torch.Tensor):
         # What goes there cannot be differentiated: the operator says so.
         return _run_in_place(input, dim, index, src, reduce, include_self)
-    index, src = tensor(index), tensor(src)
+    index, src = as_tensor(index), as_tensor(src)
     if has_derivative((input, src)) or is_transformed():
         # What the derivative keeps of the input must stay as it is.
         before = input if reduce in ("sum", "mean") else input.clone()

@@ -1,13 +1,24 @@
 """``torch.ops.strew.scatter`` and its kin: torch_scatter's functions, with their derivatives."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import Operator, _scatter_arg_jvp, _scatter_arg_vjp
-from .registry import Derivatives, batched, define, library
-from .scatter_reduce import plain, scatter_reduce_backward, scatter_reduce_tangent, zeros_if_none
+from ..._strew import Operator, _scatter_arg_jvp, _scatter_arg_vjp
+from ..registry import Derivatives, batched, define
+from ..script import script
+from ..tensors import plain, zeros_if_none
+from ..torch.scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 _run = Operator("torch_scatter.scatter")
 _run_extreme = {
@@ -16,8 +27,8 @@ _run_extreme = {
 }
 
 
-def expanded(index, shape, dim):
-    """The index in `src`'s shape: along `dim` if it has one axis, else with axes of 1 on the right."""
+def expanded(index: Tensor, shape: Shape, dim: int) -> Tensor:
+    """The index in `src`'s shape: one axis lies along `dim`, several get axes of 1 on the right."""
     if index.dim() == 1:
         ones = [1] * len(shape)
         ones[dim] = index.numel()
@@ -25,23 +36,23 @@ def expanded(index, shape, dim):
     return index.reshape(index.shape + (1,) * (len(shape) - index.dim())).expand(shape)
 
 
-def divided(values, counts):
+def divided(values: Tensor, counts: Tensor) -> Tensor:
     """Values by whole numbers, which 16-bit floats could not hold."""
     if values.dtype in (torch.float16, torch.bfloat16):
         return (values.float() / counts).to(values.dtype)
     return values / counts.to(values.dtype)
 
 
-def _reduce(reduce):
+def _reduce(reduce: str) -> str:
     """The name in `scatter_reduce`."""
     return "prod" if reduce == "mul" else reduce
 
 
-def _kernel(src, index, dim, dim_size, reduce):
+def _kernel(src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str) -> Tensor:
     return _run(plain(src), index, dim, None, dim_size, reduce)
 
 
-def _shape(src, index, dim, dim_size):
+def _shape(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> list[Any]:
     shape = list(src.shape)
     if dim_size is None:
         # How many groups there are is known only when the index is.
@@ -50,26 +61,32 @@ def _shape(src, index, dim, dim_size):
     return shape
 
 
-def _fake(src, index, dim, dim_size, reduce):
+def _fake(src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str) -> Tensor:
     return src.new_empty(_shape(src, index, dim, dim_size))
 
 
 class Scatter(Derivatives):
-    def __init__(self, src, index, dim, dim_size, reduce):
+    def __init__(
+        self, src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str
+    ) -> None:
         self.shape, self.reduce = src.shape, reduce
         self.dim = dim % src.dim()
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         src, index = arguments[:2]
         self.size = results[0].shape[self.dim]
         of_product = self.reduce == "mul"
         return (index, src if of_product else None, results[0] if of_product else None)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         index, src, result = saved
         return self._of_src(grad, index, src, result), None, None, None, None
 
-    def _of_src(self, grad, index, src, result):
+    def _of_src(
+        self, grad: Tensor, index: Tensor, src: Tensor | None, result: Tensor | None
+    ) -> Tensor:
         _, of_src = scatter_reduce_backward(
             grad,
             self.dim,
@@ -85,7 +102,7 @@ class Scatter(Derivatives):
         )
         return of_src
 
-    def _counts(self, index, grad):
+    def _counts(self, index: Tensor, grad: Tensor) -> Tensor:
         """How many elements each group has: in an axis of its own if the index has."""
         size = grad.shape[self.dim]
         if index.dim() == 1 and index.numel() == self.shape[self.dim]:
@@ -96,13 +113,30 @@ class Scatter(Derivatives):
         ones = torch.ones((), dtype=torch.int64, device=grad.device).expand(self.shape)
         return scatter(ones, index, self.dim, size, "sum").clamp(min=1)
 
-    def forward(self, saved, src_t, _index, _dim, _dim_size, _reduce):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        _dim: Any,
+        _dim_size: Any,
+        _reduce: Any,
+    ) -> Tangents:
         index, src, result = saved
         if self.reduce == "mul":
             return self._moved(torch.zeros_like(result), src_t, index, result, src, result, False)
         return scatter(src_t, index, self.dim, self.size, self.reduce)
 
-    def _moved(self, out_t, src_t, index, out, src, result, include_self):
+    def _moved(
+        self,
+        out_t: Tangent,
+        src_t: Tangent,
+        index: Tensor,
+        out: Any,
+        src: Tensor,
+        result: Tensor,
+        include_self: bool,
+    ) -> Tensor:
         """A product's tangent."""
         index = expanded(index, self.shape, self.dim)
         return scatter_reduce_tangent(
@@ -110,7 +144,9 @@ class Scatter(Derivatives):
         )
 
 
-def _batched(info, in_dims, src, index, dim, dim_size):
+def with_batch_axis(
+    info: Any, in_dims: Sequence[Any], src: Tensor, index: Tensor, dim: int, dim_size: int | None
+) -> tuple[Tensor, Tensor, int]:
     """The arguments with an axis more, in front."""
     if dim_size is None:
         raise ValueError(
@@ -130,13 +166,29 @@ def _batched(info, in_dims, src, index, dim, dim_size):
     return src, expanded(rows, src.shape, dim + 1), dim + 1
 
 
-def _vmap(info, in_dims, src, index, dim, dim_size, reduce):
-    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+def _vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    dim_size: int | None,
+    reduce: str,
+) -> Batched:
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
     return scatter(src, index, dim, dim_size, reduce), 0
 
 
-def _extreme_vmap(info, in_dims, src, index, dim, dim_size, reduce):
-    src, index, dim = _batched(info, in_dims, src, index, dim, dim_size)
+def _extreme_vmap(
+    info: Any,
+    in_dims: Sequence[Any],
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    dim_size: int | None,
+    reduce: str,
+) -> Batched:
+    src, index, dim = with_batch_axis(info, in_dims, src, index, dim, dim_size)
     return scatter_extreme(src, index, dim, dim_size, reduce), (0, 0)
 
 
@@ -149,11 +201,15 @@ scatter = define(
 )
 
 
-def _extreme_kernel(src, index, dim, dim_size, reduce):
+def _extreme_kernel(
+    src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     return _run_extreme[reduce](plain(src), index, dim, None, dim_size)
 
 
-def _extreme_fake(src, index, dim, dim_size, reduce):
+def _extreme_fake(
+    src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str
+) -> tuple[Tensor, Tensor]:
     shape = _shape(src, index, dim, dim_size)
     return src.new_empty(shape), index.new_empty(shape, dtype=torch.int64)
 
@@ -163,29 +219,37 @@ class Extreme(Derivatives):
 
     constants = (1,)
 
-    def __init__(self, src, index, dim, dim_size, reduce):
+    def __init__(
+        self, src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: str
+    ) -> None:
         self.shape = src.shape
         self.dim = dim % src.dim()
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         # Who knows the index finds the elements of a group at once.
         return (results[1], arguments[1])
 
-    def backward(self, saved, grad, _arg):
+    def backward(self, saved: Saved, grad: Tensor, _arg: Tensor | None) -> Gradients:
         arg, index = saved
         of_src = scatter_extreme_backward(grad, arg, index, self.dim, self.shape[self.dim])
         return of_src, None, None, None, None
 
-    def forward(self, saved, src_t, *_):
+    def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
         arg, _ = saved
         return scatter_extreme_tangent(src_t, arg, self.dim), None
 
 
-def _extreme_backward(grad, arg, index, dim, along):
+def _extreme_backward(
+    grad: Tensor, arg: Tensor, index: Tensor | None, dim: int, along: int
+) -> Tensor:
     return _scatter_arg_vjp(plain(grad), arg, index, dim, along)
 
 
-def _extreme_backward_fake(grad, arg, index, dim, along):
+def _extreme_backward_fake(
+    grad: Tensor, arg: Tensor, index: Tensor | None, dim: int, along: int
+) -> Tensor:
     shape = list(grad.shape)
     shape[dim] = along
     return grad.new_empty(shape)
@@ -194,45 +258,53 @@ def _extreme_backward_fake(grad, arg, index, dim, along):
 class ExtremeBackward(Derivatives):
     """It is linear."""
 
-    def __init__(self, grad, arg, index, dim, along):
+    def __init__(
+        self, grad: Tensor, arg: Tensor, index: Tensor | None, dim: int, along: int
+    ) -> None:
         self.dim, self.along = dim, along
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return arguments[1:3]
 
-    def backward(self, saved, src_g):
+    def backward(self, saved: Saved, src_g: Tangent) -> Gradients:
         return scatter_extreme_tangent(src_g, saved[0], self.dim), None, None, None, None
 
-    def forward(self, saved, grad_t, *_):
+    def forward(self, saved: Saved, grad_t: Tangent, *_: Any) -> Tangents:
         arg, index = saved
         return scatter_extreme_backward(grad_t, arg, index, self.dim, self.along)
 
 
-def _extreme_tangent(src_t, arg, dim):
+def _extreme_tangent(src_t: Tangent, arg: Tensor, dim: int) -> Tensor:
     return _scatter_arg_jvp(plain(src_t), arg, dim)
 
 
-def _extreme_tangent_fake(src_t, arg, dim):
+def _extreme_tangent_fake(src_t: Tangent, arg: Tensor, dim: int) -> Tensor:
     return src_t.new_empty(arg.shape)
 
 
 class ExtremeTangent(Derivatives):
     """Likewise."""
 
-    def __init__(self, src_t, arg, dim):
+    def __init__(self, src_t: Tangent, arg: Tensor, dim: int) -> None:
         self.dim, self.along = dim, src_t.shape[dim]
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return scatter_extreme_backward(grad, saved[0], None, self.dim, self.along), None, None
 
-    def forward(self, saved, src_tt, *_):
+    def forward(self, saved: Saved, src_tt: Tangent, *_: Any) -> Tangents:
         return scatter_extreme_tangent(src_tt, saved[0], self.dim)
 
 
-def _of_positions(info, in_dims, values, arg, dim):
+def _of_positions(
+    info: Any, in_dims: Sequence[Any], values: Tensor, arg: Tensor, dim: int
+) -> tuple[Tensor, Tensor, int]:
     """The arguments with an axis more, in front."""
     rank = values.dim() - (in_dims[0] is not None)
     values = batched(values, in_dims[0], info.batch_size)
@@ -240,12 +312,16 @@ def _of_positions(info, in_dims, values, arg, dim):
     return values, arg, dim % rank + 1
 
 
-def _extreme_backward_vmap(info, in_dims, grad, arg, _index, dim, along):
+def _extreme_backward_vmap(
+    info: Any, in_dims: Sequence[Any], grad: Tensor, arg: Tensor, _index: Any, dim: int, along: int
+) -> Batched:
     grad, arg, dim = _of_positions(info, in_dims, grad, arg, dim)
     return scatter_extreme_backward(grad, arg, None, dim, along), 0
 
 
-def _extreme_tangent_vmap(info, in_dims, src_t, arg, dim):
+def _extreme_tangent_vmap(
+    info: Any, in_dims: Sequence[Any], src_t: Tangent, arg: Tensor, dim: int
+) -> Batched:
     return scatter_extreme_tangent(*_of_positions(info, in_dims, src_t, arg, dim)), 0
 
 
@@ -276,29 +352,31 @@ scatter_extreme = define(
 )
 
 
-def _into_kernel(src, index, dim, out, reduce):
+def _into_kernel(src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -> Tensor:
     found = plain(out).clone(memory_format=torch.contiguous_format)
     return _run(plain(src), index, dim, found, None, reduce)
 
 
-def _into_fake(src, index, dim, out, reduce):
+def _into_fake(src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -> Tensor:
     return out.new_empty(out.shape)
 
 
 class Into(Scatter):
     """Of a reduction that goes on from what there is."""
 
-    def __init__(self, src, index, dim, out, reduce):
+    def __init__(self, src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -> None:
         super().__init__(src, index, dim, None, reduce)
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         src, index, _, out, _ = arguments
         of_product = self.reduce == "mul"
         self.size = out.shape[self.dim]
         kept = (src, out, results[0]) if of_product else (None, None, None)
         return (index, *kept)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         index, src, out, result = saved
         if self.reduce == "mul":
             to_src, _, _, to_out, _ = self.wanted
@@ -319,7 +397,15 @@ class Into(Scatter):
         of_out = divided(grad, self._counts(index, grad)) if self.reduce == "mean" else grad
         return self._of_src(grad, index, None, None), None, None, of_out, None
 
-    def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        _dim: Any,
+        out_t: Tangent,
+        _reduce: Any,
+    ) -> Tangents:
         index, src, out, result = saved
         if self.reduce == "mul":
             out_t, src_t = zeros_if_none(out_t, out), zeros_if_none(src_t, src)
@@ -338,27 +424,39 @@ scatter_into = define(
 )
 
 
-def _extreme_into_kernel(src, index, dim, out, reduce):
+def _extreme_into_kernel(
+    src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str
+) -> tuple[Tensor, Tensor]:
     found = plain(out).clone(memory_format=torch.contiguous_format)
     return _run_extreme[reduce](plain(src), index, dim, found, None)
 
 
-def _extreme_into_fake(src, index, dim, out, reduce):
+def _extreme_into_fake(
+    src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str
+) -> tuple[Tensor, Tensor]:
     return out.new_empty(out.shape), index.new_empty(out.shape, dtype=torch.int64)
 
 
 class ExtremeInto(Extreme):
-    def __init__(self, src, index, dim, out, reduce):
+    def __init__(self, src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -> None:
         super().__init__(src, index, dim, None, reduce)
 
-    def backward(self, saved, grad, arg_g):
+    def backward(self, saved: Saved, grad: Tensor, arg_g: Tangent) -> Gradients:
         arg, _ = saved
         of_src, *_ = super().backward(saved, grad, arg_g)
         return of_src, None, None, torch.where(arg == self.shape[self.dim], grad, 0), None
 
-    def forward(self, saved, src_t, _index, _dim, out_t, _reduce):
+    def forward(
+        self,
+        saved: Saved,
+        src_t: Tangent,
+        _index: Any,
+        _dim: Any,
+        out_t: Tangent,
+        _reduce: Any,
+    ) -> Tangents:
         arg, _ = saved
-        found = 0 if src_t is None else super().forward(saved, src_t)[0]
+        found: Any = 0 if src_t is None else super().forward(saved, src_t)[0]
         stays = 0 if out_t is None else torch.where(arg == self.shape[self.dim], out_t, 0)
         return found + stays, None
 
@@ -372,7 +470,15 @@ scatter_extreme_into = define(
 )
 
 
-def call(src, index, dim, out, dim_size, reduce, with_arg=False):
+def call(
+    src: Tensor,
+    index: Tensor,
+    dim: int,
+    out: Any,
+    dim_size: int | None,
+    reduce: str,
+    with_arg: bool = False,
+) -> Any:
     """torch_scatter's functions for tensors that the dispatcher has to know of."""
     index = torch.as_tensor(index)
     reduce = "sum" if reduce == "add" else reduce
@@ -390,31 +496,29 @@ def call(src, index, dim, out, dim_size, reduce, with_arg=False):
     return out.copy_(scatter_into(src, index, dim, before, reduce))
 
 
-def _script(function):
-    """Makes a function of `strew.torch_scatter` known to TorchScript, which compiles no other
-    Python.
-    """
-    from torch.jit._builtins import _register_builtin
-
-    from .. import torch_scatter as public
-
+def _script(function: str) -> None:
+    """Makes a function of `strew.torch_scatter` known to TorchScript."""
     extreme = function in ("scatter_min", "scatter_max")
     reduce = ', str reduce="sum"' if function == "scatter" else ""
-    result = "(Tensor, Tensor)" if extreme else "Tensor"
-    name = f"torch_scatter_{function}"
-    library.define(
-        f"{name}(Tensor src, Tensor index, int dim=-1, Tensor(a!)? out=None, int? dim_size=None{reduce})"
-        f" -> {result}"
-    )
-
     # The dispatcher leaves out what is the schema's default.
     default = "sum" if function == "scatter" else function.removeprefix("scatter_")
 
-    def run(src, index, dim=-1, out=None, dim_size=None, reduce=default):
+    def run(
+        src: Tensor,
+        index: Tensor,
+        dim: int = -1,
+        out: Any = None,
+        dim_size: int | None = None,
+        reduce: str = default,
+    ) -> Any:
         return call(src, index, dim, out, dim_size, reduce, with_arg=extreme)
 
-    library.impl(name, run, "CompositeImplicitAutograd")
-    _register_builtin(getattr(public, function), f"strew::{name}")
+    script(
+        function,
+        f"Tensor src, Tensor index, int dim=-1, Tensor(a!)? out=None, int? dim_size=None{reduce}",
+        run,
+        "(Tensor, Tensor)" if extreme else "Tensor",
+    )
 
 
 for _function in (

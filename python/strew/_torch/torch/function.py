@@ -1,17 +1,25 @@
 """A function of `strew.torch` in torch's dispatcher: an operator, and one that works in place."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import torch
 from torch.jit._builtins import _register_builtin
 
-from .. import torch as public
-from .._strew import Operator
-from .registry import define, has_derivative, is_transformed, library
-from .scatter_reduce import plain
+from ... import torch as public
+from ..._strew import Operator
+from ..registry import define, has_derivative, is_transformed, library
+from ..tensors import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import DerivativesMaker
 
 
 class Function:
@@ -20,22 +28,23 @@ class Function:
     Its arguments go to strew's own operator of that name, or that `of` names, as `arrange` puts
     them. The in-place form has no derivative of its own, a copy of the result has; `keeps_input`
     says that the derivative needs what `input` was. TorchScript takes the operator for the function
-    of `strew.torch` if `scripted`."""
+    of `strew.torch` if `scripted`.
+    """
 
     def __init__(
         self,
-        name,
-        parameters,
-        derivatives,
-        vmap,
-        fake=None,
+        name: str,
+        parameters: str,
+        derivatives: DerivativesMaker,
+        vmap: Callable[..., Any],
+        fake: Callable[..., Any] | None = None,
         *,
-        of=None,
-        arrange=None,
-        in_place=True,
-        keeps_input=False,
-        scripted=True,
-    ):
+        of: str | None = None,
+        arrange: Callable[..., Any] | None = None,
+        in_place: bool = True,
+        keeps_input: bool = False,
+        scripted: bool = True,
+    ) -> None:
         self.kinds = [parameter.split()[0] for parameter in parameters.split(", ")]
         # The dispatcher would leave out arguments that are defaults.
         needed = re.sub("=[^,]*", "", parameters)
@@ -44,7 +53,7 @@ class Function:
         of = of or name
         run = Operator(f"torch.{of}")
 
-        def kernel(*arguments):
+        def kernel(*arguments: Any) -> Any:
             return run(*self.arrange(*map(taken, arguments)))
 
         schema = f"{name}(Tensor input, {needed}) -> Tensor"
@@ -54,44 +63,44 @@ class Function:
         if scripted:
             script(of, parameters, self.operator)
 
-    def _define_in_place(self, name, needed, of):
+    def _define_in_place(self, name: str, needed: str, of: str) -> None:
         self.run_in_place = Operator(f"torch.{of}_")
 
-        def kernel(input, *arguments):
+        def kernel(input: Any, *arguments: Any) -> None:
             # Without its gradient, but not resolved: it would not be the tensor to write to.
             self.run_in_place(*self.arrange(input.detach(), *map(taken, arguments)))
 
         schema = f"{name}_(Tensor(a!) input, {needed}) -> ()"
         self.operator_in_place = define(schema, kernel, lambda *arguments: None)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Tensor:
         """The operator, for tensors."""
         return self.operator(*arguments)
 
-    def call(self, input, *arguments):
+    def call(self, input: Any, *arguments: Any) -> Tensor:
         """The function of `strew.torch`, for arrays that the dispatcher has to know of."""
         return self.operator(torch.as_tensor(input), *self._tensors(arguments))
 
-    def call_(self, input, *arguments):
+    def call_(self, input: Any, *arguments: Any) -> Tensor:
         """Its in-place form, for such."""
         if not isinstance(input, torch.Tensor):
             # What goes there cannot be differentiated: the operator says so.
             return self.run_in_place(*self.arrange(input, *arguments))
-        arguments = self._tensors(arguments)
-        if not has_derivative((input, *arguments)) and not is_transformed():
-            self.operator_in_place(input, *arguments)
+        tensors = self._tensors(arguments)
+        if not has_derivative((input, *tensors)) and not is_transformed():
+            self.operator_in_place(input, *tensors)
             return input
         # What the derivative keeps of the input must stay as it is.
         before = input.clone() if self.keeps_input else input
-        return input.copy_(self.operator(before, *arguments))
+        return input.copy_(self.operator(before, *tensors))
 
-    def _tensors(self, arguments):
+    def _tensors(self, arguments: Sequence[Any]) -> list[Any]:
         return [
             _tensor(kind, argument) for kind, argument in zip(self.kinds, arguments, strict=True)
         ]
 
 
-def script(function, parameters, run):
+def script(function: str, parameters: str, run: Callable[..., Any]) -> None:
     """Makes a function of `strew.torch` known to TorchScript, which compiles no other Python."""
     name = f"torch_{function}"
     _define_script(name, "default", parameters, run)
@@ -101,19 +110,19 @@ def script(function, parameters, run):
     _register_builtin(getattr(public, function), f"strew::{name}")
 
 
-def _define_script(name, overload, parameters, run):
+def _define_script(name: str, overload: str, parameters: str, run: Callable[..., Any]) -> None:
     full = name if overload == "default" else f"{name}.{overload}"
     library.define(f"{full}(Tensor input, {parameters}) -> Tensor")
     schema = getattr(getattr(torch.ops.strew, name), overload)._schema
 
-    def complete(*arguments):
+    def complete(*arguments: Any) -> Any:
         left_out = schema.arguments[len(arguments) :]
         return run(*arguments, *(argument.default_value for argument in left_out))
 
     library.impl(full, complete, "CompositeImplicitAutograd")
 
 
-def _tensor(kind, argument):
+def _tensor(kind: str, argument: Any) -> Any:
     if kind == "Tensor":
         return torch.as_tensor(argument)
     if kind == "Tensor?[]" and isinstance(argument, (tuple, list)):
@@ -124,7 +133,7 @@ def _tensor(kind, argument):
     return argument
 
 
-def taken(argument):
+def taken(argument: Any) -> Any:
     """An argument as strew takes it."""
     if isinstance(argument, torch.Tensor):
         return plain(argument)
@@ -133,5 +142,5 @@ def taken(argument):
     return argument
 
 
-def _like_input(input, *arguments):
+def _like_input(input: Any, *arguments: Any) -> Tensor:
     return input.new_empty(input.shape)

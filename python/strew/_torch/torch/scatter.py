@@ -1,21 +1,29 @@
 """``scatter``, ``scatter_add``, ``gather`` and ``take_along_dim`` in torch's dispatcher."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 
-from .._strew import Operator
+from ..._strew import Operator
+from ..registry import Derivatives
+from ..tensors import at_least_1d, at_least_1d_shape, grown
+from ..torch_scatter.scatter import scatter as sums
 from .function import Function, script, taken
-from .registry import Derivatives
 from .scatter_reduce import ScatterReduce, scatter_reduce, vmapped
-from .shapes import at_least_1d, at_least_1d_shape, grown
-from .torch_scatter import scatter as sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from torch import Tensor
+
+    from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 
-def numbers(shape, dtype=torch.int64):
+def numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
     """The elements of a tensor of that shape, counted row by row."""
     return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
@@ -23,20 +31,20 @@ def numbers(shape, dtype=torch.int64):
 class Cells:
     """The cells that an index names along an axis, and the part of a source that goes there."""
 
-    def __init__(self, dim, index, src_shape):
+    def __init__(self, dim: int, index: Tensor, src_shape: Shape) -> None:
         self.dim, self.src_shape = dim, src_shape
         self.empty = index.numel() == 0
         self.index = at_least_1d(index)
 
-    def of(self, values):
+    def of(self, values: Tensor) -> Tensor:
         """What the cells hold: one value per update."""
         return gather(at_least_1d(values), self.dim, self.index)
 
-    def whole(self, part):
+    def whole(self, part: Tensor) -> Tensor:
         """A gradient of `src` from that of the part that is used."""
         return grown(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
 
-    def gradient_of_src(self, grad):
+    def gradient_of_src(self, grad: Tensor) -> Tensor:
         """What each update gets of its cell's gradient."""
         if self.empty:
             return grad.new_zeros(self.src_shape)
@@ -46,34 +54,49 @@ class Cells:
 class Updating(Derivatives):
     """Of an operator that is linear in `input` and `src`, its second and fourth argument."""
 
-    def __init__(self, input, dim, index, src, *options):
+    def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *options: Any) -> None:
         self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
         self.dim, self.options = dim, options
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[2],)
 
-    def cells(self, index):
+    def cells(self, index: Tensor) -> Cells:
         return Cells(self.dim, index, self.src[0])
 
-    def gradients(self, index, grad):
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         """Of `input` and of `src`."""
         raise NotImplementedError
 
-    def again(self, input, index, src):
+    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         """The operator with other tensors."""
         raise NotImplementedError
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         of_input, of_src = self.gradients(saved[0], grad)
         return of_input, None, None, of_src, *(None for _ in self.options)
 
-    def forward(self, saved, input_t, _dim, _index, src_t, *_options):
+    def forward(
+        self,
+        saved: Saved,
+        input_t: Tangent,
+        _dim: Any,
+        _index: Any,
+        src_t: Tangent,
+        *_options: Any,
+    ) -> Tangents:
         input_t, src_t = tangents(input_t, self.input, src_t, self.src)
         return self.again(input_t, saved[0], src_t)
 
 
-def tangents(input_t, input, src_t, src):
+def tangents(
+    input_t: Tangent,
+    input: tuple[Shape, torch.dtype],
+    src_t: Tangent,
+    src: tuple[Shape, torch.dtype],
+) -> tuple[Tensor, Tensor]:
     """Both tangents, zeros for one that is not there."""
     like = src_t if input_t is None else input_t
     if input_t is None:
@@ -86,7 +109,7 @@ def tangents(input_t, input, src_t, src):
 class Assigned(Updating):
     """Of several updates of a cell only the last one, which stays, has a gradient."""
 
-    def gradients(self, index, grad):
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         vector = repeated(index, self.dim, self.input[0])
         if vector is None:
             return of_assignment(
@@ -95,11 +118,11 @@ class Assigned(Updating):
         of_input, of_slices = of_assigned_slices(vector, self.dim, at_least_1d(grad))
         return of_input.reshape(self.input[0]), self.cells(index).whole(of_slices)
 
-    def again(self, input, index, src):
+    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return scatter_src(input, self.dim, index, src, None)
 
 
-def of_assignment(run, grad, src_shape):
+def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tuple[Tensor, Tensor]:
     """The gradients of what was there, and of the updates; `run` is the operator with other
     tensors.
     """
@@ -109,7 +132,7 @@ def of_assignment(run, grad, src_shape):
     return torch.where(last < 0, grad, 0), given_back(last, grad, src_shape)
 
 
-def given_back(last, grad, shape):
+def given_back(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
     """What each update gets of the cells that hold it; -1 are those that hold none."""
     count = math.prod(shape)
     # Theirs goes to one more, which is left out.
@@ -117,7 +140,7 @@ def given_back(last, grad, shape):
     return found.narrow(0, 0, count).reshape(shape)
 
 
-def of_assigned_slices(vector, dim, grad):
+def of_assigned_slices(vector: Tensor, dim: int, grad: Tensor) -> tuple[Tensor, Tensor]:
     """Likewise of slices that a vector names."""
     count = vector.numel()
     order = torch.arange(count)
@@ -126,19 +149,19 @@ def of_assigned_slices(vector, dim, grad):
     return torch.where(thin(last, dim, grad.dim()) < 0, grad, 0), found.narrow(dim, 0, count)
 
 
-def along(vector, dim, shape):
+def along(vector: Tensor, dim: int, shape: Shape) -> Tensor:
     """A vector repeated to a shape, apart from `dim`, along which it lies."""
     return thin(vector, dim, len(shape)).expand(shape)
 
 
-def thin(vector, dim, rank):
+def thin(vector: Tensor, dim: int, rank: int) -> Tensor:
     """A vector along an axis of several."""
     shape = [1] * rank
     shape[dim] = vector.numel()
     return vector.reshape(shape)
 
 
-def repeated(index, dim, shape):
+def repeated(index: Tensor, dim: int, shape: Shape) -> Tensor | None:
     """The vector that an index repeats over all of the other axes, or None."""
     if index.numel() == 0:
         return None
@@ -152,32 +175,36 @@ def repeated(index, dim, shape):
     return index
 
 
+# The name in `scatter_reduce` of what `scatter` takes as `reduce`.
+_NAMES = {"add": "sum", "multiply": "prod"}
+
+
 class Joined(Derivatives):
     """Of ``scatter`` with `reduce`: that of ``scatter_reduce``."""
 
-    names = {"add": "sum", "multiply": "prod"}
+    def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str) -> None:
+        self.rule = ScatterReduce(input, dim, index, src, _NAMES[reduce], True)
 
-    def __init__(self, input, dim, index, src, reduce):
-        self.rule = ScatterReduce(input, dim, index, src, self.names[reduce], True)
-
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         *tensors, reduce = arguments
-        return self.rule.tensors((*tensors, self.names[reduce], True), results)
+        return self.rule.tensors((*tensors, _NAMES[reduce], True), results)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         self.rule.wanted = (*self.wanted, False)
         return self.rule.backward(saved, grad)[:5]
 
-    def forward(self, saved, *tangents):
-        return self.rule.forward(saved, *tangents, None)
+    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
+        input_t, dim, index, src_t, reduce = tangents
+        return self.rule.forward(saved, input_t, dim, index, src_t, reduce, None)
 
 
-def _of_src(input, dim, index, src, reduce):
-    return (Assigned if reduce is None else Joined)(input, dim, index, src, reduce)
+def _of_src(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str | None) -> Derivatives:
+    if reduce is None:
+        return Assigned(input, dim, index, src, reduce)
+    return Joined(input, dim, index, src, reduce)
 
-
-# As every class of derivatives has.
-_of_src.constants = Derivatives.constants
 
 scatter_src = Function(
     "scatter_src",
@@ -193,19 +220,21 @@ scatter_src = Function(
 class Filled(Derivatives):
     """Of ``scatter`` of a number."""
 
-    def __init__(self, input, dim, index, value, reduce):
+    def __init__(self, input: Tensor, dim: int, index: Tensor, value: Any, reduce: str) -> None:
         self.dim, self.value, self.reduce = dim, value, reduce
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[2],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return self._scaled(saved[0], grad, self.value.conjugate()), None, None, None, None
 
-    def forward(self, saved, input_t, *_):
+    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
         return self._scaled(saved[0], input_t, self.value)
 
-    def _scaled(self, index, values, factor):
+    def _scaled(self, index: Tensor, values: Tensor, factor: Any) -> Tensor:
         if self.reduce == "add":
             return values.clone()
         if self.reduce == "multiply":
@@ -225,10 +254,10 @@ scatter_value = Function(
 
 
 class Added(Updating):
-    def gradients(self, index, grad):
+    def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         return grad, self.cells(index).gradient_of_src(grad)
 
-    def again(self, input, index, src):
+    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return scatter_add(input, self.dim, index, src)
 
 
@@ -238,25 +267,27 @@ scatter_add = Function(
 
 
 class Gathered(Derivatives):
-    def __init__(self, input, dim, index):
+    def __init__(self, input: Tensor, dim: int, index: Tensor) -> None:
         self.shape, self.dim = input.shape, dim
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[2],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         (index,) = saved
         rank = len(self.shape)
         if rank == 0 or index.dim() != rank or index.numel() == 0 or not self._is_whole(index):
             return scatter_add(grad.new_zeros(self.shape), self.dim, index, grad), None, None
         return sums(grad, index, self.dim, self.shape[self.dim], "sum"), None, None
 
-    def _is_whole(self, index):
+    def _is_whole(self, index: Tensor) -> bool:
         """Whether it goes over all of the other axes."""
         sizes = zip(index.shape, self.shape, strict=True)
         return all(a == b or axis == self.dim % index.dim() for axis, (a, b) in enumerate(sizes))
 
-    def forward(self, saved, input_t, *_):
+    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
         return gather(input_t, self.dim, saved[0])
 
 
@@ -271,27 +302,29 @@ gather = Function(
 
 
 class Taken(Derivatives):
-    def __init__(self, input, indices, dim):
+    def __init__(self, input: Tensor, indices: Tensor, dim: int | None) -> None:
         self.shape, self.dim = input.shape, dim
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def backward(self, saved, grad):
+    def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         # Which element of the input each one is, wherever it was broadcast to.
         taken = take_along_dim(numbers(self.shape), saved[0], self.dim)
         return collected(taken, grad, self.shape), None, None
 
-    def forward(self, saved, input_t, *_):
+    def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
         return take_along_dim(input_t, saved[0], self.dim)
 
 
-def collected(to, values, shape):
-    """The sum of the values that go to each element of a tensor of that shape, counted row by row."""
+def collected(to: Tensor, values: Tensor, shape: Shape) -> Tensor:
+    """Sums values into a new tensor of that shape, by positions counted row by row."""
     return sums(values.reshape(-1), to.reshape(-1), 0, math.prod(shape), "sum").reshape(shape)
 
 
-def _taken_shape(input, indices, dim):
+def _taken_shape(input: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     if dim is None or indices.dim() == 0:
         return input.new_empty(indices.numel() if dim is None else ())
     shape = [
@@ -301,12 +334,14 @@ def _taken_shape(input, indices, dim):
     return input.new_empty(shape)
 
 
-def flat_rows(tensor):
+def flat_rows(tensor: Tensor) -> Tensor:
     """A matrix with a row per sample."""
     return tensor.reshape(tensor.shape[0], math.prod(tensor.shape[1:]))
 
 
-def _taken_vmap(info, in_dims, input, indices, dim):
+def _taken_vmap(
+    info: Any, in_dims: Sequence[Any], input: Tensor, indices: Tensor, dim: int | None
+) -> Batched:
     rows = [
         tensor.unsqueeze(0) if at is None else tensor.movedim(at, 0)
         for tensor, at in zip((input, indices), in_dims, strict=False)
@@ -341,7 +376,15 @@ script(
 _refuse = Operator("torch.scatter")
 
 
-def call(input, dim, index, src, value, reduce, in_place=False):
+def call(
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any,
+    value: Any,
+    reduce: str | None,
+    in_place: bool = False,
+) -> Tensor:
     """``scatter`` for arrays that the dispatcher has to know of."""
     if (src is None) == (value is None):
         return _refuse(*map(taken, (input, dim, index, src, value, reduce)))

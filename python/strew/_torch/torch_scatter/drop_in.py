@@ -1,14 +1,14 @@
 """What torch_scatter has besides its operators, for `strew.torch_scatter.install`."""
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from typing import Any, NoReturn
 
 import torch
+from torch import Tensor
 
 
-def broadcast(src: torch.Tensor, other: torch.Tensor, dim: int) -> torch.Tensor:
-    """`src` in `other`'s shape: along `dim` if it has one axis, else with axes of 1 on the right."""
-    # As TorchScript wants it.
+def broadcast(src: Tensor, other: Tensor, dim: int) -> Tensor:
+    """`src` in `other`'s shape: one axis lies along `dim`, several get axes of 1 on the right."""
+    # TorchScript compiles this, and does not know annotations that are strings.
     shape = [1] * other.dim()
     if src.dim() == 1:
         shape[dim] = src.size(0)
@@ -18,12 +18,12 @@ def broadcast(src: torch.Tensor, other: torch.Tensor, dim: int) -> torch.Tensor:
     return src.reshape(shape).expand(other.size())
 
 
-def tensor(x, dtype, device):
+def tensor(x: Any, dtype: torch.dtype, device: Any) -> Tensor | None:
     """A tensor of numbers, or None for None."""
     return None if x is None else torch.tensor(x, dtype=dtype, device=device)
 
 
-def _placeholder(*arguments):
+def _placeholder(*arguments: Any) -> NoReturn:
     raise ImportError(
         "torch_scatter was built without this operator; strew's functions do not need it"
     )

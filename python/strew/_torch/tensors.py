@@ -1,0 +1,55 @@
+"""Tensors as strew's kernels take them, and their shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from torch import Tensor
+
+    from .registry import Shape
+
+
+def as_tensor(array: Any) -> Tensor:
+    """The array as a tensor, faster where it is one."""
+    return array if isinstance(array, torch.Tensor) else torch.as_tensor(array)
+
+
+def plain(tensor: Tensor) -> Tensor:
+    """The tensor as strew takes it: without a gradient, in memory as it is."""
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if tensor.is_neg() or tensor.is_conj():
+        tensor = tensor.resolve_neg().resolve_conj()
+    return tensor
+
+
+def plain_or_none(tensor: Tensor | None) -> Tensor | None:
+    """`plain` of a tensor, None of None."""
+    return None if tensor is None else plain(tensor)
+
+
+def zeros_if_none(tensor: Tensor | None, like: Tensor) -> Tensor:
+    """A gradient or tangent of the shape of a tensor."""
+    return torch.zeros_like(like) if tensor is None else tensor
+
+
+def at_least_1d(tensor: Tensor) -> Tensor:
+    return tensor.reshape(at_least_1d_shape(tensor.shape))
+
+
+def at_least_1d_shape(shape: Shape) -> Shape:
+    return shape if len(shape) > 0 else (1,)
+
+
+def grown(tensor: Tensor, shape: Shape) -> Tensor:
+    """The tensor as the leading corner of zeros of that shape."""
+    missing = [wanted - size for wanted, size in zip(shape, tensor.shape, strict=True)]
+    if not any(missing):
+        return tensor
+    pads = [pad for extra in reversed(missing) for pad in (0, extra)]
+    return torch.nn.functional.pad(tensor, pads)

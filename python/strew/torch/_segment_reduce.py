@@ -1,0 +1,85 @@
+"""``segment_reduce``: groups that lie one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._dispatch import torch_operators
+from .._strew import Operator
+
+if TYPE_CHECKING:
+    from typing import Literal, SupportsIndex
+
+    from .._types import Array, ArrayLike, Numbers, Scalar
+
+__all__ = ["segment_reduce"]
+
+_segment_reduce = Operator("torch.segment_reduce")
+
+
+def segment_reduce(
+    data: Array | Numbers,
+    reduce: Literal["sum", "prod", "mean", "max", "min", "amax", "amin"],
+    *,
+    lengths: ArrayLike | None = None,
+    indices: ArrayLike | None = None,
+    offsets: ArrayLike | None = None,
+    axis: SupportsIndex = 0,
+    unsafe: bool = False,
+    initial: Scalar | None = None,
+) -> Array:
+    """Reduce the elements of `data` along `axis` group by group, as they lie.
+
+    Parameters
+    ----------
+    data : array
+        One or more dimensions, any dtype; floats only for "mean", no complex numbers for "max" and
+        "min".
+    reduce : str
+        "sum", "prod", "mean", "max" (or "amax") or "min" (or "amin"). NaN propagates.
+    lengths : array
+        How many elements each group has: int32 or int64. Its last axis is `axis`; the sizes before
+        it are `data`'s. Together the groups have all of `data`'s elements along `axis`.
+    indices : None
+        PyTorch has an argument of this name, and refuses it.
+    offsets : array
+        Instead of `lengths`, or taken if there are both: where each group begins, and where the
+        last one ends.
+    axis : int, default 0
+        The axis of the groups; negative from the end.
+    unsafe : bool, default False
+        Whether `lengths` may leave the last elements out. Nothing is read outside either way.
+    initial : number, optional
+        What each group starts from. Without it a sum starts from 0, a product from 1, a maximum
+        from -inf (or the lowest integer) and a minimum from inf. An empty group stays that; a mean
+        without `initial` is NaN then.
+
+    Returns
+    -------
+    array
+        Of `data`'s dtype and shape, but along `axis` with a row for each group.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is none.
+    NotImplementedError
+        For a mean of integers or bool, and an extreme of complex numbers.
+    RuntimeError
+        For everything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import strew
+    >>> data = np.array([1.0, 2.0, 4.0, 8.0])
+    >>> strew.torch.segment_reduce(data, "sum", lengths=[1, 0, 3])
+    array([ 1.,  0., 14.])
+    >>> strew.torch.segment_reduce(data, "max", offsets=[0, 2, 4], initial=5)
+    array([5., 8.])
+    """
+    if operators := torch_operators(data):
+        return operators.torch.segment_reduce.call(
+            data, reduce, lengths, indices, offsets, axis, unsafe, initial
+        )
+    return _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial)
