@@ -1,4 +1,4 @@
-"""Reads what stands between brackets, as NumPy does."""
+"""Reads an index as NumPy does."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def split(a: Any, indices: Any) -> tuple[Any, list[Any], int | None]:
     list
         For each of the first axes of that view an array of indices, or None for the whole axis.
     int or None
-        NumPy keeps arrays apart that stand on both sides of an ellipsis, even of one that stands
-        for no axis. The view then has an axis of size 1 there, and this is the number of entries
-        after it that stand for axes of the result. None if there is no such axis.
+        NumPy treats arrays on both sides of an ellipsis as separated, even if the ellipsis covers
+        no axis. The view then has an axis of size 1 in its place, and this is the number of later
+        entries that keep an axis of their own. None if there is no such axis.
     """
     if not isinstance(indices, tuple):
         if hasattr(indices, "shape") and len(indices.shape) > 0:

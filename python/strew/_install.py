@@ -37,23 +37,23 @@ _replacements: list[tuple[object, object]] = []
 def install(pyg: bool = False) -> None:
     """Make ``import torch_scatter`` give strew's functions, wherever it is imported from now on.
 
-    That is the whole public surface of torch_scatter 2.1.2, submodules and ``__version__``
-    included. Modules that have imported torch_scatter already, or names from it, get strew's in
-    their place, and torch_geometric is told that torch_scatter is there.
+    It has all public names of torch_scatter 2.1.2, with submodules and ``__version__``. In modules
+    that have already imported torch_scatter, or names from it, strew's take their place.
+    torch_geometric is told that torch_scatter is available.
 
     Parameters
     ----------
     pyg : bool, default False
-        Also put strew behind ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for
-        which torch_geometric takes torch's own scatters on CPU. It is imported if it has not been.
+        Also replace ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
+        torch_geometric uses torch's own scatters on the CPU. This imports torch_geometric.
 
     Raises
     ------
     ImportError
         If torch cannot be imported, or with `pyg` torch_geometric.
 
-    What is not reached: functions that somebody keeps elsewhere than in a module's names, such as
-    in a class or a closure. It may be called any number of times, before and after other imports;
+    Functions that are kept elsewhere than in a module's names, for example in a class or a closure,
+    are not replaced. `install` may be called any number of times, before and after other imports;
     `uninstall` undoes it.
     """
     _import_for("install()", "torch")
@@ -70,12 +70,12 @@ def install(pyg: bool = False) -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`: whatever was there before is there again.
+    """Undo `install`: restore everything that it replaced.
 
     What was imported from torch_scatter by name since then stays strew's.
     """
     _undo()
-    # Modules that were loaded since then have names for what has been put back.
+    # Modules that were loaded in the meantime have names for strew's functions.
     _rebind(_replacements)
     _replacements.clear()
     _changes.clear()

@@ -58,48 +58,47 @@ def scatter(
     src : array
         The elements: one or more dimensions, any dtype.
     index : array of int, or None
-        The cell of each element along `dim`, of any integer type. A 1-d index lies along `dim`; one
-        of other rank is broadcast to `src`'s shape as NumPy does it. None where `plan` is given.
+        The cell of each element along `dim`, of any integer dtype. A 1-d index lies along `dim`; an
+        index of another rank is broadcast to `src`'s shape as in NumPy. None if `plan` is given.
     dim : int
         The axis that `index` points along.
     out : array, optional
-        An array to go on reducing into, in place, and to return: `src`'s dtype and shape, but for
-        the size along `dim`.
+        An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and
+        `src`'s shape apart from `dim`.
     dim_size : int, optional
         The result's size along `dim`; one more than the largest index by default.
     reduce : str
         "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
         "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
-        in float32 and are rounded once, integers wrap. Also each name that `strew.aggregate` knows,
-        with its dtypes and fill values, and with "nan" before it the same of what is not NaN:
-        "std", "median", "nanmean", "softmax", ...; those make a new array.
+        in float32 and are rounded once, integers wrap. Also every reduction of `strew.aggregate`
+        ("std", "median", "softmax", ...), with its dtypes and fill values. With "nan" in front
+        ("nanmean"), NaN is left out. These make a new array, so `out` must be None.
     mode : {"error", "wrap", "drop", "clip"}
-        What an index means that names no cell: an error; "wrap": negative ones count from the end;
-        "drop": its element is left out; "clip": the nearest cell.
+        What an index outside the axis means. "error": an error. "wrap": negative indices count from
+        the end. "drop": its element is skipped. "clip": the nearest cell.
     include_self : bool
-        Whether what a cell of `out` holds counts as one more element of it. Cells that no element
-        goes to stay as they are.
+        Whether the value of `out` in a cell counts as one more element. Cells without elements keep
+        it in any case.
     fill_value : number, optional
-        What cells of a new result hold that no element goes to: 0 by default, and 1 for "prod".
+        The value of cells without elements in a new result: by default 0, and 1 for "prod".
     ignore_index : int, optional
-        Elements with this index are left out, whatever the mode.
+        Elements with this index are skipped in every mode.
     plan : Plan, optional
-        An index that has been analysed before, with its own size and mode.
+        An index that was analysed before, instead of `index`. It has its own size and mode.
 
     Returns
     -------
     array
-        `out`, or a new array of `src`'s library. Torch tensors have derivatives by the words of the
-        engine ("sum" to "assign"), in which equal extremes share the gradient equally, as in
-        PyTorch.
+        `out`, or a new array of `src`'s library. Torch tensors have derivatives for the reductions
+        from "sum" to "assign". Equal extremes share the gradient equally, as in PyTorch.
 
     Raises
     ------
     IndexError
-        For an index that names no cell, and a `dim` that is none.
+        If an index is out of range, or `dim` is not an axis.
     ValueError, TypeError
-        For shapes, words and values that do not fit; for an index that is none, and dtypes that a
-        reduction is not defined for. `out` is then as it was.
+        For shapes, names and values that do not fit, an index that is not of integers, and dtypes
+        that a reduction is not defined for. `out` is then unchanged.
 
     Examples
     --------
@@ -162,20 +161,21 @@ def gather(
     ignore_index: int | None = None,
     plan: _Plan | None = None,
 ) -> Array:
-    """The elements of `src` that `index` names along `dim`: the way back of `scatter`.
+    """Pick the elements of `src` that `index` names along `dim`: the inverse direction of
+    `scatter`.
 
     Parameters
     ----------
     src : array
         What to read from: one or more dimensions, any dtype.
     index : array of int, or None
-        Of any integer type. A 1-d index takes whole slices: the result has its size along `dim`.
-        Otherwise it has `src`'s rank, both are broadcast apart from `dim`, and the result has the
-        index's size there. None where `plan` is given.
+        Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
+        both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
+        `plan` is given.
     dim, mode, ignore_index, plan
         As for `scatter`.
     fill_value : number, optional
-        What stands where an index is left out: 0 by default.
+        The result for an index that is dropped: by default 0.
 
     Returns
     -------

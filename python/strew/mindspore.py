@@ -1,8 +1,8 @@
 """MindSpore: operators of ``mindspore.ops``.
 
-``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*``
-give a new array. Parameters and exceptions of the first are those of `scatter_mul`, of the others
-those of `scatter_nd_add`; on an error nothing has changed.
+``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it; ``tensor_scatter_*``
+return a new array. Parameters and exceptions of ``scatter_*`` are those of `scatter_mul`; of the
+others, those of `scatter_nd_add`. On an error, nothing has changed.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def scatter_mul(
 ) -> Array:
     """Multiply rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
-    For each ``i, .., j`` of `indices` in row-major order, so that a row that is named twice gets
-    both factors: ``input_x[indices[i, .., j], ...] *= updates[i, .., j, ...]``.
+    For each ``i, .., j`` of `indices` in row-major order, so a row that is named twice gets both
+    factors: ``input_x[indices[i, .., j], ...] *= updates[i, .., j, ...]``.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ def scatter_mul(
         Row numbers: int32 or int64, any shape, in ``0 .. input_x.shape[0] - 1``.
     updates : array
         The factors, of shape ``indices.shape + input_x.shape[1:]``. A dtype of lower priority is
-        promoted to `input_x`'s as it is read; `input_x` is never converted.
+        promoted to `input_x`'s; `input_x` is never converted.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
-        is left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def scatter_mul(
     ValueError
         If a shape does not fit, or `input_x` is read-only.
     RuntimeError
-        If an index is out of range, or memory is shared. `input_x` is then as it was.
+        If an index is out of range, or memory is shared. `input_x` is then unchanged.
 
     Notes
     -----
@@ -240,7 +240,7 @@ def scatter_update(
 ) -> Array:
     """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
-    Of several updates of a row, the last one stays.
+    The last of several updates of a row stays.
 
     See `scatter_mul`.
 
@@ -259,20 +259,20 @@ def scatter_nd(
     *,
     device: Literal["cpu", "gpu"] = "cpu",
 ) -> Array:
-    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+    """Add `updates` into a new array of zeros; updates of the same cell add up.
 
     Parameters
     ----------
     indices : array
-        int32 or int64, two or more dimensions; along the last axis lie tuples, which name cells, or
-        windows if they have fewer entries than `shape`.
+        int32 or int64, two or more dimensions. Its last axis holds index tuples. A tuple names a
+        cell, or a window if it has fewer entries than `shape`.
     updates : array
         Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype.
     shape : sequence of int
         The shape of the result.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
-        is left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -315,14 +315,14 @@ def scatter_nd_add(
     input_x : array
         What to change: one or more dimensions, any integer or floating-point dtype, any strides.
     indices : array
-        int32 or int64, two or more dimensions; along the last axis lie tuples, of at most as many
-        entries as `input_x` has axes, which name windows along the axes behind them.
+        int32 or int64, two or more dimensions. Its last axis holds index tuples for the first axes
+        of `input_x`; the remaining axes are the window.
     updates : array
         Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s
         dtype or one that is promoted to it, as for `scatter_mul`.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update
-        is left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -332,7 +332,7 @@ def scatter_nd_add(
     Raises
     ------
     TypeError, strew.ConversionError, ValueError, RuntimeError
-        As `scatter_mul`. `input_x` is then as it was.
+        As `scatter_mul`. `input_x` is then unchanged.
 
     Examples
     --------
@@ -456,7 +456,7 @@ def scatter_nd_update(
 ) -> Array:
     """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
-    Of several updates of a cell, the last one stays.
+    The last of several updates of a cell stays.
 
     See `scatter_nd_add`.
 
@@ -599,7 +599,7 @@ def tensor_scatter_update(
 ) -> Array:
     """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
 
-    Of several updates of a cell, the last one stays.
+    The last of several updates of a cell stays.
 
     See `tensor_scatter_add`.
 
@@ -629,13 +629,13 @@ def tensor_scatter_elements(
         One or more dimensions, any dtype.
     indices : array
         int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones
-        count from the end; updates whose index is out of range are left out.
+        count from the end; updates whose index is out of range are skipped.
     updates : array
         Of `indices`' shape and `input_x`'s dtype.
     axis : int, default 0
         Negative from the end.
     reduction : {"none", "add"}
-        Whether updates replace what is there, in which case the last one stays, or are added.
+        Whether updates replace their cells, where the last one stays, or are added to them.
 
     Returns
     -------
@@ -647,7 +647,7 @@ def tensor_scatter_elements(
     TypeError
         If `indices` or `updates` has another dtype.
     ValueError
-        If a shape, `axis` or `reduction` does not fit.
+        If a shape, `axis` or `reduction` is invalid.
 
     Examples
     --------

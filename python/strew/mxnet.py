@@ -41,10 +41,10 @@ def scatter_nd(
     name : str, optional
         A label for error messages.
     out : array, optional
-        Memory for the result, of `shape` and `data`'s dtype. On an error it is as it was.
+        Memory for the result, of `shape` and `data`'s dtype. On an error it is unchanged.
     req : {"write", "add"}
-        Whether the result replaces what `out` holds, or every slice is added to it: then of
-        duplicates all count.
+        Whether the result replaces the contents of `out`, or every slice is added to it. Duplicates
+        add up then.
 
     Returns
     -------
@@ -63,8 +63,8 @@ def scatter_nd(
 
     Notes
     -----
-    MXNet leaves open what duplicates do: here the last one, in row-major order, stays. MXNet does
-    not check indices and writes elsewhere; here an index that names no cell is an error.
+    MXNet does not define what duplicates do; here the last one in row-major order stays. MXNet does
+    not check indices, and writes outside the array; here an index out of range is an error.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def scatter_set_nd(lhs: Array, rhs: ArrayLike, indices: ArrayLike, shape: Intege
 
     Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator
     ``_scatter_set_nd``. Exceptions are those of `scatter_nd`; TypeError also if `rhs` has another
-    dtype. `lhs` is then as it was.
+    dtype. `lhs` is then unchanged.
 
     >>> import numpy as np
     >>> import strew

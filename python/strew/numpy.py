@@ -1,10 +1,10 @@
-"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and `bincount` with more than NumPy's.
+"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and an extended `bincount`.
 
-``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, of arrays of any library
-that can be written to. The array is returned. Functions raise
+``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, also for writable arrays
+of other libraries. The array is returned. Functions raise
 
-* IndexError for an index that is out of bounds, of another dtype or shape than an index has, or one
-  too many,
+* IndexError for an index that is out of bounds or has an invalid dtype or shape, and for too many
+  indices,
 * TypeError for dtypes that a function does not take,
 * ValueError for everything else: shapes that do not broadcast, operands that are missing, memory
   that overlaps.
@@ -79,22 +79,21 @@ class ufunc:
     def at(
         self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None
     ) -> Array:
-        """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a,
-        indices, b)``.
+        """Apply the function to the indexed elements, in place: ``ufunc.at(a, indices, b)``.
 
-        Cells that are indexed several times are changed as often, in row-major order, each time
-        rounded to the dtype of `a`, and results have the bits of that loop.
+        An element that is indexed several times is changed once for each, in row-major order. Each
+        step is rounded to the dtype of `a`; results have the bits of that loop.
 
         Parameters
         ----------
         a : array
-            What is changed: any shape, a dtype that the function takes.
+            The array to change: any shape, and a dtype that the function takes.
         indices : array_like or tuple
-            What stands between the brackets: integers, arrays of integers, masks, slices, ``...``
-            and None, as NumPy has them. A list is an array.
+            The index in ``a[indices]``: integers, arrays of integers, masks, slices, ``...`` and
+            None, as in NumPy. A list is an array.
         b : array_like
-            The second operands, broadcast to what is indexed; none for a function of one. Each step
-            is computed in the dtype that NumPy promotes both to, and becomes `a`'s as C casts it:
+            The second operands, broadcast to the selection; omitted for a unary function. Each step
+            is computed in the dtype that NumPy promotes both to, then cast to `a`'s as in C:
             integers wrap, fractions are cut off.
 
         Returns
@@ -160,15 +159,15 @@ def put_along_axis(
     Parameters
     ----------
     arr : array
-        What is written: any shape and dtype.
+        The array to change: any shape and dtype.
     indices : array
-        Integers of any dtype, of `arr`'s rank. Along other axes than `axis` they and `arr` have one
-        size, or one of them has size 1, which counts for all. Negative ones count from the end.
+        Integers of any dtype, of `arr`'s rank, broadcast with `arr` apart from `axis`. Negative
+        indices count from the end.
     values : array_like
-        Broadcast to the indices, and cast to `arr`'s dtype. Of several for a cell, the last one
+        Broadcast to the indices, and cast to `arr`'s dtype. The last of several values for a cell
         stays.
     axis : int, optional
-        None: `arr` is seen as one row of its elements, and `indices` have one axis.
+        None: `arr` is taken as one row of its elements, and `indices` must be 1-d.
 
     Returns
     -------
@@ -196,29 +195,30 @@ def bincount(
 ) -> Array:
     """Count how often each number occurs, or add up its weights.
 
-    What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an
-    array.
+    Like NumPy's, and also along an axis of arrays of any rank, with complex weights, and into
+    `out`.
 
     Parameters
     ----------
     x : array
         Integers or bools, none negative: 1-d, or with `axis` of any rank.
     weights : array, optional
-        What each number counts for: of `x`'s shape. With `axis`, `x` may be 1-d and stand along
-        that axis.
+        The weight of each number, of `x`'s shape. With `axis`, `x` may also be 1-d, along that axis
+        of `weights`.
     minlength : int
-        There are so many bins at least, and one more than the largest number.
+        The least number of bins. There are more if the largest number needs them.
     axis : int, optional
-        The axis along which numbers are counted, each row by itself: the result has the bins there.
+        The axis along which numbers are counted, each line separately. The result has the bins
+        along it.
     out : array, optional
-        The result is written there and returned. Its size along the axis is the number of bins; a
-        number without one is an error.
+        Memory for the result, which is returned. Its size along the axis is the number of bins; a
+        number without a bin is an error.
 
     Returns
     -------
     array
-        int64 counts; float64 sums of real weights, complex128 ones of complex weights, added up in
-        row-major order.
+        Counts are int64. Sums are float64 for real weights and complex128 for complex ones, added
+        up in row-major order.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""numpy_groupies: `aggregate`, which makes something of the values of each group.
+"""numpy_groupies: `aggregate`, which reduces the values of each group.
 
-Functions raise ValueError, and TypeError for dtypes that do not go together.
+Functions raise TypeError for dtypes that do not fit together, and ValueError for everything else.
 """
 
 from __future__ import annotations
@@ -81,33 +81,31 @@ def aggregate(
     Parameters
     ----------
     group_idx : array of int
-        The number of each value's group, none negative. 1-d; or 2-d (a tuple of arrays), for groups
-        that stand along several axes: a row for each of them.
+        The number of each value's group, not negative: 1-d. Or 2-d (a tuple of arrays) for groups
+        along several axes, with a row for each axis.
     a : array
-        The values: 1-d; with `axis` of any rank, whose other axes stay; or one number for sum, prod
-        and len.
+        The values: 1-d, or with `axis` of any rank. A single number for sum, prod and len.
     func : str or callable
-        For each group: "sum", "prod", "min", "max", "mean", "var", "std", "sumofsquares", "first",
-        "last", "len", "any", "all", "allnan", "anynan", "argmin", "argmax", "array" (a list of
-        arrays). For each value: "cumsum", "cumprod", "cummin", "cummax", "sort", "rsort". The
-        prefix "nan" leaves NaN out, but for sort, rsort, array, allnan and anynan. The functions of
-        NumPy and Python that do the same, and any other callable: it is called with the values of
-        each group, and returns a number.
+        One result for each group: "sum", "prod", "min", "max", "mean", "var", "std",
+        "sumofsquares", "first", "last", "len", "any", "all", "allnan", "anynan", "argmin",
+        "argmax", "array" (a list of arrays). One result for each value: "cumsum", "cumprod",
+        "cummin", "cummax", "sort", "rsort". The prefix "nan" leaves NaN out, but for sort, rsort,
+        array, allnan and anynan. Also the functions of NumPy and Python that do the same. Any other
+        callable is called with the values of each group, and must return a number.
     size : int or sequence of int, optional
-        How many groups there are, along each of their axes; one more than the largest number by
-        default.
+        The number of groups, along each of their axes; by default one more than the largest number.
     fill_value : number
-        What stands where nothing is made: of groups without values (that count), "argmin" and
-        "argmax" of groups with a NaN, "var" and "std" of no more than `ddof` values.
+        The result of groups without values, of "argmin" and "argmax" for groups with a NaN, and of
+        "var" and "std" for at most `ddof` values.
     order : {"C", "F"}
-        How the result lies in memory.
+        The memory order of the result.
     dtype : dtype, optional
-        Of the result. By default that of `a`, but for counts and positions (int64), flags (bool),
-        sums of integers (of 64 bits), and means and deviations of integers (float64).
+        The dtype of the result. By default that of `a`, except int64 for counts and positions, bool
+        for flags, 64 bits for sums of integers, and float64 for means and deviations of integers.
     axis : int, optional
-        The axis of `a` along which `group_idx` stands.
+        The axis of `a` that `group_idx` lies along.
     ddof : number
-        What is taken off the number of values in "var" and "std".
+        "var" and "std" divide by the number of values minus this.
     reverse : bool
         Whether "sort" puts the largest first.
     **kwargs

@@ -47,12 +47,12 @@ def slice_scatter(
     updates : array
         The slice's new values: `data`'s dtype, and exactly the slice's shape.
     start, stop, step : sequence of int
-        The slice of each axis, by Python's rule for slices: negative values count from the end,
-        and what lies beyond is clamped. At most as many as `data` has dimensions; lists, or 1-d
-        arrays of any integer dtype. Empty ones slice nothing: then `updates` replaces all.
+        The slice of each axis, by Python's rule for slices: negative values count from the end, and
+        values past the ends are clamped. Lists, or 1-d arrays of any integer dtype, with at most
+        one entry for each axis of `data`. If they are empty, `updates` replaces all of `data`.
     axes : sequence of int, optional
-        The axes that they speak of, each at most once, negative from the end. By default the
-        first ones.
+        The axes of these slices, each at most once; negative axes count from the end. By default
+        the first axes.
 
     Returns
     -------
@@ -64,13 +64,13 @@ def slice_scatter(
     ValueError
         If a shape or length does not fit, an axis does not exist or occurs twice, or a step is 0.
     TypeError
-        If `updates` has another dtype than `data`, or a list holds something else than integers.
+        If `updates` has another dtype than `data`, or a list holds anything but integers.
 
     Notes
     -----
-    Going backwards, ``stop=-1`` is the last element, as in Python: to reach element 0, use any
-    stop below ``-size``. The document's NumPy snippet would broadcast `updates`; the operator
-    does not, and neither does this one.
+    With a negative step, ``stop=-1`` is the last element, as in Python: to reach element 0, use a
+    stop below ``-size``. The document's NumPy snippet would broadcast `updates`; neither the
+    operator nor this function does.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def scatter_elements_update(
     reduction: Literal["none", "sum", "prod", "min", "max", "mean"] = "none",
     use_init_val: bool = True,
 ) -> Array:
-    """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
+    """Copy `data` and combine each element of `updates` with the cell that its index names.
 
     ScatterElementsUpdate-12, and -3 with the defaults.
 
@@ -111,10 +111,10 @@ def scatter_elements_update(
     axis : int
         Negative from the end.
     reduction : {"none", "sum", "prod", "min", "max", "mean"}
-        How updates join a cell. "none" replaces it, and the last update stays; "min" and "max"
-        leave NaN out; means of integers are rounded toward zero.
+        How updates are combined with a cell. "none" replaces the cell, and the last update stays.
+        "min" and "max" leave NaN out. Means of integers are rounded toward zero.
     use_init_val : bool, default True
-        Whether what `data` holds in a cell takes part. Cells without updates keep it anyway.
+        Whether the value of `data` in a cell takes part. Cells without updates keep it in any case.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def scatter_nd_update(
     updates: ArrayLike,
     reduction: Literal["none", "sum", "sub", "prod", "min", "max"] = "none",
 ) -> Array:
-    """Copy `data` and join each window of `updates` to the one that its index tuple names.
+    """Copy `data` and combine each window of `updates` with the one that its index tuple names.
 
     ScatterNDUpdate-15, and -3 with the default.
 
@@ -160,13 +160,14 @@ def scatter_nd_update(
     data : array
         Any shape and dtype.
     indices : array
-        Any integer dtype. Along the last axis lie tuples, of at most as many entries as `data` has
-        axes; negative ones count from the end. A tuple without entries names all of `data`.
+        Any integer dtype. Its last axis holds index tuples for the first axes of `data`; the
+        remaining axes are the window. Negative indices count from the end. An empty tuple names all
+        of `data`.
     updates : array
         Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
-        dtype. A single number may come as an array of one.
+        dtype. A single number may be passed as an array of one element.
     reduction : {"none", "sum", "sub", "prod", "min", "max"}
-        How updates join a cell, as for `scatter_elements_update`.
+        How updates are combined with a cell, as for `scatter_elements_update`.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def scatter_update(
         Which slices: any shape and integer dtype, in ``0 .. data.shape[axis] - 1``.
     updates : array
         Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype.
-        Of several for a slice, the last one stays.
+        The last of several updates for a slice stays.
     axis : int
         Negative from the end.
 
@@ -241,8 +242,8 @@ def gather(data: Array | Numbers, indices: ArrayLike, axis: int, batch_dims: int
     axis : int
         Negative from the end.
     batch_dims : int, default 0
-        How many of the first axes of `data` and `indices` are the same; negative: from `indices`'
-        rank.
+        The number of first axes that `data` and `indices` share; a negative number is added to
+        `indices`' rank.
 
     Returns
     -------
@@ -285,9 +286,9 @@ def gather_elements(data: Array | Numbers, indices: ArrayLike, axis: int) -> Arr
 def gather_nd(data: Array | Numbers, indices: ArrayLike, batch_dims: int = 0) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name (GatherND-8).
 
-    Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count
-    from the end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims +
-    indices.shape[-1]:]``. Exceptions are those of `scatter_elements_update`.
+    Tuples index the axes of `data` from `batch_dims` on; negative indices count from the end. The
+    result has the shape ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
+    Exceptions are those of `scatter_elements_update`.
 
     >>> import numpy as np
     >>> import strew

@@ -1,6 +1,6 @@
 """torch_scatter (``pytorch_scatter``), the scatter library of graph networks.
 
-`install` makes ``import torch_scatter`` give these functions, for code that one cannot change.
+`install` makes ``import torch_scatter`` give these functions, for code that cannot be changed.
 
 The ``scatter`` functions share these arguments:
 
@@ -8,46 +8,50 @@ src : array
     The elements to reduce: one or more dimensions, any dtype.
 index : array
     The group of each element along `dim`: int32 or int64, not negative. A 1-d index lies along
-    `dim`; one of more dimensions gets axes of size 1 on the right; then it is expanded to `src`'s
-    shape.
+    `dim`; an index of more dimensions gets axes of size 1 on the right. Then it is expanded to
+    `src`'s shape.
 dim : int, default -1
     The axis that `index` points along; negative from the end.
 out : array, optional
-    An array to go on reducing into, in place, and to return: `src`'s dtype, and its shape apart
-    from `dim`.
+    An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and `src`'s
+    shape apart from `dim`.
 dim_size : int, optional
-    The size of the result along `dim`, if there is no `out`. By default ``index.max() + 1``, or 0
-    for an empty index.
+    The size of the result along `dim`, where `out` is not given. By default ``index.max() + 1``, or
+    0 for an empty index.
 
-and raise IndexError for a `dim` that is no axis and for a 0-d `src`; NotImplementedError for a mean
-of bool and an extreme of complex numbers; TypeError for arguments of the wrong kind; ValueError for
-an unknown `reduce` and a read-only `out`; MemoryError if the result is too large for the memory
-there is; and RuntimeError for everything else: shapes that do not expand, dtypes, an index out of
-range (torch_scatter does not check it for mul, min and max) and shared memory.
+They raise
 
-Torch tensors have derivatives, backward and forward, of the second order too: those of a product
-are right with any number of zeros, and of elements that are equally extreme the first has all of
-the gradient. With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and
-``torch.func``, and TorchScript knows them once torch and strew have been imported.
+* IndexError if `dim` is not an axis, or `src` is 0-d,
+* NotImplementedError for the mean of bool, and for extremes of complex numbers,
+* TypeError for arguments of the wrong kind,
+* ValueError for an unknown `reduce`, and a read-only `out`,
+* MemoryError if the result does not fit into memory,
+* RuntimeError for everything else: shapes that do not expand, dtypes, shared memory, and an index
+  out of range (which torch_scatter does not check for mul, min and max).
+
+Torch tensors have derivatives of the first and second order, backward and forward. The derivative
+of a product is right with any number of zeros. Of equal extremes the first has all of the gradient.
+With `dim_size` the functions run under ``torch.compile(fullgraph=True)`` and ``torch.func``, and
+TorchScript knows them once torch and strew have been imported.
 
 The ``segment`` and ``gather`` functions have no `dim`: groups lie along the last axis of `index` or
 `indptr`, which may have fewer axes than `src`:
 
 index : array
-    For ``_coo``: the group of each element, int32 or int64, ascending along the last axis. For
-    ``segment`` it is expanded to `src`'s first axes; for ``gather`` its sizes but the last are
-    `src`'s.
+    For ``_coo``: the group of each element, int32 or int64, ascending along the last axis. A
+    ``segment`` function expands it to `src`'s first axes. For a ``gather`` function all of its
+    sizes but the last are `src`'s.
 indptr : array
     For ``_csr``: where each group begins along the last axis, and where the last one ends, int32 or
     int64, from 0 to the size there. The other axes are expanded to `src`'s first.
 out : array, optional
-    ``segment_*_coo`` goes on reducing into it, all others overwrite it; it is returned.
+    ``segment_*_coo`` continues reducing into it; all others overwrite it. It is returned.
 
 They raise NotImplementedError, TypeError, ValueError and MemoryError like the others, and
-RuntimeError for everything else: also for an index that does not ascend or is out of range, and for
-pointers outside (torch_scatter checks neither and reads or writes outside its memory). Torch
-tensors have derivatives as above, and right ones where pointers overlap, leave gaps or descend.
-Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
+RuntimeError for everything else. That includes an index that does not ascend or is out of range,
+and pointers out of range: torch_scatter checks neither, and reads or writes outside its memory.
+Torch tensors have derivatives as above; they are right also where pointers overlap, leave gaps or
+descend. Under ``torch.compile`` the size of `gather_csr`'s result is known only from its `out`.
 """
 
 from __future__ import annotations
@@ -132,7 +136,7 @@ def scatter(
     `reduce` is "sum" (or "add"), "mul", "mean", "min" or "max"; for the other arguments and the
     exceptions see the module. The result has `src`'s dtype and shape, but `dim_size` along `dim`.
 
-    Groups without elements are 0, or 1 for "mul"; an empty `src` gives zeros for all.
+    Groups without elements are 0, or 1 for "mul"; if `src` is empty, all are 0.
 
     Examples
     --------
@@ -222,7 +226,7 @@ def scatter_mean(
     """Average the elements of `src` that share an index along `dim`; see the module.
 
     Means of integers are rounded down. With `out` it is ``(out + sum) / max(count, 1)``, where
-    only `src`'s elements count.
+    `count` is the number of `src`'s elements.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_mean([1.0, 2.0, 4.0], [2, 0, 2])
@@ -243,9 +247,9 @@ def scatter_min(
     """Find the smallest element of each group, and its position along `dim`; see the module.
 
     Returns ``(out, arg)``; `arg` is int64. Of equal elements the first wins, and NaN never does. A
-    group without a winner has value 0 and position ``src.shape[dim]``; so has one whose minimum is
-    the dtype's largest finite value, or infinity. Where what `out` holds is not beaten, the
-    position is ``src.shape[dim]`` too.
+    group without a winner has value 0 and position ``src.shape[dim]``. So does a group whose
+    minimum is infinity or the dtype's largest finite value. Where the value in `out` is not beaten,
+    the position is ``src.shape[dim]`` too.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_min([3, 1, 2, 1], [0, 2, 0, 2])
@@ -284,12 +288,11 @@ def scatter_std(
 ) -> Array:
     """Find the standard deviation of the elements of each group; see the module.
 
-    Of n elements it is the square root of the sum of the squared differences from their mean,
-    divided by ``n - 1`` (`unbiased`) or by n, at least by 1, and 1e-6 more. With `out`, what it
-    holds is added to the sums of squares, and the result is written to it. Groups without elements
-    are 0.
+    With n elements it is ``sqrt(sum((x - mean)**2) / (max(d, 1) + 1e-6))``, where d is ``n - 1`` if
+    `unbiased`, else n. With `out`, the values in it are added to the sums of squares, and the
+    result is written to it. Groups without elements are 0.
 
-    16-bit floats are computed in float32 and rounded once; of integers the result is float32.
+    16-bit floats are computed in float32 and rounded once; the result for integers is float32.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_std([1.0, 3.0, 4.0], [2, 2, 0], unbiased=False).round(5)
@@ -310,13 +313,13 @@ def scatter_logsumexp(
 ) -> Array:
     """Find the logarithm of the summed exponentials of the elements of each group; see the module.
 
-    With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN does
-    not count. `src` is of floats. With `out`, what it holds counts as one more element, and stays
-    where the result would be infinite or NaN.
+    With m the largest element of a group it is ``log(sum(exp(x - m)) + eps) + m``, where NaN is
+    left out. `src` must be of floats. With `out`, each value in it counts as one more element, and
+    stays where the result would be infinite or NaN.
 
-    Without `out`, groups without elements are 0, and so are those of -inf and NaN only; a group
-    that holds inf is the dtype's largest finite value. 16-bit floats are computed in float32 and
-    rounded once.
+    Without `out`, groups without elements are 0, and so are groups of only -inf and NaN. The result
+    of a group with inf is the dtype's largest finite value. 16-bit floats are computed in float32
+    and rounded once.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_logsumexp([0.0, 0.0, 5.0], [0, 0, 2]).round(5)
@@ -335,9 +338,9 @@ def scatter_softmax(
 ) -> Array:
     """Divide the exponential of each element by the sum of those of its group; see the module.
 
-    The result has `src`'s shape; `src` is of floats. The largest element of a group, as
-    `scatter_max` gives it, is subtracted first. A group of -inf only is NaN, and so is one that
-    holds NaN or inf. 16-bit floats are computed in float32 and rounded once.
+    The result has `src`'s shape; `src` must be of floats. The largest element of a group, as
+    `scatter_max` gives it, is subtracted first. The result is NaN for a group of only -inf, and for
+    a group with NaN or inf. 16-bit floats are computed in float32 and rounded once.
 
     >>> import strew
     >>> strew.torch_scatter.scatter_softmax([7.0, 1.0, 7.0], [0, 2, 0])
@@ -379,11 +382,10 @@ def segment_coo(
 
     `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
     but along `index`'s last axis the size `dim_size`, by default the last index plus 1. With `out`,
-    its elements are reduced too, and returned.
+    its elements are reduced too, and it is returned.
 
     Groups without elements are 0. A mean of integers is rounded toward zero (`scatter_mean` rounds
-    down); with `out` it is ``(out + sum) / count`` where there are elements, which alone are
-    counted.
+    down); with `out` it is ``(out + sum) / count`` in groups with elements, where only these count.
 
     Examples
     --------
@@ -465,7 +467,7 @@ def segment_min_coo(
     """Find the smallest element of each group, and its position; the index ascends.
 
     Returns ``(out, arg)``; `arg` is int64, the position along `index`'s last axis in `src`. Values,
-    ties, NaN and groups without a winner are as by `scatter_min`.
+    ties, NaN and groups without a winner are as in `scatter_min`.
 
     >>> import strew
     >>> strew.torch_scatter.segment_min_coo([3, 1, 1], [0, 2, 2])
@@ -502,7 +504,7 @@ def segment_csr(
     """Reduce the elements of `src` from one pointer to the next; see the module.
 
     `reduce` is "sum" (or "add"), "mean", "min" or "max". The result has `src`'s dtype and shape,
-    but along `indptr`'s last axis one row less than there are pointers: row ``n`` takes the
+    but along `indptr`'s last axis one row fewer than pointers: row ``n`` takes the
     elements from ``indptr[n]`` up to ``indptr[n + 1]``. Pointers need not begin at 0, end with
     `src` or ascend. `out` is overwritten, and returned.
 
@@ -640,8 +642,8 @@ def gather_csr(
 ) -> Array:
     """Copy each row of `src` to the rows from one pointer to the next; see the module.
 
-    There is one pointer more than `src` has rows along `indptr`'s last axis; the very last pointer
-    is the size of the result there. Rows that get nothing are 0, or as they are in `out`, which is
+    Along its last axis `indptr` has one pointer more than `src` has rows; the very last pointer is
+    the size of the result there. Rows that get nothing are 0, or stay as in `out`, which is
     returned. Bits are copied.
 
     >>> import strew

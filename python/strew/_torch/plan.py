@@ -1,7 +1,7 @@
-"""A `strew.Plan` under autograd: the way back goes by the plan, too.
+"""A `strew.Plan` under autograd: the backward pass uses the plan, too.
 
-That is the first derivative. Where somebody wants another one, or goes through a transform, the
-plan's rows become an index for operators of the dispatcher, which have all derivatives.
+This holds for the first derivative. For others, and under a transform, the plan's rows become an
+index for operators of the dispatcher, which have all derivatives.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .._strew import Plan
     from .registry import Gradients, Shape
 
-#: What has a gradient that does not depend on values.
+#: Reductions whose gradient does not depend on values.
 _LINEAR = ("sum", "mean", "assign")
 
 
 def supports(*tensors: Any) -> bool:
-    """Whether a call with these may go by a plan, both ways: plain tensors, all of them."""
+    """Whether a call with these can use a plan forward and backward: all must be plain tensors."""
     known = all(isinstance(one, torch.Tensor) for one in tensors)
     return known and is_eager(tensors) and forward_ad._current_level < 0
 
@@ -44,19 +44,19 @@ def scatter(
     by_index: Callable[..., Tensor],
     in_place: bool = False,
 ) -> Tensor:
-    """`Plan.scatter` with a copy of `input`, or with a new result where that is None.
+    """`Plan.scatter` into a copy of `input`, or into a new result if that is None.
 
-    `by_index` makes the same of `input` and `src` with all derivatives.
+    `by_index` computes the same from `input` and `src`, with all derivatives.
     """
     if not in_place:
         return _Scatter.apply(input, src, plan, dim, reduce, include_self, by_index)
-    # What is kept for the gradient must stay as it is.
+    # The gradient needs `input` as it was.
     before = input if reduce in _LINEAR else input.clone()
     return input.copy_(_Scatter.apply(before, src, plan, dim, reduce, include_self, by_index))
 
 
 def gather(plan: Plan, src: Tensor, dim: int, by_index: Callable[..., Tensor]) -> Tensor:
-    """`Plan.gather`; `by_index` makes the same of `src` with all derivatives."""
+    """`Plan.gather`; `by_index` computes the same from `src`, with all derivatives."""
     return _Gather.apply(src, plan, dim, by_index)
 
 
@@ -87,7 +87,7 @@ class _Scatter(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> Gradients:
         plan, dim, reduce, include_self, by_index = ctx.call
         if reduce in _LINEAR:
-            # Values do not count, only shapes and the type.
+            # Only shapes and dtypes matter, not values.
             input, src, result = (
                 _placeholder(grad, grad.shape),
                 _placeholder(grad, ctx.src_shape),
@@ -131,14 +131,14 @@ class _Gather(torch.autograd.Function):
 
 
 def _placeholder(like: Tensor, shape: Shape) -> Tensor:
-    """A tensor whose values do not count."""
+    """A tensor whose values do not matter."""
     return like.new_zeros(()).expand(shape)
 
 
 def _with_graph(
     by_index: Callable[..., Tensor], tensors: Sequence[Tensor], wanted: Sequence[bool], grad: Tensor
 ) -> list[Tensor | None]:
-    """Gradients with derivatives of their own."""
+    """Gradients that have derivatives themselves."""
     tensors = [
         one.requires_grad_() if want and not one.requires_grad else one
         for one, want in zip(tensors, wanted, strict=True)

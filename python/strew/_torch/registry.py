@@ -1,7 +1,7 @@
 """Operators of torch's dispatcher: a kernel, the shapes of its results, and its derivatives.
 
-``torch.library.register_autograd`` knows no forward mode: a dual number that goes through such an
-operator comes out without a tangent, and nobody is told. Here an operator has both.
+``torch.library.register_autograd`` has no forward mode: a dual number that goes through an operator
+registered with it silently loses its tangent. The operators registered here have both modes.
 """
 
 from __future__ import annotations
@@ -42,18 +42,19 @@ library = torch.library.Library("strew", "DEF")
 
 
 class Derivatives:
-    """What a derivative of an operator is; one instance per call.
+    """The derivatives of one call of an operator.
 
-    It is made of the operator's arguments, keeps what is no tensor and gives the `tensors` that it
-    wants back later. `backward` gets those and the gradients of the results, and gives a gradient
-    for each argument; `forward` gets those and the tangents of the arguments, and gives one for
-    each result. None stands for none. Both consist of operators that have derivatives themselves.
+    It is made of the operator's arguments, and keeps those that are not tensors. `tensors` returns
+    the tensors to save. `backward` gets these and the gradients of the results, and returns a
+    gradient for each argument. `forward` gets these and the tangents of the arguments, and returns
+    one for each result. None stands for zero. Both are composed of operators that have derivatives
+    themselves.
     """
 
-    #: Which results have no derivative.
+    #: The results that have no derivative, by number.
     constants: tuple[int, ...] = ()
 
-    #: For each argument whether somebody wants its gradient; known to `backward`.
+    #: For each argument, whether its gradient is needed; set before `backward`.
     wanted: Sequence[bool] = ()
 
     def __init__(self, *arguments: Any) -> None:
@@ -90,7 +91,7 @@ class Registered:
 
 
 def is_eager(arguments: Sequence[Any]) -> bool:
-    """Whether these are plain tensors, in a call that nobody but autograd has to know of."""
+    """Whether these are plain tensors, in a call that nothing but autograd watches."""
     if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
         return False
     if torch._C._len_torch_dispatch_stack() > 0:
@@ -100,7 +101,7 @@ def is_eager(arguments: Sequence[Any]) -> bool:
 
 def _is_plain(argument: Any) -> bool:
     if isinstance(argument, torch.Tensor):
-        # The function that `torch.func.vjp` gives is called when its transform is over.
+        # The function that `torch.func.vjp` returns is called after its transform has ended.
         wrapped = _is_batched(argument) or is_functorch_wrapped_tensor(argument)
         return type(argument) in _PLAIN and not wrapped
     return not isinstance(argument, list) or all(map(_is_plain, argument))
@@ -108,14 +109,14 @@ def _is_plain(argument: Any) -> bool:
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
-# What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: plain by their type.
+# What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: their type is plain.
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
 def has_derivative(arguments: Sequence[Any]) -> bool:
-    """Whether somebody wants a derivative with respect to one of these."""
+    """Whether a derivative with respect to one of these is needed."""
     if torch.compiler.is_dynamo_compiling():
-        # It knows tensors, but not the function below.
+        # torch.compile can trace tensors, but not the function below.
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     if forward_ad._current_level >= 0:
@@ -132,7 +133,7 @@ def _one_requires_grad(*arguments: Any) -> bool:
     )
 
 
-# Older releases have none.
+# Older releases of torch do not have it.
 _any_requires_grad = getattr(torch._C, "_any_requires_grad", _one_requires_grad)
 
 
@@ -206,12 +207,12 @@ def _autograd(overload: Any, derivatives: DerivativesMaker) -> Callable[..., Any
         with torch._C._AutoDispatchBelowAutograd():
             if not torch._C._are_functorch_transforms_active():
                 return overload(*arguments)
-            # The function below has switched off what the transforms outside this one are made of.
+            # The function below has switched off what the outer transforms need.
             with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
                 return overload(*arguments)
 
-    # Not `torch.autograd.Function`, which would begin anew under `torch.func`'s transforms: the
-    # dispatcher has brought the call to the level of one of them already.
+    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
+    # the dispatcher has already brought the call to the level of one of them.
     function = _function(below, derivatives, torch.autograd.function._SingleLevelFunction)
 
     def kernel(*arguments: Any) -> Any:

@@ -1,5 +1,6 @@
-"""strew's functions in TorchScript, which compiles no Python like theirs: calls of operators
-instead.
+"""Makes strew's functions known to TorchScript.
+
+TorchScript cannot compile their Python, so it gets calls of operators instead.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def builtin(
     run: Callable[..., Any],
     results: str = "Tensor",
 ) -> None:
-    """Makes a call of the function in TorchScript one of an operator that runs the other."""
+    """Makes TorchScript call an operator, which runs `run`, instead of `function`."""
     library.define(f"{name}({arguments}) -> {results}")
     library.impl(name, run, "CompositeImplicitAutograd")
     _register_builtin(function, f"strew::{name}")
@@ -38,9 +39,7 @@ def builtin(
 
 
 def _scriptable(function: Callable[..., Any], name: str) -> None:
-    """Lets `torch.jit.script` of the function itself find it compiled, instead of reading its
-    source.
-    """
+    """Lets `torch.jit.script(function)` find it compiled, instead of reading its source."""
 
     def prepare() -> Callable[..., Any]:
         if _try_get_jit_cached_function(function) is None:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def as_tensor(array: Any) -> Tensor:
-    """The array as a tensor, faster where it is one."""
+    """The array as a tensor; a shortcut for tensors."""
     return array if isinstance(array, torch.Tensor) else torch.as_tensor(array)
 
 
 def plain(tensor: Tensor) -> Tensor:
-    """The tensor as strew takes it: without a gradient, in memory as it is."""
+    """The tensor as strew's operators take it: detached, with lazy conj and neg resolved."""
     if tensor.requires_grad:
         tensor = tensor.detach()
     if tensor.is_neg() or tensor.is_conj():
@@ -34,7 +34,7 @@ def plain_or_none(tensor: Tensor | None) -> Tensor | None:
 
 
 def zeros_if_none(tensor: Tensor | None, like: Tensor) -> Tensor:
-    """A gradient or tangent of the shape of a tensor."""
+    """A gradient or tangent, or zeros of the shape of `like` for None."""
     return torch.zeros_like(like) if tensor is None else tensor
 
 

@@ -1,8 +1,8 @@
 """torch_geometric's ``scatter``, ``segment`` and ``softmax``, for `strew.torch_scatter.install`.
 
-On CPU torch_geometric makes them of torch's own scatters, whose values and gradients these have: a
-NaN wins every minimum and maximum, and equally extreme elements share the gradient. What is no
-plain tensor on CPU goes to torch_geometric's functions.
+On the CPU torch_geometric uses torch's own scatters. These functions have the same values and
+gradients: a minimum or maximum with NaN is NaN, and equal extremes share the gradient. Anything but
+plain CPU tensors goes to torch_geometric's functions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def scatter(
 ) -> Tensor:
     """``torch_geometric.utils.scatter`` by strew."""
     if _fits(src, index, dim):
-        # It divides integers without rounding.
+        # torch_geometric's mean of integers is not rounded.
         if reduce in ("sum", "add") or (reduce == "mean" and src.is_floating_point()):
             return torch_scatter.scatter(src, index, dim, None, dim_size, reduce)
         if reduce in _TORCH_NAMES:
@@ -82,7 +82,7 @@ def softmax(
 ) -> Tensor:
     """``torch_geometric.utils.softmax`` by strew.
 
-    torch_geometric adds 1e-16 to a sum that is at least 1, which in no dtype makes a difference.
+    torch_geometric adds 1e-16 to a sum that is at least 1, which changes it in no dtype.
     """
     if ptr is None and index is not None and _fits(src, index, dim) and src.is_floating_point():
         return torch_scatter.scatter_softmax(src, index, dim, num_nodes)

@@ -1,11 +1,11 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
-What stands between the brackets is an integer array or a mask, or a tuple or list of those for the
-first axes of `x`, in which None takes an axis whole. With slices or ``...`` among them they mean
-what they do in NumPy, also None: a new axis. Functions raise
+`indices` is an integer array or a mask, or a tuple or list of these for the first axes of `x`, in
+which None takes a whole axis. If there are slices or ``...`` among them, all entries have NumPy's
+meaning: None is a new axis then. Functions raise
 
-* TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype
-  (of which JAX only warns),
+* TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
+  JAX only warns),
 * ValueError for everything else.
 """
 
@@ -61,13 +61,14 @@ def at_set(
     x : array
         Any shape and dtype.
     indices : array, or tuple or list of arrays
-        Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first
-        axes, where None takes an axis whole; or what NumPy takes, with slices or ``...``. Negative
-        ones count from the end, once.
+        Integers of any dtype, broadcast together, or masks. A tuple has one for each of the first
+        axes, or None for a whole axis. With slices or ``...`` it is read as in NumPy. Negative
+        indices count from the end, once.
     y : array
-        The updates, broadcast to what is indexed. Of several of an element, the last one stays.
+        The updates, broadcast to the selection. The last of several for an element stays.
     mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
-        Whether an index out of range is left out, as by default, or the nearest one is meant.
+        Whether an index out of range is skipped, as by default, or replaced by the nearest
+        ("clip").
 
     Returns
     -------
@@ -93,8 +94,8 @@ def at_set(
 def at_add(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates
-    count.
+    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. Several for an
+    element add up.
 
     >>> import numpy as np
     >>> import strew

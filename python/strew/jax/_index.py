@@ -1,4 +1,4 @@
-"""What stands between the brackets of ``x.at[...]``."""
+"""Reads the index of ``x.at[...]``."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ def segment_sum(
         wrap.
     segment_ids : array
         The segment of each row: 1-d, any integer dtype. Rows whose number is negative or not below
-        `num_segments` are left out.
+        `num_segments` are skipped.
     num_segments : int, optional
-        How many segments there are; by default one more than the largest number.
+        The number of segments; by default one more than the largest number.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def scatter_elements(
     *,
     opset: int = 18,
 ) -> Array:
-    """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
+    """Copy `data` and combine each element of `updates` with the cell that its index names.
 
     Parameters
     ----------
@@ -60,8 +60,9 @@ def scatter_elements(
     axis : int, default 0
         Negative from the end.
     reduction : {"none", "add", "mul", "max", "min"}
-        How updates join a cell. "none" replaces it, and the last update stays; a maximum or minimum
-        of NaN is NaN; for bool, "add" is a logical or, "mul" a logical and.
+        How an update is combined with its cell. "none" replaces the cell, and the last update
+        stays. A maximum or minimum with NaN is NaN. For bool, "add" is a logical or, "mul" a
+        logical and.
     opset : int, default 18
         11 has no reduction, 16 has "add" and "mul".
 
@@ -89,8 +90,9 @@ def scatter(
     *,
     opset: int = 11,
 ) -> Array:
-    """`scatter_elements` without a reduction, under its deprecated name; ``opset=9`` takes no
-    negative index.
+    """`scatter_elements` without a reduction, under its deprecated name.
+
+    ``opset=9`` takes no negative index.
 
     >>> import numpy as np
     >>> import strew
@@ -108,15 +110,15 @@ def scatter_nd(
     *,
     opset: int = 18,
 ) -> Array:
-    """Copy `data` and join each window of `updates` to the one that its index tuple names.
+    """Copy `data` and combine each window of `updates` with the one that its index tuple names.
 
     Parameters
     ----------
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        int64. Along the last axis lie tuples, of at most as many entries as `data` has axes;
-        negative ones count from the end. A tuple without entries names all of `data`.
+        int64. Its last axis holds index tuples for the first axes of `data`; the remaining axes are
+        the window. Negative indices count from the end. An empty tuple names all of `data`.
     updates : array
         Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
         dtype.
@@ -156,9 +158,9 @@ def tensor_scatter(
     update : array
         Of `past_cache`'s dtype and shape, but for the size along `axis`, which may be smaller.
     write_indices : array, optional
-        Where each batch's update begins: int64, ``(batch,)``. By default all at 0.
+        Where the update of each batch begins: int64, ``(batch,)``. By default at 0.
     mode : {"linear", "circular"}
-        Whether an update that goes beyond the end is an error, or goes on at 0.
+        Whether an update past the end is an error, or continues at 0.
     axis : int, default -2
         The sequence's axis, not the first one; negative from the end.
     opset : int, default 24
@@ -216,9 +218,9 @@ def gather_nd(
 ) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name.
 
-    `indices` is int64; tuples have at most as many entries as `data` has axes from `batch_dims` on,
-    and negative ones count from the end. The result has the shape ``indices.shape[:-1] +
-    data.shape[batch_dims + indices.shape[-1]:]``.
+    `indices` is int64; tuples index the axes of `data` from `batch_dims` on, and negative indices
+    count from the end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims +
+    indices.shape[-1]:]``.
 
     >>> import numpy as np
     >>> import strew

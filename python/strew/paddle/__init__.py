@@ -3,14 +3,13 @@
 
 Functions raise
 
-* IndexError for an index out of range, but where a function says otherwise, and for an axis that is
-  none,
-* RuntimeError for arithmetic of a dtype that has none,
+* IndexError for an index or axis out of range, unless the function says otherwise,
+* RuntimeError for arithmetic that a dtype does not have,
 * ValueError for everything else: shapes, and dtypes that do not fit,
-* TypeError for what is no array, and where a function says so.
+* TypeError for arguments that are not arrays, and where the function says so.
 
-None works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap. Where
-one of the arrays has no elements, nothing is written, and indices are not looked at.
+No function works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap.
+If one of the arrays is empty, nothing is written, and indices are not checked.
 """
 
 from __future__ import annotations
@@ -65,11 +64,11 @@ def scatter(
         Where each row goes: int32 or int64, 1-d, or 2-d with one column; 0-d for one row. Negative
         ones count from the end.
     updates : array
-        Rows of `x`'s shape and dtype, at least as many as `index` has; those beyond are not read.
-        Of a 0-d `index` one row, without an axis for it.
+        Rows of `x`'s shape and dtype, at least as many as `index` has; any more are not read. For a
+        0-d `index`, one row without the first axis.
     overwrite : bool
-        Whether of several rows for a place the last one stays. If not, it is their sum, which
-        starts from zero, and not from what `x` holds there; then not bool.
+        Whether the last of several rows for a place stays. If False, the result is their sum,
+        without the row of `x`; `x` must not be bool then.
 
     Returns
     -------
@@ -131,9 +130,8 @@ def scatter_nd_add(x: Array | Numbers, index: ArrayLike, updates: ArrayLike) -> 
     x : array
         Of any shape, and any dtype but bool.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has
-        dimensions, which name cells, or windows along the axes behind them. Negative ones count
-        from the end. A tuple without entries names all of `x`.
+        int32 or int64. Its last axis holds index tuples for the first axes of `x`; the remaining
+        axes are the window. Negative indices count from the end. An empty tuple names all of `x`.
     updates : array
         Windows, of shape ``index.shape[:-1] + x.shape[index.shape[-1]:]`` and `x`'s dtype.
 
@@ -178,21 +176,21 @@ def put_along_axis(
         Where along `axis` each value goes: int32 or int64, of `arr`'s rank. Negative ones count
         from the end.
     values : array or number
-        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, becomes
-        of `arr`'s.
+        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, is
+        converted to `arr`'s.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     reduce : {"assign", "add", "mul", "multiply", "mean", "amax", "amin"}
-        How values join a cell: the last one stays, or their sum, product, mean (of integers rounded
-        down), largest or smallest. Of these, a NaN that comes first stays, and others are left out;
-        not of complex numbers.
+        How values are combined with a cell: the last one stays, or their sum, product, mean (of
+        integers rounded down), maximum or minimum. A maximum or minimum is NaN if the first value
+        is; any other NaN is left out. Complex numbers have none.
     include_self : bool
-        Whether what `arr` holds in a cell that is named comes first. If not, the first value takes
-        its place.
+        Whether the value of `arr` in a cell takes part, as the first one. If False, the first
+        update takes its place.
     broadcast : bool
-        Whether `indices` that are on no axis larger than `arr` are repeated to its shape, apart
-        from `axis`. If not, they stay as they are, and of `values`, which are as large at least,
-        the leading corner is taken.
+        Whether `indices` are broadcast to `arr`'s shape, apart from `axis`, if no axis is larger
+        than `arr`'s. If False, they are used as they are, with the leading corner of `values`,
+        which must be at least as large.
 
     Returns
     -------
@@ -204,11 +202,11 @@ def put_along_axis(
     TypeError
         If `indices` have another dtype.
     RuntimeError
-        With ``broadcast=False`` for sizes that do not fit, and for an index beyond the end.
+        With ``broadcast=False``, for sizes that do not fit and for an index past the end.
 
     Notes
     -----
-    For an axis that is none PaddlePaddle raises an AssertionError; here it is a ValueError.
+    PaddlePaddle raises an AssertionError for an axis out of range; here it is a ValueError.
 
     Examples
     --------
@@ -243,7 +241,7 @@ def index_add(
     axis : int
         The axis that `index` points along; negative counts from the end.
     value : array
-        Of `x`'s dtype and shape, but for `axis`, where it is as long as `index`.
+        Of `x`'s dtype and shape, but with `index`'s length along `axis`.
 
     Returns
     -------
@@ -284,7 +282,7 @@ def index_fill(
     axis : int
         The axis that `index` points along; negative counts from the end.
     value : number
-        Becomes of `x`'s dtype: fractions are cut off, and integers wrap.
+        Converted to `x`'s dtype: fractions are cut off, and integers wrap.
 
     Returns
     -------
@@ -294,7 +292,7 @@ def index_fill(
     Raises
     ------
     ValueError
-        Also for an axis that is none.
+        Also for an axis out of range.
 
     Examples
     --------
@@ -324,8 +322,8 @@ def gather(x: Array | Numbers, index: ArrayLike, axis: int | None = None) -> Arr
     Returns
     -------
     array
-        Of `x`'s dtype and shape, but as long as `index` along `axis`; for a 0-d `index` without
-        that axis.
+        Of `x`'s dtype and shape, but with `index`'s length along `axis`; without that axis for a
+        0-d `index`.
 
     Examples
     --------
@@ -346,8 +344,8 @@ def gather_nd(x: Array | Numbers, index: ArrayLike) -> Array:
     x : array
         Of any shape and dtype.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has
-        dimensions. Negative ones count from the end. A tuple without entries names all of `x`.
+        int32 or int64. Its last axis holds index tuples for the first axes of `x`. Negative indices
+        count from the end. An empty tuple names all of `x`.
 
     Returns
     -------
@@ -376,7 +374,7 @@ def take_along_axis(
     axis: int,
     broadcast: bool = True,
 ) -> Array:
-    """Pick the elements of `arr` that `indices` name along `axis`: the way back of
+    """Pick the elements of `arr` that `indices` name along `axis`: the inverse direction of
     `put_along_axis`.
 
     Parameters
@@ -384,13 +382,13 @@ def take_along_axis(
     arr : array
         Of one or more dimensions and any dtype.
     indices : array
-        From where along `axis` each element comes: int32 or int64, of `arr`'s rank. Negative ones
+        The position of each element along `axis`: int32 or int64, of `arr`'s rank. Negative indices
         count from the end.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     broadcast : bool
-        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If not,
-        `indices` are no larger than `arr` apart from `axis`, and go with its leading corner.
+        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If False,
+        `indices` must not be larger than `arr` apart from `axis`, and refer to its leading corner.
 
     Returns
     -------
@@ -402,7 +400,7 @@ def take_along_axis(
     TypeError
         If `indices` have another dtype.
     ValueError
-        Also for an axis that is none, for which PaddlePaddle raises an AssertionError.
+        Also for an axis out of range, for which PaddlePaddle raises an AssertionError.
     RuntimeError
         With ``broadcast=False`` for indices that are too large.
 

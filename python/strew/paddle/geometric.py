@@ -1,4 +1,4 @@
-"""``paddle.geometric``: reductions of segments, whose numbers ascend.
+"""``paddle.geometric``: reductions of segments; segment numbers ascend.
 
 Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and
 are rounded once; integers wrap; a minimum or maximum of NaN is NaN.
@@ -29,19 +29,19 @@ def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     data : array
         The rows, one or more dimensions; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or of more
-        dimensions that are all 1.
+        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or with more axes,
+        all of size 1.
 
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without
+        Of `data`'s dtype and shape, with one row more than the last number. Segments without
         rows are 0.
 
     Raises
     ------
     RuntimeError
-        If the dtype of `data` has no such operation.
+        If the operation is not defined for the dtype of `data`.
     IndexError
         If the first number is negative.
     ValueError

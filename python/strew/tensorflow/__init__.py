@@ -8,7 +8,7 @@ Functions raise
 * ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared
   memory.
 
-On an error nothing has changed.
+On an error, nothing has changed.
 """
 
 from __future__ import annotations
@@ -63,20 +63,21 @@ def scatter_nd(
     shape: Integers,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
-    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+    """Add `updates` into a new array of zeros; updates of the same cell add up.
 
     Parameters
     ----------
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``len(shape)`` entries, not
-        negative, which name cells, or windows along the axes behind them.
+        int16, int32 or int64. Its last axis holds index tuples of 1 to ``len(shape)`` entries, not
+        negative. A tuple names a cell, or a window if it has fewer entries than `shape`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype, of which a
-        sum of bools is a logical or.
+        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype. The sum of
+        bools is a logical or.
     shape : sequence of int
         The shape of the result.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
-        Whether an index that names no cell is an error, as on the CPU by default, or left out.
+        Whether an index out of range is an error, as on the CPU by default, or is skipped
+        ("IGNORE").
 
     Returns
     -------
@@ -99,14 +100,14 @@ def tensor_scatter_nd_update(
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
-    """Copy `tensor` and replace windows by `updates`; of several of a cell, the last one stays.
+    """Copy `tensor` and replace windows by `updates`; the last of several for a cell stays.
 
     Parameters
     ----------
     tensor : array
-        One or more dimensions, any dtype; bool only to be updated.
+        One or more dimensions, any dtype; bool only for an update.
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``tensor.ndim`` entries, not
+        int16, int32 or int64. Its last axis holds index tuples of 1 to ``tensor.ndim`` entries, not
         negative.
     updates : array
         Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s
@@ -137,7 +138,7 @@ def tensor_scatter_nd_add(
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
-    """Copy `tensor` and add `updates` to windows; all of a cell count.
+    """Copy `tensor` and add `updates` to windows; several for a cell add up.
 
     See `tensor_scatter_nd_update`.
 
@@ -157,7 +158,7 @@ def tensor_scatter_nd_sub(
     updates: ArrayLike,
     bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
 ) -> Array:
-    """Copy `tensor` and subtract `updates` from windows; all of a cell count.
+    """Copy `tensor` and subtract `updates` from windows; several for a cell add up.
 
     See `tensor_scatter_nd_update`.
 
@@ -179,7 +180,7 @@ def tensor_scatter_nd_min(
 ) -> Array:
     """Copy `tensor` and lower windows to `updates`.
 
-    A NaN in `updates` loses against a number, one in `tensor` stays.
+    A NaN in `updates` loses against a number; a NaN in `tensor` stays.
 
     See `tensor_scatter_nd_update`.
 
@@ -201,7 +202,7 @@ def tensor_scatter_nd_max(
 ) -> Array:
     """Copy `tensor` and raise windows to `updates`.
 
-    A NaN in `updates` loses against a number, one in `tensor` stays.
+    A NaN in `updates` loses against a number; a NaN in `tensor` stays.
 
     See `tensor_scatter_nd_update`.
 
@@ -225,7 +226,7 @@ def gather_nd(
 
     Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The
     result has the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``;
-    zeros stand where an index is left out.
+    it is 0 where an index is skipped.
 
     >>> import numpy as np
     >>> import strew
@@ -236,13 +237,12 @@ def gather_nd(
 
 
 def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
-    """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one
-    stays.
+    """Replace rows of `ref` by rows of `updates`, in place; the last of several for a row stays.
 
     Parameters
     ----------
     ref : array
-        What to change: one or more dimensions, any dtype; bool only to be updated.
+        What to change: one or more dimensions, any dtype; bool only for an update.
     indices : array
         Row numbers: int16, int32 or int64, any shape, in ``0 .. ref.shape[0] - 1``.
     updates : array
@@ -318,7 +318,7 @@ def scatter_div(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
 def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Lower rows of `ref` to rows of `updates`, in place.
 
-    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+    A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
 
     >>> import numpy as np
     >>> import strew
@@ -331,7 +331,7 @@ def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
 def scatter_max(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Raise rows of `ref` to rows of `updates`, in place.
 
-    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+    A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
 
     >>> import numpy as np
     >>> import strew

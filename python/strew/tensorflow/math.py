@@ -1,8 +1,8 @@
-"""``tf.math``: reductions of segments, whose numbers ascend or not.
+"""``tf.math``: reductions of segments, sorted or unsorted.
 
-Arguments and exceptions of the first are those of `segment_sum`, of the others those of
-`unsorted_segment_sum`. 16-bit floats accumulate in float32 and are rounded once; integers wrap; a
-minimum or maximum of NaN is NaN.
+Arguments and exceptions of ``segment_*`` are those of `segment_sum`; of ``unsorted_segment_*``,
+those of `unsorted_segment_sum`. 16-bit floats accumulate in float32 and are rounded once; integers
+wrap; a minimum or maximum of NaN is NaN.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _unsorted_segment_sqrt_n = _Operator("tensorflow.math.unsorted_segment_sqrt_n")
 
 
 def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
-    """Sum the rows of each segment, of which the numbers ascend.
+    """Sum the rows of each segment; segment numbers ascend.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without
+        Of `data`'s dtype and shape, with one row more than the last number. Segments without
         rows are 0.
 
     Raises
@@ -136,10 +136,10 @@ def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segm
     data : array
         The rows; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, below `num_segments`; rows with a negative one are
-        left out. Its shape is `data`'s first dimensions.
+        The segment of each row: int32 or int64, below `num_segments`. Rows with a negative number
+        are skipped. Its shape is that of `data`'s first dimensions.
     num_segments : int
-        How many segments there are.
+        The number of segments.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segm
     ValueError
         If a shape or `num_segments` does not fit.
     IndexError
-        If there is no segment of that number.
+        If a number is not below `num_segments`.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def unsorted_segment_prod(
 
 
 def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
-    """Find the minimum of the rows of each segment; the largest finite value where there is none.
+    """Find the minimum of the rows of each segment; the largest finite value for one without rows.
 
     See `unsorted_segment_sum`.
 
@@ -209,7 +209,7 @@ def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segm
 
 
 def unsorted_segment_max(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
-    """Find the maximum of the rows of each segment; the lowest finite value where there is none.
+    """Find the maximum of the rows of each segment; the lowest finite value for one without rows.
 
     See `unsorted_segment_sum`.
 

@@ -1,33 +1,35 @@
 """PyTorch: operators of ``torch`` and ``torch.Tensor``, as functions.
 
 A function whose name ends in ``_`` works in place: it writes into `input`, whatever its strides,
-and returns it. Parameters, exceptions and notes are those of the function without ``_``. It raises
+and returns it. Parameters, exceptions and notes are those of the function without ``_``. It also
+raises
 
-* TypeError too if `input` is no array that can be written to (a list, a JAX array),
+* TypeError if `input` cannot be written to (a list, a JAX array),
 * ValueError if `input` is read-only,
 * RuntimeError if `input` shares memory with itself or another argument.
 
-On an error, `input` is as it was; in PyTorch, elements before the one that is wrong have changed.
+On an error, `input` is unchanged. (In PyTorch, elements before the wrong one have changed.)
 
 A TypeError is raised for an argument of the wrong kind.
 
-Torch tensors have derivatives, backward and forward, of any order (products: two). Every function
-is one operator of ``torch.ops.strew`` then, under ``torch.compile`` and ``torch.func`` too. Where
-several updates are assigned to one cell, only the last of them, which stays, has a gradient. What
-an operator does not read, such as a `src` beyond its index, has the gradient zero.
+Torch tensors have derivatives of any order, backward and forward; products have the first two. With
+such tensors every function is one operator of ``torch.ops.strew``, also under ``torch.compile`` and
+``torch.func``. Where several updates are assigned to one cell, only the last one has a gradient.
+What an operator does not read, such as the part of `src` outside the index's shape, has gradient
+zero.
 
 `scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have two parameters that
-PyTorch has not:
+PyTorch lacks:
 
 mode : {"error", "wrap", "drop", "clip"}
-    What an index means that names no cell. "error": an error. "wrap": negative ones count from the
-    end, all others are errors. "drop": the update is left out; this takes a copy of `input`, in
-    place too. "clip": the nearest cell.
+    What an index outside the axis means. "error": an error. "wrap": negative indices count from the
+    end, others are errors. "drop": the update is skipped; this copies `input`, even in place.
+    "clip": the nearest cell.
 plan : strew.Plan
-    Instead of `index`, which is None: update ``k`` is slice ``k`` of `src` along `dim`, and goes to
-    the row that the plan says. It must have as many rows as `input`; errors are those of the plan,
-    which has its own mode. Torch tensors that need derivatives take the plan's index, and do not
-    gain by it.
+    Takes the place of `index`, which must be None. Update ``k`` is slice ``k`` of `src` along
+    `dim`, and the plan says which row it goes to. The plan must have as many rows as `input`. It
+    has its own mode, and errors are the plan's. Under ``torch.compile``, ``torch.func`` and forward
+    mode, and for second derivatives, the plan's index is used instead, which is no faster.
 """
 
 from ._gather import (

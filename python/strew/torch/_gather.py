@@ -40,7 +40,7 @@ def gather(
         as 1-d), no larger than `input` apart from `dim`. An empty one of any dtype gives an empty
         result.
     sparse_grad : bool, default False
-        What a gradient would be; without effect.
+        Accepted, without effect.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def gather(
     Raises
     ------
     IndexError
-        If `dim` is no axis.
+        If `dim` is not an axis.
     RuntimeError
         For everything else: shapes, dtypes, an index out of bounds.
 
@@ -81,13 +81,13 @@ def take_along_dim(
     indices : array
         int64, of as many dimensions as `input`; negative indices count from the end.
     dim : int, optional
-        The axis that `indices` point along; None: elements of `input`, row by row, as one row,
-        where `indices` may be int32 too, and of any shape, but not negative.
+        The axis that `indices` point along. None: `input` is taken as one row of its elements; then
+        `indices` may also be int32, may have any shape, and must not be negative.
 
     Raises
     ------
     IndexError
-        If `dim` is no axis.
+        If `dim` is not an axis.
     RuntimeError
         For everything else: shapes, dtypes, an index out of bounds.
 

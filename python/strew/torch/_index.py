@@ -57,19 +57,19 @@ def index_add(
     source : array
         The slices, of `input`'s dtype and shape, but for `dim` of `index`'s length.
     alpha : number, default 1
-        Made an element of `input`'s dtype: fractions are cut off for integers.
+        Converted to `input`'s dtype; for integers, fractions are cut off.
 
     Raises
     ------
     IndexError
-        If `dim` is no axis, if `index` has more dimensions, or is out of bounds.
+        If `dim` is not an axis, or `index` has two or more dimensions or is out of bounds.
     RuntimeError
         For everything else: shapes, dtypes.
 
     Notes
     -----
-    Sums of 16-bit floats accumulate in float32 and are rounded once; ``alpha * source`` is of their
-    dtype. Integers wrap.
+    Sums of 16-bit floats accumulate in float32 and are rounded once; ``alpha * source`` is rounded
+    to 16 bits before. Integers wrap.
 
     Examples
     --------
@@ -122,10 +122,9 @@ def index_reduce(
 ) -> Array:
     """Copy `input` and reduce slices of `source` into those that `index` names along `dim`.
 
-    `reduce` is "prod", "mean", "amax" or "amin", and `include_self` whether what `input` holds
-    takes part, both as in `scatter_reduce`. The other parameters and exceptions are those of
-    `index_add`; also, NotImplementedError is raised for the mean of bool, and the extremes of
-    complex numbers.
+    `reduce` is "prod", "mean", "amax" or "amin". `include_self` says whether the value of `input`
+    takes part, as in `scatter_reduce`. Other parameters and exceptions are those of `index_add`.
+    NotImplementedError is raised for the mean of bool and for extremes of complex numbers.
 
     Examples
     --------
@@ -180,7 +179,7 @@ def index_copy(
 ) -> Array:
     """Copy `input` and replace the slices that `index` names along `dim` by those of `source`.
 
-    In the order of `index`, so that of several the last one stays.
+    In the order of `index`, so the last of several slices for one place stays.
 
     Parameters
     ----------
@@ -197,7 +196,7 @@ def index_copy(
     Raises
     ------
     IndexError
-        For a `dim` that is none, ranks and lengths that do not fit, and an index out of bounds.
+        If `dim` is not an axis, ranks or lengths do not match, or an index is out of bounds.
     RuntimeError
         For everything else: shapes of slices, dtypes.
 
@@ -253,12 +252,12 @@ def index_fill(
     index : array
         int64, 1-d or 0-d; negative indices count from the end.
     value : number
-        Made an element of `input`'s dtype: fractions are cut off for integers.
+        Converted to `input`'s dtype; for integers, fractions are cut off.
 
     Raises
     ------
     IndexError
-        For a `dim` that is none, another dtype of `index`, and an index out of bounds.
+        If `dim` is not an axis, `index` has another dtype, or an index is out of bounds.
     RuntimeError
         For everything else.
 

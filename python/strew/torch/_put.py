@@ -39,12 +39,13 @@ def put(
     source : array
         As many elements as `index` has, of `input`'s dtype, row by row.
     accumulate : bool, default False
-        Whether elements are added to what is there; otherwise the last of several stays.
+        Whether elements are added to their cells. If False they replace them, and the last of
+        several stays.
 
     Raises
     ------
     IndexError
-        For another number of elements, and a position out of bounds.
+        If `source` has another number of elements, or a position is out of bounds.
     RuntimeError
         For dtypes.
 
@@ -97,9 +98,9 @@ def masked_scatter(
     input : array
         Any shape and dtype.
     mask : array
-        bool, of a shape that broadcasts with `input`'s; in place, to it.
+        bool, of a shape that broadcasts with `input`'s; in place, of one that broadcasts to it.
     source : array
-        Of `input`'s dtype, with at least as many elements as `mask` is true; they are taken row by
+        Of `input`'s dtype, with at least as many elements as `mask` has True; they are taken row by
         row.
 
     Raises
@@ -149,25 +150,26 @@ def index_put(
     values: ArrayLike,
     accumulate: bool = False,
 ) -> Array:
-    """Copy `input` and put `values` at what `indices` name: ``input[indices] = values``.
+    """Copy `input` and put `values` where `indices` point: ``input[indices] = values``.
 
     Parameters
     ----------
     input : array
         Any shape and dtype.
     indices : tuple of array or None
-        For each of the first axes an int32 or int64 array, which are broadcast together, or None
-        for all of the axis. A bool array stands for as many axes as it has, and names where it is
-        true. Negative indices count from the end.
+        For each of the first axes an int32 or int64 array, or None for the whole axis; arrays are
+        broadcast together. A bool array takes the place of as many axes as it has, and selects
+        where it is True. Negative indices count from the end.
     values : array
-        Of `input`'s dtype; broadcast to the shape of what is named.
+        Of `input`'s dtype; broadcast to the shape of the selection.
     accumulate : bool, default False
-        Whether elements are added to what is there; otherwise the last of several stays.
+        Whether elements are added to their cells. If False they replace them, and the last of
+        several stays.
 
     Raises
     ------
     IndexError
-        For indices: their number, dtypes, shapes and values.
+        For indices of a wrong number, dtype, shape or value.
     RuntimeError
         For everything else.
 

@@ -52,7 +52,7 @@ def scatter(
     """Copy `input` and write elements of `src` into the cells that `index` names along `dim`.
 
     For three dimensions and ``dim=0``, for each ``i, j, k`` of `index` in row-major order:
-    ``out[index[i, j, k], j, k] = src[i, j, k]``, so that of several the last one stays.
+    ``out[index[i, j, k], j, k] = src[i, j, k]``, so the last of several updates of a cell stays.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def scatter(
         The elements, of `input`'s dtype. Only its leading corner of `index`'s shape is used. A
         number is taken as `value`.
     value : number
-        Instead of `src`: it goes into all of the cells. It is made an element of `input`'s dtype:
-        fractions are cut off for integers, everything but zero is true.
+        Written into all of the cells, instead of `src`. It is converted to `input`'s dtype: for
+        integers, fractions are cut off; for bool, every number but zero is True.
     reduce : str, optional
-        "add" or "multiply": how elements join what is there. None: they replace it.
+        How an element is combined with its cell: "add" or "multiply". None: it replaces the cell.
     mode, plan
-        Beyond PyTorch: see above.
+        Not in PyTorch; see the module.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def scatter(
     Raises
     ------
     IndexError
-        If `dim` is no axis.
+        If `dim` is not an axis.
     RuntimeError
         For everything else: shapes, dtypes, an index out of bounds, an unknown `reduce`, and a
         `value` that the dtype cannot hold.
@@ -238,9 +238,10 @@ def scatter_reduce(
     reduce : str
         "sum", "prod", "mean", "amax" or "amin".
     include_self : bool, default True
-        Whether what `input` holds takes part. If not, cells that are not addressed keep it.
+        Whether the value of `input` in a cell takes part. Cells without updates keep it in any
+        case.
     mode, plan
-        Beyond PyTorch: see above.
+        Not in PyTorch; see the module.
 
     Returns
     -------
@@ -250,7 +251,7 @@ def scatter_reduce(
     Raises
     ------
     IndexError
-        If `dim` is no axis.
+        If `dim` is not an axis.
     NotImplementedError
         For the mean of bool, and the extremes of complex numbers.
     RuntimeError
@@ -262,10 +263,11 @@ def scatter_reduce(
     wrap; their means are rounded down, and counts are exact. NaN propagates through "amax" and
     "amin"; of equal values the first stays. Sums are always those of the sequential loop.
 
-    Torch tensors have derivatives, backward and forward, of the second order too: those of a
-    product are right with any number of zeros; elements that are equally extreme share the
-    gradient, `input` among them only if it takes part. `src` may be larger than `index`. Under
-    ``torch.compile`` and ``torch.func`` it is one operator, ``torch.ops.strew.scatter_reduce``.
+    Torch tensors have derivatives of the first and second order, backward and forward. The
+    derivative of a product is right with any number of zeros. Equal extremes share the gradient;
+    `input` shares in it only if it takes part. `src` may be larger than `index`. Under
+    ``torch.compile`` and ``torch.func`` the function is one operator,
+    ``torch.ops.strew.scatter_reduce``.
 
     Examples
     --------
@@ -335,11 +337,12 @@ def scatter_reduce_with_arg(
     *,
     include_self: bool = True,
 ) -> tuple[Array, Array]:
-    """`scatter_reduce` by "amax" or "amin", and where each extreme was found. PyTorch has no such
-    operator.
+    """`scatter_reduce` by "amax" or "amin", with the position of each extreme.
 
-    The other parameters and exceptions are those of `scatter_reduce`; also, ValueError is raised
-    for another reduction.
+    PyTorch has no such operator.
+
+    Parameters and exceptions are those of `scatter_reduce`. ValueError is raised for another
+    reduction.
 
     Returns
     -------
@@ -347,9 +350,8 @@ def scatter_reduce_with_arg(
         What `scatter_reduce` returns, with its derivatives.
     array
         int64, of `input`'s shape: the position along `dim` in `src` of the first update that equals
-        what the cell holds now (all NaN are equal here). Where that is what `input` held, which
-        comes before all updates if it takes part, and where no update goes: the size of `src` along
-        `dim`.
+        the result in the cell (NaN equals NaN here). It is the size of `src` along `dim` in cells
+        without updates, and in cells whose value in `input` takes part and equals the result.
 
     Examples
     --------

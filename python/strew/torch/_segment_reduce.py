@@ -28,7 +28,7 @@ def segment_reduce(
     unsafe: bool = False,
     initial: Scalar | None = None,
 ) -> Array:
-    """Reduce the elements of `data` along `axis` group by group, as they lie.
+    """Reduce consecutive groups of `data` along `axis`.
 
     Parameters
     ----------
@@ -38,21 +38,23 @@ def segment_reduce(
     reduce : str
         "sum", "prod", "mean", "max" (or "amax") or "min" (or "amin"). NaN propagates.
     lengths : array
-        How many elements each group has: int32 or int64. Its last axis is `axis`; the sizes before
-        it are `data`'s. Together the groups have all of `data`'s elements along `axis`.
+        The number of elements of each group: int32 or int64. Groups are numbered along its last
+        axis, and its sizes before that are `data`'s. Lengths must add up to `data`'s size along
+        `axis`.
     indices : None
         PyTorch has an argument of this name, and refuses it.
     offsets : array
-        Instead of `lengths`, or taken if there are both: where each group begins, and where the
-        last one ends.
+        Instead of `lengths`: where each group begins, and where the last one ends. If both are
+        given, `offsets` is used.
     axis : int, default 0
         The axis of the groups; negative from the end.
     unsafe : bool, default False
-        Whether `lengths` may leave the last elements out. Nothing is read outside either way.
+        Whether `lengths` may add up to less than the size, so that the last elements are left out.
+        Nothing outside `data` is ever read.
     initial : number, optional
-        What each group starts from. Without it a sum starts from 0, a product from 1, a maximum
-        from -inf (or the lowest integer) and a minimum from inf. An empty group stays that; a mean
-        without `initial` is NaN then.
+        The value that each group starts from. By default a sum starts from 0, a product from 1, a
+        maximum from -inf (or the lowest integer) and a minimum from inf (or the largest). An empty
+        group has that value; the mean of one is NaN without `initial`.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def segment_reduce(
     Raises
     ------
     IndexError
-        If `axis` is none.
+        If `axis` is out of range.
     NotImplementedError
         For a mean of integers or bool, and an extreme of complex numbers.
     RuntimeError

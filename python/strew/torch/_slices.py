@@ -33,7 +33,8 @@ def slice_scatter(
     input : array
         Any dtype, at least one dimension.
     src : array
-        Exactly of the slice's shape; of `input`'s dtype, or of one that becomes it without loss.
+        Of exactly the slice's shape, and of `input`'s dtype or one that converts to it without
+        loss.
     dim : int, default 0
         The sliced axis; negative from the end.
     start, end : int, optional
@@ -44,7 +45,7 @@ def slice_scatter(
     Raises
     ------
     IndexError
-        If `dim` is no axis.
+        If `dim` is not an axis.
     RuntimeError
         For everything else.
 
@@ -73,14 +74,15 @@ def select_scatter(
     input : array
         Any dtype, at least one dimension.
     src : array
-        Of `input`'s shape without `dim`; of its dtype, or of one that becomes it without loss.
+        Of `input`'s shape without `dim`, and of `input`'s dtype or one that converts to it without
+        loss.
     dim, index : int
         Negative ones count from the end.
 
     Raises
     ------
     IndexError
-        If `dim` or `index` is none, or if `input` is 0-d.
+        If `dim` or `index` is out of range, or `input` is 0-d.
     RuntimeError
         For everything else.
 

@@ -1,4 +1,4 @@
-"""A function of `strew.torch` in torch's dispatcher: an operator, and one that works in place."""
+"""A function of `strew.torch` in torch's dispatcher: an operator, and its form in place."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Function:
-    """The operator of a name, with the parameters that follow `input` as in a schema.
+    """An operator by its name, and its parameters after `input` as in a schema.
 
-    Its arguments go to strew's own operator of that name, or that `of` names, as `arrange` puts
-    them. The in-place form has no derivative of its own, a copy of the result has; `keeps_input`
-    says that the derivative needs what `input` was. TorchScript takes the operator for the function
-    of `strew.torch` if `scripted`.
+    It runs strew's operator `of`, by default of the same name, with the arguments that `arrange`
+    returns. The form in place has no derivative of its own: the result of the operator is copied
+    into `input`. `keeps_input` says that the derivative needs `input` as it was. If `scripted`,
+    TorchScript calls the operator for the function of `strew.torch`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Function:
         scripted: bool = True,
     ) -> None:
         self.kinds = [parameter.split()[0] for parameter in parameters.split(", ")]
-        # The dispatcher would leave out arguments that are defaults.
+        # The dispatcher would leave out arguments that equal their defaults.
         needed = re.sub("=[^,]*", "", parameters)
         self.keeps_input = keeps_input
         self.arrange = arrange or (lambda *arguments: arguments)
@@ -67,7 +67,8 @@ class Function:
         self.run_in_place = Operator(f"torch.{of}_")
 
         def kernel(input: Any, *arguments: Any) -> None:
-            # Without its gradient, but not resolved: it would not be the tensor to write to.
+            # Detached, but not resolved: that could make a copy, and the tensor itself must be
+            # written to.
             self.run_in_place(*self.arrange(input.detach(), *map(taken, arguments)))
 
         schema = f"{name}_(Tensor(a!) input, {needed}) -> ()"
@@ -78,19 +79,20 @@ class Function:
         return self.operator(*arguments)
 
     def call(self, input: Any, *arguments: Any) -> Tensor:
-        """The function of `strew.torch`, for arrays that the dispatcher has to know of."""
+        """The function of `strew.torch` by way of the dispatcher."""
         return self.operator(torch.as_tensor(input), *self._tensors(arguments))
 
     def call_(self, input: Any, *arguments: Any) -> Tensor:
-        """Its in-place form, for such."""
+        """Its form in place by way of the dispatcher."""
         if not isinstance(input, torch.Tensor):
-            # What goes there cannot be differentiated: the operator says so.
+            # Writing into another library's array cannot be differentiated; the operator raises the
+            # error.
             return self.run_in_place(*self.arrange(input, *arguments))
         tensors = self._tensors(arguments)
         if not has_derivative((input, *tensors)) and not is_transformed():
             self.operator_in_place(input, *tensors)
             return input
-        # What the derivative keeps of the input must stay as it is.
+        # The derivative needs `input` as it was.
         before = input.clone() if self.keeps_input else input
         return input.copy_(self.operator(before, *tensors))
 
@@ -101,11 +103,11 @@ class Function:
 
 
 def script(function: str, parameters: str, run: Callable[..., Any]) -> None:
-    """Makes a function of `strew.torch` known to TorchScript, which compiles no other Python."""
+    """Makes a function of `strew.torch` known to TorchScript."""
     name = f"torch_{function}"
     _define_script(name, "default", parameters, run)
     if "Tensor?[]" in parameters:
-        # There, a list of tensors is no list of tensors and None.
+        # TorchScript does not take a list of tensors for a list of optional tensors.
         _define_script(name, "tensors", parameters.replace("Tensor?[]", "Tensor[]"), run)
     _register_builtin(getattr(public, function), f"strew::{name}")
 
@@ -128,13 +130,13 @@ def _tensor(kind: str, argument: Any) -> Any:
     if kind == "Tensor?[]" and isinstance(argument, (tuple, list)):
         return [None if one is None else torch.as_tensor(one) for one in argument]
     if kind != "Tensor?[]" and hasattr(argument, "item"):
-        # A number of NumPy's, or a tensor of one.
+        # A NumPy number, or a tensor of one element.
         return argument.item()
     return argument
 
 
 def taken(argument: Any) -> Any:
-    """An argument as strew takes it."""
+    """An argument as strew's operators take it."""
     if isinstance(argument, torch.Tensor):
         return plain(argument)
     if isinstance(argument, (tuple, list)):

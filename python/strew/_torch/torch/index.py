@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Slices(Updating):
-    """Of an operator of slices that an index of one axis names."""
+    """Derivatives of an operator on slices that a 1-d index names."""
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         of_input, of_source = self.gradients(saved[0].reshape(-1), at_least_1d(grad))
@@ -38,7 +38,7 @@ class Slices(Updating):
         return of_input, None, None, of_source, *(None for _ in self.options)
 
     def slices(self, index: Tensor, grad: Tensor) -> Tensor:
-        """What each slice gets of its place's gradient."""
+        """The gradient of each slice: that of its place."""
         return gather(grad, self.dim, along(index, self.dim, at_least_1d_shape(self.src[0])))
 
 
@@ -61,7 +61,7 @@ class IndexCopy(Slices):
 
 
 class IndexReduce(ScatterReduce):
-    """That of ``scatter_reduce`` with the index repeated."""
+    """The derivatives of ``scatter_reduce`` with the index repeated."""
 
     def _repeated(self, saved: Saved) -> Saved:
         index, *rest = saved
@@ -91,7 +91,7 @@ class IndexFill(Derivatives):
 
 
 def _vmap(slices: Callable[..., Tensor], elements: Callable[..., Tensor]) -> Callable[..., Batched]:
-    """A batch of indices names elements; one index for all names slices of an axis more."""
+    """For a batch of indices the operator `elements`, for one index shared by all `slices`."""
 
     def rule(
         info: Any,
@@ -143,7 +143,7 @@ def _fill_vmap(
 
 
 def wrapped(index: Tensor, size: int) -> Tensor:
-    """An index of which negative numbers count from the end."""
+    """The index without negative numbers, which count from the end."""
     return torch.where(index < 0, index + size, index)
 
 
@@ -183,22 +183,22 @@ index_fill = Function("index_fill", "int dim, Tensor index, Scalar value", Index
 def call_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any, in_place: bool = False
 ) -> Tensor:
-    """``index_add`` for arrays that the dispatcher has to know of."""
+    """``index_add`` by way of the dispatcher."""
     if isinstance(alpha, torch.Tensor):
-        # A number, which may have a derivative.
+        # A number as a tensor, which may have a derivative.
         source = torch.as_tensor(source)
         source, alpha = source * alpha.to(source.dtype), 1
     return (index_add.call_ if in_place else index_add.call)(input, dim, index, source, alpha)
 
 
 def call_fill(input: Tensor, dim: int, index: Tensor, value: Any, in_place: bool = False) -> Tensor:
-    """``index_fill`` for such."""
+    """``index_fill`` by way of the dispatcher."""
     if not isinstance(value, torch.Tensor):
         return (index_fill.call_ if in_place else index_fill.call)(input, dim, index, value)
     input = input if in_place else torch.as_tensor(input)
     shape = list(at_least_1d_shape(input.shape))
     index = wrapped(torch.as_tensor(index), shape[dim])
     shape[dim] = index.numel()
-    # A number, which may have a derivative: that of a slice which is filled with it.
+    # A number as a tensor, which may have a derivative: copy slices that are filled with it.
     source = value.to(input.dtype).expand(shape)
     return (index_copy.call_ if in_place else index_copy.call)(input, dim, index, source)

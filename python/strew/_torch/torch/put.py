@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Placed(Derivatives):
-    """Of an operator that puts elements of `source` somewhere."""
+    """Derivatives of an operator that puts elements of `source` into cells."""
 
     def __init__(self, input: Tensor, source: Tensor, *options: Any) -> None:
         self.input, self.source = (input.shape, input.dtype), (source.shape, source.dtype)
@@ -94,7 +94,7 @@ class MaskedScatter(Placed):
         return masked_scatter(input, saved[0], source)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        # More elements than these are not taken.
+        # More elements than these are not used.
         count = min(math.prod(self.source[0]), grad.numel())
         of_input, of_source = of_assignment(partial(self.again, saved), grad, (count,))
         if of_input.shape != self.input[0]:
@@ -110,8 +110,8 @@ class MaskedScatter(Placed):
 
 
 class Indexed:
-    """Of an operator whose second argument is a list of tensors, and None for axes that are taken
-    whole.
+    """Derivatives of an operator whose second argument is a list of tensors, or None for whole
+    axes.
     """
 
     def tensors(
@@ -151,7 +151,7 @@ class IndexPut(Indexed, Placed):
 
 
 def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
-    """The positions, counted row by row, of what indices name in a tensor of that shape."""
+    """The positions, counted row by row, that indices select in a tensor of that shape."""
     every = numbers(shape)
     if all(index is None for index in indices):
         return every
@@ -170,7 +170,7 @@ def _values_kernel(
 ) -> Tensor:
     grad = plain(grad)
     axes, rest = _named_axes(grad, indices)
-    # What the indices name comes first, so that each update is a row.
+    # Move the indexed axes to the front, so that each update is a row.
     sizes, window = [grad.shape[axis] for axis in axes], [grad.shape[axis] for axis in rest]
     rows = grad.permute((*axes, *rest)).reshape(math.prod(sizes), math.prod(window))
     at = positions(sizes, [index for index in indices if index is not None])
@@ -180,7 +180,7 @@ def _values_kernel(
     else:
         _, found = of_assigned_slices(flat, 0, rows)
     found = found.reshape((*at.shape, *window))
-    # Axes that are neighbours leave what they name in their place.
+    # The result of adjacent indexed axes stays in their place.
     if axes and axes == list(range(axes[0], axes[0] + len(axes))):
         batch = list(range(at.dim()))
         found = found.movedim(batch, [axes[0] + axis for axis in batch])
@@ -253,7 +253,7 @@ def _masked_vmap(
     input, mask = (_padded(tensor, rank) for tensor in (input, mask))
     input, mask = torch.broadcast_tensors(input, mask)
     rows, mask_rows, source = flat_rows(input), flat_rows(mask), flat_rows(source)
-    # A first element that goes nowhere: there may be no other.
+    # An extra first element, which is never used: there may be no other.
     source = torch.nn.functional.pad(source, (1, 0))
     at = torch.where(mask_rows, mask_rows.cumsum(1), 0)
     found = torch.where(mask_rows, gather(source, 1, at), rows)
@@ -325,8 +325,7 @@ index_put = Function(
     _index_put_vmap,
 )
 
-# What each value of an ``index_put`` gets of its cells' gradients; its own derivative is
-# ``index_put``.
+# The gradient of each value of an ``index_put``. The derivative of this operator is ``index_put``.
 index_put_values = define(
     "index_put_values(Tensor grad, Tensor?[] indices, SymInt[] shape, bool accumulate) -> Tensor",
     _values_kernel,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
-    """The elements of a tensor of that shape, counted row by row."""
+    """The numbers of a tensor's elements, row by row, in that shape."""
     return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
 
@@ -37,22 +37,22 @@ class Cells:
         self.index = at_least_1d(index)
 
     def of(self, values: Tensor) -> Tensor:
-        """What the cells hold: one value per update."""
+        """The values of the cells: one for each update."""
         return gather(at_least_1d(values), self.dim, self.index)
 
     def whole(self, part: Tensor) -> Tensor:
-        """A gradient of `src` from that of the part that is used."""
+        """The gradient of `src` from that of its used part."""
         return grown(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
 
     def gradient_of_src(self, grad: Tensor) -> Tensor:
-        """What each update gets of its cell's gradient."""
+        """The gradient of each update: that of its cell."""
         if self.empty:
             return grad.new_zeros(self.src_shape)
         return self.whole(self.of(grad))
 
 
 class Updating(Derivatives):
-    """Of an operator that is linear in `input` and `src`, its second and fourth argument."""
+    """Derivatives of an operator that is linear in `input` and `src`."""
 
     def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, *options: Any) -> None:
         self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)
@@ -97,7 +97,7 @@ def tangents(
     src_t: Tangent,
     src: tuple[Shape, torch.dtype],
 ) -> tuple[Tensor, Tensor]:
-    """Both tangents, zeros for one that is not there."""
+    """Both tangents, with zeros for None."""
     like = src_t if input_t is None else input_t
     if input_t is None:
         input_t = like.new_zeros(input[0], dtype=input[1])
@@ -107,7 +107,7 @@ def tangents(
 
 
 class Assigned(Updating):
-    """Of several updates of a cell only the last one, which stays, has a gradient."""
+    """Of several updates of a cell only the last one has a gradient."""
 
     def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         vector = repeated(index, self.dim, self.input[0])
@@ -123,25 +123,25 @@ class Assigned(Updating):
 
 
 def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tuple[Tensor, Tensor]:
-    """The gradients of what was there, and of the updates; `run` is the operator with other
-    tensors.
-    """
-    # On the updates' numbers it says which of them each cell holds.
+    """The gradients of the input and of the updates; `run` is the operator for other tensors."""
+    # Run on the updates' numbers, the operator says which update each cell holds.
     dtype = torch.int32 if math.prod(src_shape) < 2**31 else torch.int64
     last = run(grad.new_full(grad.shape, -1, dtype=dtype), numbers(src_shape, dtype))
     return torch.where(last < 0, grad, 0), given_back(last, grad, src_shape)
 
 
 def given_back(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
-    """What each update gets of the cells that hold it; -1 are those that hold none."""
+    """The gradient of each update: that of the cells that hold it; `last` is -1 in cells without
+    one.
+    """
     count = math.prod(shape)
-    # Theirs goes to one more, which is left out.
+    # Cells without an update go to one more, which is left out.
     found = collected(torch.where(last < 0, count, last), grad, (count + 1,))
     return found.narrow(0, 0, count).reshape(shape)
 
 
 def of_assigned_slices(vector: Tensor, dim: int, grad: Tensor) -> tuple[Tensor, Tensor]:
-    """Likewise of slices that a vector names."""
+    """`of_assignment` for slices that a vector names."""
     count = vector.numel()
     order = torch.arange(count)
     last = scatter_src(order.new_full((grad.shape[dim],), -1), 0, vector, order, None)
@@ -162,7 +162,7 @@ def thin(vector: Tensor, dim: int, rank: int) -> Tensor:
 
 
 def repeated(index: Tensor, dim: int, shape: Shape) -> Tensor | None:
-    """The vector that an index repeats over all of the other axes, or None."""
+    """The vector, if the index is one that is repeated over all other axes; else None."""
     if index.numel() == 0:
         return None
     index, dim = at_least_1d(index), dim % max(len(shape), 1)
@@ -180,7 +180,7 @@ _NAMES = {"add": "sum", "multiply": "prod"}
 
 
 class Joined(Derivatives):
-    """Of ``scatter`` with `reduce`: that of ``scatter_reduce``."""
+    """Derivatives of ``scatter`` with `reduce`: those of ``scatter_reduce``."""
 
     def __init__(self, input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str) -> None:
         self.rule = ScatterReduce(input, dim, index, src, _NAMES[reduce], True)
@@ -218,7 +218,7 @@ scatter_src = Function(
 
 
 class Filled(Derivatives):
-    """Of ``scatter`` of a number."""
+    """Derivatives of ``scatter`` of a number."""
 
     def __init__(self, input: Tensor, dim: int, index: Tensor, value: Any, reduce: str) -> None:
         self.dim, self.value, self.reduce = dim, value, reduce
@@ -283,7 +283,7 @@ class Gathered(Derivatives):
         return sums(grad, index, self.dim, self.shape[self.dim], "sum"), None, None
 
     def _is_whole(self, index: Tensor) -> bool:
-        """Whether it goes over all of the other axes."""
+        """Whether it covers all other axes."""
         sizes = zip(index.shape, self.shape, strict=True)
         return all(a == b or axis == self.dim % index.dim() for axis, (a, b) in enumerate(sizes))
 
@@ -311,7 +311,7 @@ class Taken(Derivatives):
         return (arguments[1],)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
-        # Which element of the input each one is, wherever it was broadcast to.
+        # The number of the input's element that each result is, after broadcasting.
         taken = take_along_dim(numbers(self.shape), saved[0], self.dim)
         return collected(taken, grad, self.shape), None, None
 
@@ -385,11 +385,11 @@ def call(
     reduce: str | None,
     in_place: bool = False,
 ) -> Tensor:
-    """``scatter`` for arrays that the dispatcher has to know of."""
+    """``scatter`` by way of the dispatcher."""
     if (src is None) == (value is None):
         return _refuse(*map(taken, (input, dim, index, src, value, reduce)))
     if isinstance(value, torch.Tensor):
-        # A number, which may have a derivative.
+        # A number as a tensor, which may have a derivative.
         index = torch.as_tensor(index)
         value, src = None, value.to(torch.as_tensor(input).dtype).expand(index.shape)
     function, updates = (scatter_src, src) if value is None else (scatter_value, value)

@@ -1,6 +1,4 @@
-"""``torch.ops.strew.scatter_reduce``: PyTorch's ``scatter_reduce``, with the derivatives it ought
-to have.
-"""
+"""``torch.ops.strew.scatter_reduce``: PyTorch's ``scatter_reduce``, with correct derivatives."""
 
 from __future__ import annotations
 
@@ -134,7 +132,7 @@ def _backward(
 
 
 def _or_nothing(gradient: Tensor | None, like: Tensor) -> Tensor:
-    """An operator's result is a tensor: one that is not wanted has no element."""
+    """A result must be a tensor: an empty one stands for a gradient that is not needed."""
     return like.new_empty(0) if gradient is None else gradient
 
 
@@ -156,7 +154,7 @@ def _backward_fake(
 
 
 class ScatterReduceBackward(Derivatives):
-    """The second derivative: all arguments but the gradient move a product only."""
+    """The second derivative. Only for a product does it depend on more than the gradient."""
 
     def __init__(
         self,
@@ -301,7 +299,7 @@ def _tangent_fake(
 
 
 class ScatterReduceTangent(Derivatives):
-    """The transpose of the backward, and what moves that of a product."""
+    """The transpose of the backward operator, and for a product the change of its factors."""
 
     def __init__(
         self,
@@ -425,9 +423,7 @@ def _prod_backward_backward_fake(
 
 
 class NoThirdDerivative(Derivatives):
-    """An error rather than wrong numbers: the formulas of the second one have steps where factors
-    are 0.
-    """
+    """Raises an error: the second derivative's formulas have steps where factors are 0."""
 
     def __init__(self, *arguments: Any) -> None:
         pass
@@ -446,8 +442,10 @@ class NoThirdDerivative(Derivatives):
 def rows_of(
     info: Any, in_dims: Sequence[Any], arguments: Sequence[Any], dim_at: int, like: int
 ) -> list[Any]:
-    """The arguments with the axis of `torch.func.vmap` in front, and behind it one at least. The
-    axis of the operator is one of the argument `like`.
+    """Moves the axis of `torch.func.vmap` to the front of the arguments.
+
+    Each tensor gets at least one axis after it. The operator's axis, argument `dim_at`, counts the
+    axes of the argument `like`.
     """
 
     def row(tensor: Tensor, batch: int | None) -> Tensor:
@@ -465,13 +463,14 @@ def rows_of(
 
 
 def is_scalar(argument: Any, in_dim: int | None) -> bool:
-    """Whether an argument has no axis but the one of `torch.func.vmap`."""
+    """Whether an argument has only the axis of `torch.func.vmap`."""
     return argument.dim() == (0 if in_dim is None else 1)
 
 
 def vmapped(name: str, dim_at: int, *likes: int) -> Callable[..., Batched]:
-    """The rule of `torch.func.vmap` for an operator along an axis, of which the results have the
-    shapes of these arguments.
+    """The rule of `torch.func.vmap` for an operator along an axis.
+
+    Its results have the shapes of the arguments `likes`.
     """
 
     def rule(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
@@ -541,7 +540,7 @@ scatter_prod_backward_backward = define(
 def _kernel_in_place(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool
 ) -> None:
-    # Without its gradient, but not resolved: it would not be the tensor to write to.
+    # Detached, but not resolved: that could make a copy, and the tensor itself must be written to.
     _run_in_place(input.detach(), dim, index, plain(src), reduce, include_self)
 
 
@@ -560,19 +559,24 @@ scatter_reduce_ = define(
 
 
 def call(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Tensor:
-    """``scatter_reduce`` for tensors that the dispatcher has to know of."""
+    """``scatter_reduce`` by way of the dispatcher."""
     input, index, src = as_tensor(input), as_tensor(index), as_tensor(src)
     return scatter_reduce(input, dim, index, src, reduce, include_self)
 
 
 def call_(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Tensor:
-    """``scatter_reduce_`` for such: the operator has no derivative, a copy of the result has."""
+    """``scatter_reduce_`` by way of the dispatcher.
+
+    The operator in place has no derivative: where one is needed, a result is copied into
+    `input`.
+    """
     if not isinstance(input, torch.Tensor):
-        # What goes there cannot be differentiated: the operator says so.
+        # Writing into another library's array cannot be differentiated; the operator raises the
+        # error.
         return _run_in_place(input, dim, index, src, reduce, include_self)
     index, src = as_tensor(index), as_tensor(src)
     if has_derivative((input, src)) or is_transformed():
-        # What the derivative keeps of the input must stay as it is.
+        # The derivative needs `input` as it was.
         before = input if reduce in ("sum", "mean") else input.clone()
         return input.copy_(scatter_reduce(before, dim, index, src, reduce, include_self))
     scatter_reduce_(input, dim, index, src, reduce, include_self)

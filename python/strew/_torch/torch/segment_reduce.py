@@ -65,7 +65,7 @@ class SegmentReduce(Derivatives):
     ) -> None:
         self.shape, self.axis = data.shape, axis % max(data.dim(), 1)
         self.reduce, self.initial = _NAMES.get(reduce, reduce), initial
-        # What a group starts from takes no share of an extreme, and does not count.
+        # The initial value takes no share of an extreme's gradient, and does not count in a mean.
         self.include_self = self.reduce == "prod" and initial is not None
 
     def tensors(
@@ -76,7 +76,7 @@ class SegmentReduce(Derivatives):
         return (lengths, offsets, *((None, None) if linear else (data, results[0])))
 
     def _index(self, lengths: Any, offsets: Any) -> Tensor:
-        """The group of each element of `data`; there is one group more, for those of none."""
+        """The group of each element of `data`. Elements of no group are in one more."""
         if offsets is None:
             offsets = torch.nn.functional.pad(lengths.cumsum(-1), (1, 0))
         places = torch.arange(self.shape[self.axis]).expand(*offsets.shape[:-1], -1).contiguous()
@@ -86,13 +86,13 @@ class SegmentReduce(Derivatives):
         return groups.reshape(*groups.shape, *(1 for _ in range(behind))).expand(self.shape)
 
     def _grown(self, cells: Tensor, value: complex = 0) -> Tensor:
-        """With the group of no group's elements."""
+        """With one more group, for elements of no group."""
         shape = list(cells.shape)
         shape[self.axis] = 1
         return torch.cat([cells, cells.new_full(shape, value)], self.axis)
 
     def _cells(self, result: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-        """What the groups start from, and what they come to."""
+        """The initial values of the groups, and their results."""
         if result is None:
             return None, None
         start = 1 if self.initial is None else self.initial
@@ -120,7 +120,7 @@ class SegmentReduce(Derivatives):
         lengths, offsets, data, result = saved
         groups = lengths.shape[-1] if offsets is None else offsets.shape[-1] - 1
         if result is None:
-            # A linear operator is its own derivative, but for what it starts from.
+            # A linear operator is its own derivative, apart from the initial value.
             start = None if self.initial is None else 0
             return segment_reduce(data_t, self.reduce, lengths, offsets, self.axis, True, start)
         into, result = self._cells(result)
@@ -178,9 +178,9 @@ def call(
     unsafe: bool,
     initial: Any,
 ) -> Tensor:
-    """``segment_reduce`` for arrays that the dispatcher has to know of."""
+    """``segment_reduce`` by way of the dispatcher."""
     if indices is not None:
-        # The operator says what PyTorch does.
+        # The operator raises PyTorch's error.
         return _run(plain(data), reduce, lengths, indices, offsets, axis, unsafe, initial)
     lengths, offsets = (
         None if given is None else torch.as_tensor(given) for given in (lengths, offsets)

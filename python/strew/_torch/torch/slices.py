@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Slice(Derivatives):
-    """Of an operator that replaces a slice."""
+    """Derivatives of an operator that replaces a slice."""
 
     def __init__(self, input: Tensor, src: Tensor, dim: int, *place: int) -> None:
         self.input, self.src = (input.shape, input.dtype), (src.shape, src.dtype)

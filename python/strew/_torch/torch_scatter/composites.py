@@ -1,8 +1,7 @@
-"""``torch.ops.strew.scatter_softmax`` and its kin: what torch_scatter composes, with the
-derivatives.
+"""``torch.ops.strew.scatter_softmax`` and so on: torch_scatter's composites, with derivatives.
 
-A derivative is a formula of what came out, the elements, and sums of groups: operators that have
-derivatives themselves. 16-bit floats are computed with in float32 and rounded once.
+A derivative is a formula of the result, the elements, and sums of groups: operators that have
+derivatives themselves. 16-bit floats are computed in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _run_std = Operator("torch_scatter.scatter_std")
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """The tensor as it is computed with."""
+    """The tensor in the dtype of the computation."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
@@ -49,35 +48,37 @@ def gathered(values: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
 
 
 def _shape(src: Tensor, index: Tensor, dim: int, out: Any, dim_size: int | None) -> list[Any]:
-    """The shape of what has a value per group."""
+    """The shape of a result with a value for each group."""
     shape = list(src.shape)
     if out is not None:
         dim_size = out.shape[dim]
     elif dim_size is None:
-        # How many groups there are is known only when the index is.
+        # The number of groups depends on the values of the index.
         dim_size = torch.library.get_ctx().new_dynamic_size()
     shape[dim] = dim_size
     return shape
 
 
 def _known(dim_size: int | None, index: Tensor) -> Any:
-    """The number of groups, where somebody could know it."""
+    """The number of groups; None if it is unknown while tracing."""
     if dim_size is not None or torch._C._len_torch_dispatch_stack() > 0:
         return dim_size
     return int(index.max()) + 1 if index.numel() > 0 else 0
 
 
 class Grouped(Derivatives):
-    """A composite's derivative: elements know their groups."""
+    """Derivatives of a composite."""
 
     def __init__(self, src: Tensor, index: Tensor, dim: int) -> None:
         self.shape, self.dim = src.shape, dim % src.dim()
-        # How many groups there are; known to some only when the result is.
+        # The number of groups. Some classes learn it only from the result.
         self.size: Any = None
         self.count = 0 if 0 in src.shape else src.shape[self.dim]
 
     def expect_one_forward_mode(self) -> None:
-        """An error rather than wrong numbers: what was saved has no tangent of the mode outside."""
+        """Raises an error under nested forward modes: saved tensors lack the tangent of the outer
+        one.
+        """
         stack = torch._C._functorch.get_interpreter_stack() or ()
         if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
@@ -96,7 +97,7 @@ class Grouped(Derivatives):
     def with_share_of_eps(
         self, weights: Tensor, eps: float, src: Tensor | None, index: Tensor
     ) -> Tensor:
-        """The weights of elements in a sum to which `eps` times the largest one was added, too."""
+        """The weights of elements in a sum to which `eps` times the largest was added."""
         if src is None:
             return weights
         _, arg = scatter_extreme(src.detach(), index, self.dim, self.size, "max")
@@ -106,7 +107,7 @@ class Grouped(Derivatives):
 
 
 def _shows(eps: float, dtype: torch.dtype) -> bool:
-    """Whether a sum that is at least 1 changes by so little."""
+    """Whether adding `eps` changes a sum that is at least 1."""
     return eps > torch.finfo(torch.float64 if dtype == torch.float64 else torch.float32).eps
 
 
@@ -132,8 +133,8 @@ class Softmax(Grouped):
         return self.forward(saved, grad), None, None, None
 
     def forward(self, saved: Saved, src_t: Tangent, *_: Any) -> Tangents:
+        # The Jacobian is symmetric.
         self.expect_one_forward_mode()
-        """The Jacobian is symmetric."""
         if self.count == 0:
             return src_t
         index, found = saved[0], wide(saved[1])
@@ -256,9 +257,7 @@ class Logsumexp(Grouped):
         return (index, src, results[0], out)
 
     def _weights(self, saved: Saved) -> Tensor:
-        """What each element has of its group's sum: nothing where that is no number, nor if it is
-        none itself.
-        """
+        """Each element's share of its group's sum: 0 if the sum or the element is not finite."""
         index, src, found, _ = saved
         found = wide(found)
         logs = wide(src) - self.of(torch.where(found.isfinite(), found, torch.inf), index)
@@ -269,7 +268,7 @@ class Logsumexp(Grouped):
     def _weight_of_out(self, saved: Saved) -> Tensor:
         _, _, found, out = saved
         found, out = wide(found), wide(out)
-        # Where the sum is no number it is what `out` held.
+        # Where the sum is not finite, the result is the value in `out`.
         stays = (out == found) | (out.isnan() & found.isnan())
         return torch.where(stays, 0, out - found).exp()
 
@@ -328,7 +327,7 @@ scatter_logsumexp = define(
 
 
 def _counts(index: Tensor, dim: int, shape: Shape, size: int) -> Tensor:
-    """How many elements each group has, with as many axes as the shape."""
+    """The number of elements of each group, with as many axes as the shape."""
     if index.dim() == 1 and index.numel() == shape[dim]:
         counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
         return counts.reshape([-1] + [1] * (len(shape) - 1 - dim))
@@ -354,7 +353,7 @@ def _std_fake(
 
 
 class Std(Grouped):
-    """Where a deviation is 0 it has a corner; its derivative there is 0."""
+    """Derivatives of a standard deviation. At 0 it has a corner; its derivative there is 0."""
 
     def __init__(
         self,
@@ -375,7 +374,7 @@ class Std(Grouped):
         return (arguments[1], arguments[0], results[0])
 
     def _slopes(self, saved: Saved) -> Tensor:
-        """Of a group's value by half of its sum of squares."""
+        """The derivative of a group's deviation by half of its sum of squares."""
         index, _, found = saved
         found = wide(found)
         divisor = _divisor(_counts(index, self.dim, self.shape, self.size), self.unbiased)
@@ -448,7 +447,7 @@ def std(
     dim_size: int | None = None,
     unbiased: bool = True,
 ) -> Tensor:
-    """``scatter_std`` for tensors that the dispatcher has to know of."""
+    """``scatter_std`` by way of the dispatcher."""
     found = scatter_std(src, torch.as_tensor(index), dim, out, dim_size, unbiased)
     return found if out is None else out.copy_(found)
 
@@ -461,22 +460,22 @@ def logsumexp(
     dim_size: int | None = None,
     eps: float = 1e-12,
 ) -> Tensor:
-    """``scatter_logsumexp`` for such."""
-    # What the derivative keeps of it must stay as it is.
+    """``scatter_logsumexp`` by way of the dispatcher."""
+    # The derivative needs `out` as it was.
     before = None if out is None else out.clone()
     found = scatter_logsumexp(src, torch.as_tensor(index), dim, before, dim_size, eps)
     return found if out is None else out.copy_(found)
 
 
 def softmax(src: Tensor, index: Tensor, dim: int = -1, dim_size: int | None = None) -> Tensor:
-    """``scatter_softmax`` for such."""
+    """``scatter_softmax`` by way of the dispatcher."""
     return scatter_softmax(src, torch.as_tensor(index), dim, dim_size)
 
 
 def log_softmax(
     src: Tensor, index: Tensor, dim: int = -1, eps: float = 1e-12, dim_size: int | None = None
 ) -> Tensor:
-    """``scatter_log_softmax`` for such."""
+    """``scatter_log_softmax`` by way of the dispatcher."""
     return scatter_log_softmax(src, torch.as_tensor(index), dim, eps, dim_size)
 
 

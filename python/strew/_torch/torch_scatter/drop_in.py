@@ -1,4 +1,4 @@
-"""What torch_scatter has besides its operators, for `strew.torch_scatter.install`."""
+"""Names of torch_scatter that are not operators, for `strew.torch_scatter.install`."""
 
 from typing import Any, NoReturn
 
@@ -29,7 +29,7 @@ def _placeholder(*arguments: Any) -> NoReturn:
     )
 
 
-#: What torch_scatter puts in the place of operators where it is not compiled.
+#: What torch_scatter has in place of operators that it was built without.
 PLACEHOLDERS = {
     "cuda_version_placeholder": lambda: -1,
     "scatter_placeholder": _placeholder,

@@ -1,4 +1,4 @@
-"""``torch.ops.strew.scatter`` and its kin: torch_scatter's functions, with their derivatives."""
+"""``torch.ops.strew.scatter`` and so on: torch_scatter's scatter functions, with derivatives."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def expanded(index: Tensor, shape: Shape, dim: int) -> Tensor:
 
 
 def divided(values: Tensor, counts: Tensor) -> Tensor:
-    """Values by whole numbers, which 16-bit floats could not hold."""
+    """Values divided by counts, which a 16-bit float could not represent."""
     if values.dtype in (torch.float16, torch.bfloat16):
         return (values.float() / counts).to(values.dtype)
     return values / counts.to(values.dtype)
@@ -55,7 +55,7 @@ def _kernel(src: Tensor, index: Tensor, dim: int, dim_size: int | None, reduce: 
 def _shape(src: Tensor, index: Tensor, dim: int, dim_size: int | None) -> list[Any]:
     shape = list(src.shape)
     if dim_size is None:
-        # How many groups there are is known only when the index is.
+        # The number of groups depends on the values of the index.
         dim_size = torch.library.get_ctx().new_dynamic_size()
     shape[dim] = dim_size
     return shape
@@ -103,7 +103,7 @@ class Scatter(Derivatives):
         return of_src
 
     def _counts(self, index: Tensor, grad: Tensor) -> Tensor:
-        """How many elements each group has: in an axis of its own if the index has."""
+        """The number of elements of each group, at least 1; it broadcasts with `grad`."""
         size = grad.shape[self.dim]
         if index.dim() == 1 and index.numel() == self.shape[self.dim]:
             counts = scatter(torch.ones_like(index, dtype=torch.int64), index, 0, size, "sum")
@@ -147,10 +147,11 @@ class Scatter(Derivatives):
 def with_batch_axis(
     info: Any, in_dims: Sequence[Any], src: Tensor, index: Tensor, dim: int, dim_size: int | None
 ) -> tuple[Tensor, Tensor, int]:
-    """The arguments with an axis more, in front."""
+    """The arguments with the batch axis in front."""
     if dim_size is None:
         raise ValueError(
-            "scatter: dim_size is needed under vmap: groups differ from sample to sample"
+            "scatter: dim_size is needed under vmap,"
+            " because each sample would have its own number of groups"
         )
     src_dim, index_dim = in_dims[:2]
     rank = src.dim() - (src_dim is not None)
@@ -215,7 +216,7 @@ def _extreme_fake(
 
 
 class Extreme(Derivatives):
-    """Only the winner of a group has a gradient."""
+    """Derivatives of minima and maxima: only the winner of a group has a gradient."""
 
     constants = (1,)
 
@@ -228,7 +229,7 @@ class Extreme(Derivatives):
     def tensors(
         self, arguments: Sequence[Any], results: Sequence[Tensor]
     ) -> Sequence[Tensor | None]:
-        # Who knows the index finds the elements of a group at once.
+        # With the index, the backward pass finds the elements of a group at once.
         return (results[1], arguments[1])
 
     def backward(self, saved: Saved, grad: Tensor, _arg: Tensor | None) -> Gradients:
@@ -256,7 +257,7 @@ def _extreme_backward_fake(
 
 
 class ExtremeBackward(Derivatives):
-    """It is linear."""
+    """Derivatives of a linear operator."""
 
     def __init__(
         self, grad: Tensor, arg: Tensor, index: Tensor | None, dim: int, along: int
@@ -285,7 +286,7 @@ def _extreme_tangent_fake(src_t: Tangent, arg: Tensor, dim: int) -> Tensor:
 
 
 class ExtremeTangent(Derivatives):
-    """Likewise."""
+    """Derivatives of a linear operator."""
 
     def __init__(self, src_t: Tangent, arg: Tensor, dim: int) -> None:
         self.dim, self.along = dim, src_t.shape[dim]
@@ -305,7 +306,7 @@ class ExtremeTangent(Derivatives):
 def _of_positions(
     info: Any, in_dims: Sequence[Any], values: Tensor, arg: Tensor, dim: int
 ) -> tuple[Tensor, Tensor, int]:
-    """The arguments with an axis more, in front."""
+    """The arguments with the batch axis in front."""
     rank = values.dim() - (in_dims[0] is not None)
     values = batched(values, in_dims[0], info.batch_size)
     arg = batched(arg, in_dims[1], info.batch_size)
@@ -362,7 +363,7 @@ def _into_fake(src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -
 
 
 class Into(Scatter):
-    """Of a reduction that goes on from what there is."""
+    """Derivatives of a reduction into `out`."""
 
     def __init__(self, src: Tensor, index: Tensor, dim: int, out: Tensor, reduce: str) -> None:
         super().__init__(src, index, dim, None, reduce)
@@ -479,7 +480,7 @@ def call(
     reduce: str,
     with_arg: bool = False,
 ) -> Any:
-    """torch_scatter's functions for tensors that the dispatcher has to know of."""
+    """torch_scatter's functions by way of the dispatcher."""
     index = torch.as_tensor(index)
     reduce = "sum" if reduce == "add" else reduce
     if reduce in ("min", "max"):
@@ -491,7 +492,7 @@ def call(
         return (found, arg) if with_arg else found
     if out is None:
         return scatter(src, index, dim, dim_size, reduce)
-    # What the derivative keeps of it must stay as it is.
+    # The derivative needs `out` as it was.
     before = out.clone() if reduce == "mul" else out
     return out.copy_(scatter_into(src, index, dim, before, reduce))
 
@@ -500,7 +501,7 @@ def _script(function: str) -> None:
     """Makes a function of `strew.torch_scatter` known to TorchScript."""
     extreme = function in ("scatter_min", "scatter_max")
     reduce = ', str reduce="sum"' if function == "scatter" else ""
-    # The dispatcher leaves out what is the schema's default.
+    # The dispatcher leaves out an argument that equals the schema's default.
     default = "sum" if function == "scatter" else function.removeprefix("scatter_")
 
     def run(

@@ -1,9 +1,9 @@
-"""``torch.ops.strew.segment_coo`` and its kin: torch_scatter's segments and gathers, with their
+"""``torch.ops.strew.segment_coo`` and so on: torch_scatter's segments and gathers, with
 derivatives.
 
 Sums and gathers are each other's derivatives. Pointers may overlap, so that an element feeds
-several rows: `spread_csr` is what a sum over such runs has as its derivative, and
-`gather_csr_backward` that of a copy to them, of which the last one stays.
+several rows. `spread_csr` is the derivative of a sum over such runs. `gather_csr_backward` is the
+derivative of a copy to them, where the last copy to a cell stays.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _run_extreme_csr = {
 
 
 def copied(out: Tensor | None) -> Tensor | None:
-    """A copy of `out` to go on from: an operator that has a derivative changes none of its
+    """A copy of `out` to continue from: an operator with a derivative must not change its
     arguments.
     """
     return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
@@ -53,17 +53,17 @@ def _resized(shape: Shape, dim: int, size: int) -> tuple[int, ...]:
 
 
 def _trailing(values: Tensor, like: Tensor) -> Tensor:
-    """The values with axes of size 1 behind their own, as many as `like` has more."""
+    """The values with axes of size 1 appended, up to the rank of `like`."""
     return values.reshape(values.shape + (1,) * (like.dim() - values.dim()))
 
 
 def _dynamic_size() -> Any:
-    # How many rows there are is known only when the index is.
+    # The number of rows depends on the values of the index.
     return torch.library.get_ctx().new_dynamic_size()
 
 
 def _vmapped(operator: str, size_at: int | None = None) -> Callable[..., Batched]:
-    """The rule of `torch.func.vmap`: one axis more in front, which an index has as well."""
+    """The rule of `torch.func.vmap`: all tensors get the batch axis in front, also the index."""
 
     def rule(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Batched:
         size_given = size_at is None or arguments[size_at] is not None
@@ -157,7 +157,7 @@ class SegmentsCsr(Segments):
         return spread_csr(shared, indptr, self.shape[self.dim])
 
     def of_out(self, shared: Tensor) -> Tensor | None:
-        # What `out` held is overwritten.
+        # `out` is overwritten.
         return None
 
     def forward(
@@ -171,7 +171,7 @@ class SegmentsCsr(Segments):
 
 
 class Winners(Derivatives):
-    """Minima and maxima: a row's first winner has its gradient, and an element may win several
+    """Minima and maxima: the first winner of a row gets its gradient. An element may win several
     rows.
     """
 
@@ -189,7 +189,7 @@ class Winners(Derivatives):
     def backward(self, saved: Saved, grad: Tensor, _arg: Tensor | None) -> Gradients:
         (arg,) = saved
         size = self.shape[self.dim]
-        # Rows without a winner name the place after the last one.
+        # `arg` of rows without a winner is the position after the last one.
         found = scatter(grad, arg, self.dim, size + 1, "sum").narrow(self.dim, 0, size)
         return found, None, self.of_out(arg, grad) if self.into else None, *self.unused
 
@@ -211,7 +211,7 @@ class Winners(Derivatives):
 
 class WinnersCoo(Winners):
     def of_out(self, arg: Tensor, values: Tensor) -> Tensor:
-        """Where nothing beats what `out` holds, that is the result."""
+        """Where no element beats the value in `out`, that value is the result."""
         return torch.where(arg == self.shape[self.dim], values, 0)
 
 
@@ -362,7 +362,7 @@ class GatherCsr(Derivatives):
         (indptr,) = saved
         nothing = grad.new_zeros(self.shape)
         of_src = nothing if 0 in self.shape else gather_csr_backward(grad, indptr)
-        # What no row went to is what `out` held.
+        # Cells that no row was copied to have `out`'s values.
         of_out = gather_csr(nothing, indptr, grad, None) if self.into else None
         return of_src, None, of_out, None
 
@@ -376,7 +376,7 @@ class GatherCsr(Derivatives):
 
 
 def _gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | None) -> Tensor:
-    """Cells that no row goes to are what `out` holds, or 0."""
+    """Copies rows to cells; other cells have `out`'s values, or 0."""
     found = copied(out)
     if found is None and size is not None and not (src.numel() > 0 and _ends_at(indptr, size)):
         found = src.new_zeros(_resized(src.shape, indptr.dim() - 1, size))
@@ -384,7 +384,7 @@ def _gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None, size: int | Non
 
 
 def _ends_at(indptr: Tensor, size: int) -> bool:
-    """Whether the operator would find the same size: then it need not write the result twice."""
+    """Whether the operator would find the same size: then zeros need not be written first."""
     return indptr.numel() > 0 and int(indptr[(-1,) * indptr.dim()]) == size
 
 
@@ -406,12 +406,12 @@ gather_csr = define(
 
 
 def _ascends(indptr: Tensor) -> bool:
-    """Whether no cell is in more than one row."""
+    """Whether pointers ascend, so that no cell is in two rows."""
     return bool((indptr[..., 1:] >= indptr[..., :-1]).all())
 
 
 class GatherCsrBackward(Derivatives):
-    """Sums over the cells that a row's copy has stayed in."""
+    """Derivatives of sums over the cells in which a row's copy stayed."""
 
     def __init__(self, grad: Tensor, indptr: Tensor) -> None:
         self.size = grad.shape[indptr.dim() - 1]
@@ -436,7 +436,7 @@ def _gather_csr_backward(grad: Tensor, indptr: Tensor) -> Tensor:
         return _run_segment_csr(grad, indptr, None, "sum")
     dim, rows = indptr.dim() - 1, indptr.shape[-1] - 1
     numbers = torch.arange(rows, device=indptr.device).expand(*grad.shape[:dim], rows)
-    # Cells that no row went to belong to one after the last.
+    # Cells that no row was copied to belong to an extra row after the last.
     owners = torch.full(grad.shape[: dim + 1], rows, device=indptr.device)
     _run_gather_csr(numbers, indptr, owners)
     return _run_scatter(grad, owners, dim, None, rows + 1, "sum").narrow(dim, 0, rows).contiguous()
@@ -489,13 +489,13 @@ def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
 
 
 def _places(indptr: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """The number of a row and of a cell, for each cell of each row."""
+    """For each cell of each row: the number of the row, and the number of the cell."""
     first, end = indptr[..., :-1], indptr[..., 1:]
     counts = (end - first).clamp(min=0).flatten()
     batches = torch.arange(first[..., 0].numel(), device=indptr.device) * size
     first = (first + batches.reshape(*first.shape[:-1], 1)).flatten()
     rows = torch.arange(counts.numel(), device=indptr.device).repeat_interleave(counts)
-    # Counted from the first place of all, less where this row's places begin.
+    # The position in its row: the running number minus where the row begins.
     begins = counts.cumsum(0) - counts
     return rows, torch.arange(rows.numel(), device=indptr.device) + (first - begins)[rows]
 
@@ -514,7 +514,7 @@ spread_csr = define(
 
 
 def _into(out: Tensor | None, found: Any, with_arg: bool = False) -> Any:
-    """What a function of torch_scatter returns: `out` itself if there is one."""
+    """What a function of torch_scatter returns: `out` itself if it is given."""
     if not isinstance(found, tuple):
         return found if out is None else out.copy_(found)
     values = found[0] if out is None else out.copy_(found[0])
@@ -529,7 +529,7 @@ def call_coo(
     reduce: str,
     with_arg: bool = False,
 ) -> Any:
-    """``segment_coo`` for tensors that the dispatcher has to know of."""
+    """``segment_coo`` by way of the dispatcher."""
     run = segment_coo_extreme if reduce in ("min", "max") else segment_coo
     return _into(out, run(src, torch.as_tensor(index), out, dim_size, reduce), with_arg)
 
@@ -537,18 +537,18 @@ def call_coo(
 def call_csr(
     src: Tensor, indptr: Tensor, out: Tensor | None, reduce: str, with_arg: bool = False
 ) -> Any:
-    """``segment_csr`` for such."""
+    """``segment_csr`` by way of the dispatcher."""
     run = segment_csr_extreme if reduce in ("min", "max") else segment_csr
     return _into(out, run(src, torch.as_tensor(indptr), out, reduce), with_arg)
 
 
 def call_gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
-    """``gather_coo`` for such."""
+    """``gather_coo`` by way of the dispatcher."""
     return _into(out, gather_coo(src, torch.as_tensor(index), out))
 
 
 def call_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None) -> Tensor:
-    """``gather_csr`` for such."""
+    """``gather_csr`` by way of the dispatcher."""
     return _into(out, gather_csr(src, torch.as_tensor(indptr), out, None))
 
 
