@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Literal, TypeAlias
 
     from ._types import Array, ArrayLike, Integers, Numbers
+
+    # Whose rule applies to an index out of range.
+    _Device: TypeAlias = Literal["cpu", "gpu"]
 
 __all__ = [
     "scatter",
@@ -70,11 +73,7 @@ _scatter = _Operator("mindspore.scatter")
 
 
 def scatter_mul(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Multiply rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
@@ -131,11 +130,7 @@ def scatter_mul(
 
 
 def scatter_add(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Add to rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
@@ -150,11 +145,7 @@ def scatter_add(
 
 
 def scatter_sub(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Subtract from rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
@@ -169,11 +160,7 @@ def scatter_sub(
 
 
 def scatter_div(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Divide rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
@@ -190,11 +177,7 @@ def scatter_div(
 
 
 def scatter_max(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Raise rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
@@ -211,11 +194,7 @@ def scatter_max(
 
 
 def scatter_min(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Lower rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
@@ -232,11 +211,7 @@ def scatter_min(
 
 
 def scatter_update(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
@@ -253,11 +228,7 @@ def scatter_update(
 
 
 def scatter_nd(
-    indices: Array | Numbers,
-    updates: ArrayLike,
-    shape: Integers,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    indices: Array | Numbers, updates: ArrayLike, shape: Integers, *, device: _Device = "cpu"
 ) -> Array:
     """Add `updates` into a new array of zeros; updates of the same cell add up.
 
@@ -302,11 +273,7 @@ def scatter_nd(
 
 
 def scatter_nd_add(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Add `updates` to windows of `input_x`, in place, by index tuples along the last axis.
 
@@ -347,11 +314,7 @@ def scatter_nd_add(
 
 
 def scatter_nd_sub(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Subtract `updates` from windows of `input_x`, in place, by index tuples along the last axis.
 
@@ -366,11 +329,7 @@ def scatter_nd_sub(
 
 
 def scatter_nd_mul(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Multiply windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
@@ -385,11 +344,7 @@ def scatter_nd_mul(
 
 
 def scatter_nd_div(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Divide windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
@@ -406,11 +361,7 @@ def scatter_nd_div(
 
 
 def scatter_nd_max(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Raise windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
@@ -427,11 +378,7 @@ def scatter_nd_max(
 
 
 def scatter_nd_min(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Lower windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
@@ -448,11 +395,7 @@ def scatter_nd_min(
 
 
 def scatter_nd_update(
-    input_x: Array,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
@@ -469,11 +412,7 @@ def scatter_nd_update(
 
 
 def tensor_scatter_add(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, with `updates` added, by index tuples along the last axis.
 
@@ -490,11 +429,7 @@ def tensor_scatter_add(
 
 
 def tensor_scatter_sub(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, with `updates` subtracted, by index tuples along the last axis.
 
@@ -509,11 +444,7 @@ def tensor_scatter_sub(
 
 
 def tensor_scatter_mul(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, multiplied by `updates`, by index tuples along the last axis.
 
@@ -528,11 +459,7 @@ def tensor_scatter_mul(
 
 
 def tensor_scatter_div(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, divided by `updates`, by index tuples along the last axis.
 
@@ -549,11 +476,7 @@ def tensor_scatter_div(
 
 
 def tensor_scatter_max(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, raised to `updates`, by index tuples along the last axis.
 
@@ -570,11 +493,7 @@ def tensor_scatter_max(
 
 
 def tensor_scatter_min(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, lowered to `updates`, by index tuples along the last axis.
 
@@ -591,11 +510,7 @@ def tensor_scatter_min(
 
 
 def tensor_scatter_update(
-    input_x: Array | Numbers,
-    indices: ArrayLike,
-    updates: ArrayLike,
-    *,
-    device: Literal["cpu", "gpu"] = "cpu",
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
 ) -> Array:
     """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
 

@@ -1,4 +1,4 @@
-"""What `strew.torch` has and PyTorch has not: `mode=`, `plan=`, positions of extremes."""
+"""What `strew.torch` has and PyTorch lacks: `mode=`, `plan=`, positions of extremes."""
 
 import itertools
 

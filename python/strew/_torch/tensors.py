@@ -46,7 +46,7 @@ def at_least_1d_shape(shape: Shape) -> Shape:
     return shape if len(shape) > 0 else (1,)
 
 
-def grown(tensor: Tensor, shape: Shape) -> Tensor:
+def padded_to(tensor: Tensor, shape: Shape) -> Tensor:
     """The tensor as the leading corner of zeros of that shape."""
     missing = [wanted - size for wanted, size in zip(shape, tensor.shape, strict=True)]
     if not any(missing):

@@ -101,5 +101,5 @@ __all__ = [
 ]
 
 for _name in __all__:
-    # Where the functions are defined is no part of their names.
+    # The functions belong to this module, wherever they are defined.
     globals()[_name].__module__ = __name__

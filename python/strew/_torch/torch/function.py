@@ -54,7 +54,7 @@ class Function:
         run = Operator(f"torch.{of}")
 
         def kernel(*arguments: Any) -> Any:
-            return run(*self.arrange(*map(taken, arguments)))
+            return run(*self.arrange(*map(as_argument, arguments)))
 
         schema = f"{name}(Tensor input, {needed}) -> Tensor"
         self.operator = define(schema, kernel, fake or _like_input, derivatives, vmap)
@@ -69,7 +69,7 @@ class Function:
         def kernel(input: Any, *arguments: Any) -> None:
             # Detached, but not resolved: that could make a copy, and the tensor itself must be
             # written to.
-            self.run_in_place(*self.arrange(input.detach(), *map(taken, arguments)))
+            self.run_in_place(*self.arrange(input.detach(), *map(as_argument, arguments)))
 
         schema = f"{name}_(Tensor(a!) input, {needed}) -> ()"
         self.operator_in_place = define(schema, kernel, lambda *arguments: None)
@@ -135,12 +135,12 @@ def _tensor(kind: str, argument: Any) -> Any:
     return argument
 
 
-def taken(argument: Any) -> Any:
+def as_argument(argument: Any) -> Any:
     """An argument as strew's operators take it."""
     if isinstance(argument, torch.Tensor):
         return plain(argument)
     if isinstance(argument, (tuple, list)):
-        return [taken(one) for one in argument]
+        return [as_argument(one) for one in argument]
     return argument
 
 

@@ -11,7 +11,7 @@ from ..tensors import at_least_1d, at_least_1d_shape
 from .function import Function
 from .scatter import (
     Updating,
-    along,
+    expanded_along,
     gather,
     of_assigned_slices,
     scatter_add,
@@ -39,7 +39,9 @@ class Slices(Updating):
 
     def slices(self, index: Tensor, grad: Tensor) -> Tensor:
         """The gradient of each slice: that of its place."""
-        return gather(grad, self.dim, along(index, self.dim, at_least_1d_shape(self.src[0])))
+        return gather(
+            grad, self.dim, expanded_along(index, self.dim, at_least_1d_shape(self.src[0]))
+        )
 
 
 class IndexAdd(Slices):
@@ -48,7 +50,7 @@ class IndexAdd(Slices):
         found = self.slices(index, grad)
         return grad, found if alpha == 1 else found * alpha.conjugate()
 
-    def again(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
         return index_add(input, self.dim, index, source, *self.options)
 
 
@@ -56,7 +58,7 @@ class IndexCopy(Slices):
     def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         return of_assigned_slices(index, self.dim, grad)
 
-    def again(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
         return index_copy(input, self.dim, index, source)
 
 
@@ -65,7 +67,7 @@ class IndexReduce(ScatterReduce):
 
     def _repeated(self, saved: Saved) -> Saved:
         index, *rest = saved
-        return (along(index, self.dim, at_least_1d_shape(self.src_shape)), *rest)
+        return (expanded_along(index, self.dim, at_least_1d_shape(self.src_shape)), *rest)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         return super().backward(self._repeated(saved), grad)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..registry import Derivatives, batched, define
-from ..tensors import grown, plain
+from ..tensors import padded_to, plain
 from .function import Function
 from .index import wrapped
 from .scatter import (
-    along,
-    collected,
+    element_numbers,
+    expanded_along,
     flat_rows,
     gather,
-    numbers,
     of_assigned_slices,
     of_assignment,
     scatter_add,
     scatter_src,
+    sum_by_number,
     tangents,
 )
 
@@ -41,13 +41,13 @@ class Placed(Derivatives):
         self.input, self.source = (input.shape, input.dtype), (source.shape, source.dtype)
         self.options = options
 
-    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         """The operator with other tensors."""
         raise NotImplementedError
 
     def tangent(self, saved: Saved, input_t: Tangent, source_t: Tangent) -> Tensor:
         input_t, source_t = tangents(input_t, self.input, source_t, self.source)
-        return self.again(saved, input_t, source_t)
+        return self.rerun(saved, input_t, source_t)
 
 
 class Put(Placed):
@@ -59,7 +59,7 @@ class Put(Placed):
     ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return put(input, saved[0], source, *self.options)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
@@ -67,7 +67,7 @@ class Put(Placed):
             index = wrapped(saved[0].reshape(-1), grad.numel())
             of_input, of_source = grad, gather(grad.reshape(-1), 0, index).reshape(self.source[0])
         else:
-            of_input, of_source = of_assignment(partial(self.again, saved), grad, self.source[0])
+            of_input, of_source = of_assignment(partial(self.rerun, saved), grad, self.source[0])
         return of_input, None, of_source, None
 
     def forward(
@@ -90,19 +90,21 @@ class MaskedScatter(Placed):
     ) -> Sequence[Tensor | None]:
         return (arguments[1],)
 
-    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return masked_scatter(input, saved[0], source)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         # More elements than these are not used.
         count = min(math.prod(self.source[0]), grad.numel())
-        of_input, of_source = of_assignment(partial(self.again, saved), grad, (count,))
+        of_input, of_source = of_assignment(partial(self.rerun, saved), grad, (count,))
         if of_input.shape != self.input[0]:
-            of_input = collected(numbers(self.input[0]).expand(grad.shape), of_input, self.input[0])
+            of_input = sum_by_number(
+                element_numbers(self.input[0]).expand(grad.shape), of_input, self.input[0]
+            )
         return (
             of_input,
             None,
-            grown(of_source, (math.prod(self.source[0]),)).reshape(self.source[0]),
+            padded_to(of_source, (math.prod(self.source[0]),)).reshape(self.source[0]),
         )
 
     def forward(self, saved: Saved, input_t: Tangent, _mask: Any, source_t: Tangent) -> Tangents:
@@ -131,7 +133,7 @@ class IndexPut(Indexed, Placed):
     ) -> None:
         super().__init__(input, values, accumulate)
 
-    def again(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
+    def rerun(self, saved: Saved, input: Tensor, source: Tensor) -> Tensor:
         return index_put(input, self.indices(saved), source, *self.options)
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
@@ -152,7 +154,7 @@ class IndexPut(Indexed, Placed):
 
 def positions(shape: Shape, indices: Sequence[Tensor | None]) -> Tensor:
     """The positions, counted row by row, that indices select in a tensor of that shape."""
-    every = numbers(shape)
+    every = element_numbers(shape)
     if all(index is None for index in indices):
         return every
     # Python's brackets would take a tensor without dimensions as a number.
@@ -176,7 +178,7 @@ def _values_kernel(
     at = positions(sizes, [index for index in indices if index is not None])
     flat = at.reshape(-1)
     if accumulate:
-        found = gather(rows, 0, along(flat, 0, (flat.numel(), rows.shape[1])))
+        found = gather(rows, 0, expanded_along(flat, 0, (flat.numel(), rows.shape[1])))
     else:
         _, found = of_assigned_slices(flat, 0, rows)
     found = found.reshape((*at.shape, *window))
@@ -186,7 +188,7 @@ def _values_kernel(
         found = found.movedim(batch, [axes[0] + axis for axis in batch])
     if found.shape == torch.Size(shape):
         return found.contiguous()
-    return collected(numbers(shape).expand(found.shape), found, shape)
+    return sum_by_number(element_numbers(shape).expand(found.shape), found, shape)
 
 
 def _named_axes(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[list[int], list[int]]:

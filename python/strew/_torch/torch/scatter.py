@@ -9,9 +9,9 @@ import torch
 
 from ..._strew import Operator
 from ..registry import Derivatives
-from ..tensors import at_least_1d, at_least_1d_shape, grown
+from ..tensors import at_least_1d, at_least_1d_shape, padded_to
 from ..torch_scatter.scatter import scatter as sums
-from .function import Function, script, taken
+from .function import Function, as_argument, script
 from .scatter_reduce import ScatterReduce, scatter_reduce, vmapped
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
 
-def numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
+def element_numbers(shape: Shape, dtype: torch.dtype = torch.int64) -> Tensor:
     """The numbers of a tensor's elements, row by row, in that shape."""
     return torch.arange(math.prod(shape), dtype=dtype).reshape(shape)
 
@@ -42,7 +42,7 @@ class Cells:
 
     def whole(self, part: Tensor) -> Tensor:
         """The gradient of `src` from that of its used part."""
-        return grown(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
+        return padded_to(part, at_least_1d_shape(self.src_shape)).reshape(self.src_shape)
 
     def gradient_of_src(self, grad: Tensor) -> Tensor:
         """The gradient of each update: that of its cell."""
@@ -70,7 +70,7 @@ class Updating(Derivatives):
         """Of `input` and of `src`."""
         raise NotImplementedError
 
-    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
+    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         """The operator with other tensors."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class Updating(Derivatives):
         *_options: Any,
     ) -> Tangents:
         input_t, src_t = tangents(input_t, self.input, src_t, self.src)
-        return self.again(input_t, saved[0], src_t)
+        return self.rerun(input_t, saved[0], src_t)
 
 
 def tangents(
@@ -110,15 +110,15 @@ class Assigned(Updating):
     """Of several updates of a cell only the last one has a gradient."""
 
     def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
-        vector = repeated(index, self.dim, self.input[0])
+        vector = repeated_vector(index, self.dim, self.input[0])
         if vector is None:
             return of_assignment(
-                lambda *tensors: self.again(tensors[0], index, tensors[1]), grad, self.src[0]
+                lambda *tensors: self.rerun(tensors[0], index, tensors[1]), grad, self.src[0]
             )
         of_input, of_slices = of_assigned_slices(vector, self.dim, at_least_1d(grad))
         return of_input.reshape(self.input[0]), self.cells(index).whole(of_slices)
 
-    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
+    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return scatter_src(input, self.dim, index, src, None)
 
 
@@ -126,17 +126,17 @@ def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tu
     """The gradients of the input and of the updates; `run` is the operator for other tensors."""
     # Run on the updates' numbers, the operator says which update each cell holds.
     dtype = torch.int32 if math.prod(src_shape) < 2**31 else torch.int64
-    last = run(grad.new_full(grad.shape, -1, dtype=dtype), numbers(src_shape, dtype))
-    return torch.where(last < 0, grad, 0), given_back(last, grad, src_shape)
+    last = run(grad.new_full(grad.shape, -1, dtype=dtype), element_numbers(src_shape, dtype))
+    return torch.where(last < 0, grad, 0), gradient_of_updates(last, grad, src_shape)
 
 
-def given_back(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
+def gradient_of_updates(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
     """The gradient of each update: that of the cells that hold it; `last` is -1 in cells without
     one.
     """
     count = math.prod(shape)
     # Cells without an update go to one more, which is left out.
-    found = collected(torch.where(last < 0, count, last), grad, (count + 1,))
+    found = sum_by_number(torch.where(last < 0, count, last), grad, (count + 1,))
     return found.narrow(0, 0, count).reshape(shape)
 
 
@@ -146,22 +146,24 @@ def of_assigned_slices(vector: Tensor, dim: int, grad: Tensor) -> tuple[Tensor, 
     order = torch.arange(count)
     last = scatter_src(order.new_full((grad.shape[dim],), -1), 0, vector, order, None)
     found = sums(grad, torch.where(last < 0, count, last), dim, count + 1, "sum")
-    return torch.where(thin(last, dim, grad.dim()) < 0, grad, 0), found.narrow(dim, 0, count)
+    return torch.where(reshaped_along(last, dim, grad.dim()) < 0, grad, 0), found.narrow(
+        dim, 0, count
+    )
 
 
-def along(vector: Tensor, dim: int, shape: Shape) -> Tensor:
+def expanded_along(vector: Tensor, dim: int, shape: Shape) -> Tensor:
     """A vector repeated to a shape, apart from `dim`, along which it lies."""
-    return thin(vector, dim, len(shape)).expand(shape)
+    return reshaped_along(vector, dim, len(shape)).expand(shape)
 
 
-def thin(vector: Tensor, dim: int, rank: int) -> Tensor:
+def reshaped_along(vector: Tensor, dim: int, rank: int) -> Tensor:
     """A vector along an axis of several."""
     shape = [1] * rank
     shape[dim] = vector.numel()
     return vector.reshape(shape)
 
 
-def repeated(index: Tensor, dim: int, shape: Shape) -> Tensor | None:
+def repeated_vector(index: Tensor, dim: int, shape: Shape) -> Tensor | None:
     """The vector, if the index is one that is repeated over all other axes; else None."""
     if index.numel() == 0:
         return None
@@ -257,7 +259,7 @@ class Added(Updating):
     def gradients(self, index: Tensor, grad: Tensor) -> tuple[Tensor, Tensor]:
         return grad, self.cells(index).gradient_of_src(grad)
 
-    def again(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
+    def rerun(self, input: Tensor, index: Tensor, src: Tensor) -> Tensor:
         return scatter_add(input, self.dim, index, src)
 
 
@@ -312,14 +314,14 @@ class Taken(Derivatives):
 
     def backward(self, saved: Saved, grad: Tensor) -> Gradients:
         # The number of the input's element that each result is, after broadcasting.
-        taken = take_along_dim(numbers(self.shape), saved[0], self.dim)
-        return collected(taken, grad, self.shape), None, None
+        taken = take_along_dim(element_numbers(self.shape), saved[0], self.dim)
+        return sum_by_number(taken, grad, self.shape), None, None
 
     def forward(self, saved: Saved, input_t: Tangent, *_: Any) -> Tangents:
         return take_along_dim(input_t, saved[0], self.dim)
 
 
-def collected(to: Tensor, values: Tensor, shape: Shape) -> Tensor:
+def sum_by_number(to: Tensor, values: Tensor, shape: Shape) -> Tensor:
     """Sums values into a new tensor of that shape, by positions counted row by row."""
     return sums(values.reshape(-1), to.reshape(-1), 0, math.prod(shape), "sum").reshape(shape)
 
@@ -387,7 +389,7 @@ def call(
 ) -> Tensor:
     """``scatter`` by way of the dispatcher."""
     if (src is None) == (value is None):
-        return _refuse(*map(taken, (input, dim, index, src, value, reduce)))
+        return _refuse(*map(as_argument, (input, dim, index, src, value, reduce)))
     if isinstance(value, torch.Tensor):
         # A number as a tensor, which may have a derivative.
         index = torch.as_tensor(index)
