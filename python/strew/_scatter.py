@@ -66,7 +66,7 @@ def scatter(
         An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and
         `src`'s shape apart from `dim`.
     dim_size : int, optional
-        The result's size along `dim`; one more than the largest index by default.
+        The result's size along `dim`; by default one more than the largest index.
     reduce : str
         "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
         "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
@@ -161,8 +161,7 @@ def gather(
     ignore_index: int | None = None,
     plan: _Plan | None = None,
 ) -> Array:
-    """Pick the elements of `src` that `index` names along `dim`: the inverse direction of
-    `scatter`.
+    """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
 
     Parameters
     ----------

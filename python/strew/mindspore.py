@@ -535,8 +535,7 @@ def tensor_scatter_elements(
     axis: int = 0,
     reduction: Literal["none", "add"] = "none",
 ) -> Array:
-    """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name
-    along `axis`.
+    """Copy `input_x` and write or add `updates` to the cells that `indices` name along `axis`.
 
     Parameters
     ----------

@@ -83,12 +83,13 @@ def scatter_nd(
 
 
 def scatter_set_nd(lhs: Array, rhs: ArrayLike, indices: ArrayLike, shape: Integers) -> Array:
-    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them; returns
-    `lhs`.
+    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them.
+
+    Returns `lhs`.
 
     Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator
-    ``_scatter_set_nd``. Exceptions are those of `scatter_nd`; TypeError also if `rhs` has another
-    dtype. `lhs` is then unchanged.
+    ``_scatter_set_nd``. Exceptions are those of `scatter_nd`. TypeError is also raised if `rhs` has
+    another dtype than `lhs`. On an error `lhs` is unchanged.
 
     >>> import numpy as np
     >>> import strew

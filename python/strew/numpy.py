@@ -57,7 +57,7 @@ _put_along_axis = _Operator("numpy.put_along_axis")
 
 
 class ufunc:
-    """A function whose `at` changes what is indexed.
+    """A function with a method `at`, which changes indexed elements in place.
 
     >>> import numpy as np
     >>> import strew
@@ -201,7 +201,7 @@ def bincount(
     Parameters
     ----------
     x : array
-        Integers or bools, none negative: 1-d, or with `axis` of any rank.
+        Integers that are not negative, or bools: 1-d, or with `axis` of any rank.
     weights : array, optional
         The weight of each number, of `x`'s shape. With `axis`, `x` may also be 1-d, along that axis
         of `weights`.

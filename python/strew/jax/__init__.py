@@ -54,7 +54,7 @@ _at_get = _Operator("jax.at_get")
 def at_set(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and replace what is indexed: ``x.at[indices].set(y)``.
+    """Copy `x` and replace the indexed elements: ``x.at[indices].set(y)``.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ def at_set(
 def at_add(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. Several for an
-    element add up.
+    """Copy `x` and add to the indexed elements: ``x.at[indices].add(y)``.
+
+    Several updates of an element add up. See `at_set`.
 
     >>> import numpy as np
     >>> import strew
@@ -108,7 +109,7 @@ def at_add(
 def at_subtract(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and subtract from what is indexed: ``x.at[indices].subtract(y)``; see `at_add`.
+    """Copy `x` and subtract from the indexed elements: ``x.at[indices].subtract(y)``; see `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -121,7 +122,7 @@ def at_subtract(
 def at_multiply(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and multiply what is indexed: ``x.at[indices].multiply(y)``; see `at_add`.
+    """Copy `x` and multiply the indexed elements: ``x.at[indices].multiply(y)``; see `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -134,8 +135,9 @@ def at_multiply(
 def at_divide(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of
-    integers.
+    """Copy `x` and divide the indexed elements: ``x.at[indices].divide(y)``.
+
+    Not for integers. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -148,7 +150,9 @@ def at_divide(
 def at_min(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and lower what is indexed: ``x.at[indices].min(y)``; see `at_add`. NaN wins.
+    """Copy `x` and take the minimum with the indexed elements: ``x.at[indices].min(y)``.
+
+    A minimum with NaN is NaN. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -161,7 +165,9 @@ def at_min(
 def at_max(
     x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
 ) -> Array:
-    """Copy `x` and raise what is indexed: ``x.at[indices].max(y)``; see `at_add`. NaN wins.
+    """Copy `x` and take the maximum with the indexed elements: ``x.at[indices].max(y)``.
+
+    A maximum with NaN is NaN. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -178,7 +184,7 @@ def at_get(
     mode: _Mode | None = None,
     fill_value: complex | None = None,
 ) -> Array:
-    """Pick what is indexed: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
+    """Pick the indexed elements: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
 
     An index out of range gives the nearest element by default and with "clip", and `fill_value`
     with "fill" or "drop": by default NaN, the lowest number of a signed and the highest of an

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) -> Any:
-    """A copy of `x` in which `operator` has joined `y` to what is indexed."""
+    """A copy of `x` in which `operator` has combined `y` with the indexed elements."""
     if not _has_slices(indices):
         return operator(x, _as_list(indices), y, mode)
     out = np.array(x)
@@ -28,7 +28,7 @@ def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) 
 
 
 def taken(operator: Operator, x: Any, indices: Any, mode: str | None, fill_value: Any) -> Any:
-    """What is indexed."""
+    """The indexed elements."""
     if not _has_slices(indices):
         return operator(x, _as_list(indices), mode, fill_value)
     part, listed, behind = split(np.asarray(x), _as_arrays(indices))

@@ -73,10 +73,9 @@ def segment_prod(
 def segment_min(
     data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
 ) -> Array:
-    """Find the minimum of the rows of each segment: infinity or the largest integer where there is
-    none.
+    """Find the minimum of the rows of each segment.
 
-    NaN is the result where there is one.
+    It is infinity or the largest integer without rows, and NaN if a row has NaN.
 
     See `segment_sum`.
 
@@ -91,10 +90,9 @@ def segment_min(
 def segment_max(
     data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
 ) -> Array:
-    """Find the maximum of the rows of each segment: minus infinity or the lowest integer where
-    there is none.
+    """Find the maximum of the rows of each segment.
 
-    NaN is the result where there is one.
+    It is minus infinity or the lowest integer without rows, and NaN if a row has NaN.
 
     See `segment_sum`.
 

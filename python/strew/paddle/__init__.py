@@ -1,5 +1,4 @@
-"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and their neighbours,
-``paddle.geometric``.
+"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and so on, ``paddle.geometric``.
 
 Functions raise
 
@@ -374,8 +373,7 @@ def take_along_axis(
     axis: int,
     broadcast: bool = True,
 ) -> Array:
-    """Pick the elements of `arr` that `indices` name along `axis`: the inverse direction of
-    `put_along_axis`.
+    """Pick the elements of `arr` that `indices` name along `axis`; the inverse of `put_along_axis`.
 
     Parameters
     ----------

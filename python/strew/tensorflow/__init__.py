@@ -1,5 +1,7 @@
-"""TensorFlow: ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``,
-``tf.compat.v1.scatter_*``, ``tf.math``.
+"""TensorFlow: scatters and gathers of ``tf``, ``tf.compat.v1`` and ``tf.math``.
+
+They are ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``,
+``tf.compat.v1.scatter_*``, and the segment reductions of ``tf.math``.
 
 Functions raise
 
@@ -246,7 +248,7 @@ def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     indices : array
         Row numbers: int16, int32 or int64, any shape, in ``0 .. ref.shape[0] - 1``.
     updates : array
-        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all of them.
+        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all rows.
 
     Returns
     -------

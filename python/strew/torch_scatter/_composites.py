@@ -78,7 +78,7 @@ def scatter_softmax(
     dim: SupportsIndex = -1,
     dim_size: SupportsIndex | None = None,
 ) -> Array:
-    """Divide the exponential of each element by the sum of those of its group; see the module.
+    """Softmax within each group: the exponential of each element, divided by its group's sum.
 
     The result has `src`'s shape; `src` must be of floats. The largest element of a group, as
     `scatter_max` gives it, is subtracted first. The result is NaN for a group of only -inf, and for

@@ -112,9 +112,7 @@ class MaskedScatter(Placed):
 
 
 class Indexed:
-    """Derivatives of an operator whose second argument is a list of tensors, or None for whole
-    axes.
-    """
+    """Derivatives of an operator with a list of indices, in which None stands for a whole axis."""
 
     def tensors(
         self, arguments: Sequence[Any], results: Sequence[Tensor]

@@ -131,8 +131,9 @@ def of_assignment(run: Callable[..., Any], grad: Tensor, src_shape: Shape) -> tu
 
 
 def gradient_of_updates(last: Tensor, grad: Tensor, shape: Shape) -> Tensor:
-    """The gradient of each update: that of the cells that hold it; `last` is -1 in cells without
-    one.
+    """The gradient of each update: the sum of those of the cells that hold it.
+
+    `last` is the number of the update that a cell holds, or -1.
     """
     count = math.prod(shape)
     # Cells without an update go to one more, which is left out.
@@ -157,7 +158,7 @@ def expanded_along(vector: Tensor, dim: int, shape: Shape) -> Tensor:
 
 
 def reshaped_along(vector: Tensor, dim: int, rank: int) -> Tensor:
-    """A vector along an axis of several."""
+    """The vector reshaped to lie along one of several axes."""
     shape = [1] * rank
     shape[dim] = vector.numel()
     return vector.reshape(shape)

@@ -1,5 +1,6 @@
-"""``segment_reduce`` in torch's dispatcher: its derivatives are those of ``scatter_reduce`` to the
-groups.
+"""``segment_reduce`` in torch's dispatcher.
+
+Its derivatives are those of ``scatter_reduce`` to the groups.
 """
 
 from __future__ import annotations

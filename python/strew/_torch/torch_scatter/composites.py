@@ -76,9 +76,7 @@ class Grouped(Derivatives):
         self.count = 0 if 0 in src.shape else src.shape[self.dim]
 
     def expect_one_forward_mode(self) -> None:
-        """Raises an error under nested forward modes: saved tensors lack the tangent of the outer
-        one.
-        """
+        """Raises under nested forward modes: saved tensors lack the tangent of the outer one."""
         stack = torch._C._functorch.get_interpreter_stack() or ()
         if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
             name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)

@@ -1,5 +1,4 @@
-"""``torch.ops.strew.segment_coo`` and so on: torch_scatter's segments and gathers, with
-derivatives.
+"""``torch.ops.strew.segment_coo`` and so on: segments and gathers, with derivatives.
 
 Sums and gathers are each other's derivatives. Pointers may overlap, so that an element feeds
 several rows. `spread_csr` is the derivative of a sum over such runs. `gather_csr_backward` is the
@@ -42,9 +41,7 @@ _run_extreme_csr = {
 
 
 def copied(out: Tensor | None) -> Tensor | None:
-    """A copy of `out` to continue from: an operator with a derivative must not change its
-    arguments.
-    """
+    """A copy of `out`: an operator with a derivative must not change its arguments."""
     return None if out is None else plain(out).clone(memory_format=torch.contiguous_format)
 
 
@@ -171,8 +168,9 @@ class SegmentsCsr(Segments):
 
 
 class Winners(Derivatives):
-    """Minima and maxima: the first winner of a row gets its gradient. An element may win several
-    rows.
+    """Minima and maxima: the first winner of a row gets its gradient.
+
+    An element may win several rows.
     """
 
     constants = (1,)
