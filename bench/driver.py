@@ -55,7 +55,7 @@ def main() -> int:
         results["versions"] |= versions
         results["problems"] = problems(runs)
         results["runs"] = [_with_medians(run) for run in runs]
-        # After each of them: who has to stop early has what there is.
+        # Written after each workload, so that an interrupted bench keeps its results.
         rows = [row(workloads[run.workload], run.threads, run.entries) for run in runs]
         _write(results, rows, options.out)
     say(f"wrote {options.out}/results.json, results.md and chart.svg")
@@ -92,7 +92,7 @@ def _measure(
     options: argparse.Namespace,
     repeat: int,
 ) -> Iterator[tuple[Run, dict[str, str]]]:
-    """All workloads, with one thread and then with all, and the versions of who took part."""
+    """All workloads, with one thread and then with all, and the contenders' versions."""
     processors = len(os.sched_getaffinity(0))
     done: set[int] = set()
     for threads in options.threads:
@@ -114,7 +114,7 @@ def _measure(
 
 
 def _tell(summed: Row) -> None:
-    """A line for people who watch."""
+    """Prints a line of progress."""
     strew = report.time_text(summed.strew) if summed.strew else "no right answer"
     line = f"    strew {strew}"
     if summed.best is not None:

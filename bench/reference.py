@@ -82,7 +82,9 @@ def _reduced(w: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _backward(w: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """What the gradient of the output is as one of the updates: each gathers its cell's, column by column."""
+    """What the gradient of the output is as one of the updates: each gathers its cell's, column by
+    column.
+    """
     index, src, grad = arrays["index"], arrays["src"], arrays["grad"]
     counts = np.maximum(np.bincount(index, minlength=w.cells), 1)
     found = np.empty(src.shape)

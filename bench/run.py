@@ -78,8 +78,8 @@ class Bench:
         turns = [turn for turn in turns if _needed(turn.entry, entries)]
         entries = [entry for entry in entries if _needed(entry, entries)]
         turns = [turn for turn in turns if self._check(turn, repeat)]
-        # The same orders in every run, but another one in each round: nobody always follows the
-        # same one, and finds the caches as that one leaves them.
+        # The orders are the same in every run, and differ from round to round: otherwise a
+        # contender would always find the caches as the same other one leaves them.
         orders = random.Random(workload.seed)
         for number in range(repeat):
             for turn in orders.sample(turns, len(turns)):
@@ -187,7 +187,8 @@ def _needed(entry: Entry, entries: list[Entry]) -> bool:
 
 def problems(runs: list[Run]) -> list[str]:
     """What must not happen: strew without a right answer, or with bits that depend on the index's
-    dtype or on the number of threads."""
+    dtype or on the number of threads.
+    """
     found = []
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for run in runs:

@@ -14,7 +14,6 @@ import time
 
 import numpy as np
 import pandas as pd
-
 import strew
 
 
@@ -52,7 +51,9 @@ def main():
     groups = arrived.astype({"arr_delay": np.int64}).groupby(["carrier", "month"]).arr_delay
     for reduce, found in reductions.items():
         expected = groups.agg(reduce).unstack()
-        assert list(expected.index) == list(carriers) and list(expected.columns) == list(range(1, 13))
+        assert list(expected.index) == list(carriers) and list(expected.columns) == list(
+            range(1, 13)
+        )
         # A cell without flights is 0 here and missing there.
         expected = expected.fillna(0).to_numpy()
         if reduce == "mean":
@@ -60,10 +61,18 @@ def main():
         else:
             np.testing.assert_array_equal(found, expected)
     empty = found.size - groups.ngroups
-    print(f"sum, mean, min and max of {cell.size:,} delays into {found.size} cells: {seconds * 1e3:.1f} ms")
-    print(f"all four equal pandas' group-by ({groups.ngroups} groups, {empty} cells without flights)\n")
+    print(
+        f"sum, mean, min and max of {cell.size:,} delays into {found.size} cells: "
+        f"{seconds * 1e3:.1f} ms"
+    )
+    print(
+        f"all four equal pandas' group-by ({groups.ngroups} groups, "
+        f"{empty} cells without flights)\n"
+    )
 
-    shown = pd.DataFrame(reductions["mean"], carriers, "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+    shown = pd.DataFrame(
+        reductions["mean"], carriers, "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+    )
     busiest = arrived.carrier.value_counts().index[:8]
     print("Mean arrival delay in minutes, the eight busiest carriers")
     print(shown.loc[busiest].round(1).to_string())

@@ -19,7 +19,6 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import skimage.data
-
 import strew
 
 STRIPES = 16
@@ -45,7 +44,9 @@ def stripes(photo):
     light = photo @ np.array([0.299, 0.587, 0.114])
     tinted = (light[..., None] * np.array([1.0, 0.86, 0.66])).clip(0, 255).astype(np.uint8)
     updates = tinted.reshape(view.shape)[:, 1::2]
-    edited = strew.openvino.slice_scatter(view, updates, start=[1], stop=[STRIPES], step=[2], axes=[1])
+    edited = strew.openvino.slice_scatter(
+        view, updates, start=[1], stop=[STRIPES], step=[2], axes=[1]
+    )
 
     expected = view.copy()
     expected[:, 1::2] = updates
@@ -57,7 +58,9 @@ def stripes(photo):
 def draw(photo, edited, counts, path):
     figure = plt.figure(figsize=(12, 4.1), layout="constrained")
     axes = figure.subplots(1, 3, width_ratios=[1, 1, 1.1])
-    for axis, image, title in zip(axes, [photo, edited], ["Photograph", "Striped by slice_scatter"]):
+    for axis, image, title in zip(
+        axes, [photo, edited], ["Photograph", "Striped by slice_scatter"]
+    ):
         axis.imshow(image)
         axis.set_title(title, loc="left")
         axis.axis("off")

@@ -23,7 +23,8 @@ class Library:
 
     # From (src, index) to the output, by name.
     forward: dict[str, Function]
-    # Rows of nodes for edges, and sums of edges for nodes: from (nodes, source), and from (messages, index).
+    # Rows of nodes for edges, and sums of edges for nodes: from (nodes, source), and from
+    # (messages, index).
     gather: Function | None = None
     add: Function | None = None
 

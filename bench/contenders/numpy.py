@@ -24,7 +24,7 @@ def spellings(problem: Problem) -> list[Spelling]:
     found = [_at(problem)]
     if w.form == "flat" and w.reduce == "sum" and not w.has_input:
         index, src, cells = problem.index, problem.src, w.cells
-        # It sums in float64; whoever wants the dtype of the values converts the sums.
+        # NumPy sums in float64: the sums are converted to the dtype of the values.
         found.append(
             Spelling(
                 "bincount",

@@ -16,7 +16,8 @@ __all__ = ["Problem", "Spelling"]
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A workload with its arrays: `index`, `src`, `input`, `grad` and `source`, as far as it has them.
+    """A workload with its arrays: `index`, `src`, `input`, `grad` and `source`, as far as it has
+    them.
 
     bfloat16 arrays are uint16 with the same bits.
     """

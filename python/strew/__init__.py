@@ -1,25 +1,26 @@
 """The scatter family of tensor operators: exact, deterministic, in every framework's spelling.
 
-Each framework's operators are in the module of its name (`strew.torch`, `strew.jax`, and so on: ``help(strew)`` lists
-them), with its own argument names, order, defaults and exceptions. None of the frameworks has to be installed.
+Each framework's operators are in the module of its name (`strew.torch`, `strew.jax`, and so on:
+``help(strew)`` lists them), with its own argument names, order, defaults and exceptions. None of
+the frameworks has to be installed.
 
 >>> import numpy as np
 >>> import strew
 >>> strew.torch_scatter.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]))
 array([2., 5.])
 
-Who has no framework in mind takes `strew.scatter` and `strew.gather`, which take any integer for an index and
-have an argument for everything that frameworks leave open:
+Without a framework in mind, use `strew.scatter` and `strew.gather`. They take an index of any
+integer dtype, and have an argument for everything that frameworks leave open:
 
 >>> strew.scatter(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), reduce="max")
 array([2., 4.])
 
 Arrays
     NumPy arrays of any stride are taken as they are; so are CPU tensors of every library that
-    speaks DLPack (PyTorch, JAX, ...). Lists, tuples and numbers become NumPy arrays. Nothing
-    that is an array already is copied. Results are arrays of the library of the first array
-    argument: NumPy's for lists, and for libraries that cannot take DLPack. (JAX makes 32-bit arrays
-    of 64-bit results unless ``jax_enable_x64`` is set.)
+    speaks DLPack (PyTorch, JAX, ...). Lists, tuples and numbers become NumPy arrays. Arrays are not
+    copied. A result is an array of the first array argument's library; it is a NumPy array if that
+    argument is a list, or if its library cannot take DLPack. (JAX makes 32-bit arrays of 64-bit
+    results unless ``jax_enable_x64`` is set.)
 
     Operators that work in place, and ``out=``, write into the array that is passed and return
     that very object. NumPy arrays that are read-only, JAX arrays and lists cannot be written to.
@@ -30,31 +31,33 @@ Arrays
     Only memory of the CPU is taken: a tensor on another device is refused.
 
 Derivatives
-    Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install` puts it in torch_scatter's
-    place), `strew.scatter` and `strew.gather`. Elsewhere a tensor that wants one is refused.
+    Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install`
+    puts it in torch_scatter's place), `strew.scatter` and `strew.gather`. All other functions
+    refuse a tensor that requires a gradient.
 
 Errors
-    have the class that the framework raises. On an error, whatever was to be written to in place
-    is as it was.
+    An error has the class that the framework raises. Arrays that were to be changed in place are
+    then unchanged.
 
 Aggregates
-    What frameworks lack (medians, quantiles, modes, deviations, positions, running results, NaN left out), several
-    of them in one pass over the values: `strew.aggregate`.
+    `strew.aggregate` has what frameworks lack: medians, quantiles, modes, deviations, positions,
+    running results, and all of them without NaN. It computes several in one pass over the values.
 
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
 
 Memory
-    Freed results of 2 MiB or more are kept for the next ones of about their size, up to 1 GiB in
-    all, since fresh pages cost more time than most operators do. A system that is short of memory
-    takes them back. `set_kept_memory` or the environment's ``STREW_KEPT_MEMORY`` sets another limit, 0
-    for none. `set_memory_limit` or ``STREW_MEMORY_LIMIT`` is about one result or working table.
+    The memory of freed results of 2 MiB or more is kept for later results of about the same size,
+    up to 1 GiB in total, because fresh pages cost more time than most operators. The system can
+    take it back when it is short of memory. `set_kept_memory` or the environment's
+    ``STREW_KEPT_MEMORY`` sets another limit, 0 for none. `set_memory_limit` or
+    ``STREW_MEMORY_LIMIT`` limits the size of one result or working table.
 
 Threads and Ctrl-C
-    Results do not depend on the number of threads. Other Python threads go on during a run
-    (of thousands of elements: a shorter one is over before they could).
-    Ctrl-C stops a long run that makes a new array; one that writes in place is stopped before
-    its first write or not at all: then it ends first, and ``KeyboardInterrupt`` follows.
+    Results do not depend on the number of threads. Other Python threads go on during a run of
+    thousands of elements; a shorter run is over before they could start. Ctrl-C stops a long run
+    that makes a new array. A run that writes in place is stopped only before its first write; later
+    it runs to its end, and ``KeyboardInterrupt`` follows.
 """
 
 import os as _os
@@ -87,11 +90,12 @@ from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
 
-# NumPy's interface is looked up at the first call. A process that another thread forks just then would wait
-# forever for that thread, which it has not.
+# The first call looks up NumPy's interface, so make it now. A process forked from another thread
+# during that call would wait forever for the calling thread, which a fork does not copy.
 mxnet.scatter_nd([0.0], [[0]], (1,))
 
-# Nobody makes a pool of threads while a process is forked: its child would wait forever for a thread that it has not.
+# No thread pool is made during a fork: the child would wait forever for a thread that the fork did
+# not copy.
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(
         before=_strew._before_fork,
@@ -100,7 +104,7 @@ if hasattr(_os, "register_at_fork"):
     )
 
 if "torch" in _sys.modules:
-    # Its compilers have to know the operators before they meet them. A release that is too old for
-    # that says so when it is asked for derivatives.
+    # torch's compilers must know the operators before they meet them. If this release of torch is
+    # too old, the first call that needs derivatives raises the error.
     with _suppress(ImportError):
         from . import _torch as _torch

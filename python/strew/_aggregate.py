@@ -1,75 +1,152 @@
 """strew's own aggregates of groups."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
 from ._strew import Plan as _Plan
-from ._strew import _aggregate as _made
+from ._strew import _aggregate as _run
 from ._strew import _groups
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, SupportsIndex, TypeAlias
 
+    from ._types import Array, ArrayLike, Mode, Numbers
+
+    _Aggregate: TypeAlias = Literal[
+        "sum",
+        "prod",
+        "sumsq",
+        "mean",
+        "var",
+        "std",
+        "min",
+        "max",
+        "first",
+        "last",
+        "len",
+        "count",
+        "nunique",
+        "any",
+        "all",
+        "argmin",
+        "argmax",
+        "median",
+        "quantile",
+        "mode",
+        "logsumexp",
+        "softmax",
+        "cumsum",
+        "cumprod",
+        "cummin",
+        "cummax",
+        "sort",
+    ]
+
+
+@overload
 def aggregate(
-    index,
-    src,
-    reduce="sum",
+    index: ArrayLike | _Plan,
+    src: Array | Numbers,
+    reduce: _Aggregate = "sum",
     *,
-    dim=0,
-    size=None,
-    mode="error",
-    skipna=False,
-    min_count=1,
-    fill_value=None,
-    ignore_index=None,
-    ddof=0,
-    q=0.5,
-):
-    """Make something of the values of each group, or several things in one pass over them.
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> Array: ...
+@overload
+def aggregate(
+    index: ArrayLike | _Plan,
+    src: Array | Numbers,
+    reduce: list[_Aggregate] | tuple[_Aggregate, ...],
+    *,
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> tuple[Array, ...]: ...
+def aggregate(
+    index: ArrayLike | _Plan,
+    src: Any,
+    reduce: Any = "sum",
+    *,
+    dim: SupportsIndex = 0,
+    size: SupportsIndex | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    q: float = 0.5,
+) -> Any:
+    """Reduce the values of each group, in one way or in several at once.
 
-    Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in complex128, in the
-    values' order; each result is rounded once. The variance takes the mean of its values first, and the order
-    statistics (median, quantile, mode, nunique, sort) sort a copy of the group's values.
+    Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in
+    complex128, in the values' order; each result is rounded once. The variance takes the mean of
+    its values first, and the order statistics (median, quantile, mode, nunique, sort) sort a copy
+    of the group's values.
 
     Parameters
     ----------
     index : array of int, or Plan
-        The group of each value: 1-d. A `strew.Plan` says the same, analysed once for many calls.
+        The group of each value: 1-d. Or a `strew.Plan` of it, which is analysed once for many
+        calls.
     src : array
         The values: any shape, with as many of them along `dim` as there are in `index`.
     reduce : str or sequence of str
-        For each group (what stands for none of it, unless `fill_value` says so, in brackets): "sum" (0), "prod" (1),
-        "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins), "first", "last", "median", "quantile", "mode" (the
-        smallest of several; NaN, and 0 for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0),
-        "any" (False), "all" (True), "argmin", "argmax" (-1, also for a group with a NaN). For each value: "softmax",
-        "cumsum", "cumprod", "cummin", "cummax", "sort".
+        One result for each group (in brackets the result of an empty group, unless `fill_value` is
+        given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins),
+        "first", "last", "median", "quantile", "mode" (the smallest if there are several; NaN, and 0
+        for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0), "any" (False),
+        "all" (True), "argmin", "argmax" (-1, also for a group with a NaN). One result for each
+        value: "softmax", "cumsum", "cumprod", "cummin", "cummax", "sort".
     dim : int
-        The axis of `src` along which `index` stands.
+        The axis of `src` that `index` lies along.
     size : int, optional
-        How many groups there are; one more than the largest number by default.
+        The number of groups; by default one more than the largest number.
     mode : {"error", "wrap", "drop", "clip"}
-        What numbers mean that name no group, as for `strew.Plan`.
+        What a number outside the groups means, as for `strew.Plan`.
     skipna : bool
-        Whether NaN is left out. Running results have what is so far there; softmax, and minima and maxima before the
-        first value, have the fill value.
+        Whether NaN is left out. At a NaN, a running result is that of the values before; softmax,
+        and running minima and maxima before the first value, are the fill value.
     min_count : int
-        Nothing is made of groups with fewer values that count.
+        Groups with fewer values (NaN not counted with `skipna`) get the fill value.
     fill_value : number, optional
-        What stands where nothing is made, also for values that are left out.
+        The result of groups and values without one, also of values that are left out.
     ignore_index : int, optional
         Values with this number belong to no group.
     ddof : number
-        What is taken off the number of values in "var" and "std"; of no more values than that nothing is made.
+        "var" and "std" divide by the number of values minus this. Groups that do not have more
+        values get the fill value.
     q : number
-        The fraction of "quantile": 0 is the smallest, 1 the largest, between two values it is on the line.
+        The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
+        interpolated linearly.
 
     Returns
     -------
     array, or tuple of arrays for a sequence of names
-        Of `src`'s shape, with the groups along `dim` where there is one for each. Sums, products and squares of
-        integers are of 64 bits; means, deviations, quantiles, logsumexp and softmax of them float64; counts and
-        positions int64; flags bool; everything else has `src`'s dtype.
+        Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
+        products and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and
+        softmax of them float64; counts and positions int64; flags bool; everything else has `src`'s
+        dtype.
 
     Raises
     ------
     ValueError, TypeError, IndexError
-        For shapes, names and fill values that do not fit; dtypes that a reduction is not defined for; a `dim` or a
-        number that is none.
+        For shapes, names and fill values that do not fit, dtypes that a reduction is not defined
+        for, a `dim` that is not an axis, and numbers that are not integers or are out of range.
 
     Examples
     --------
@@ -87,9 +164,11 @@ def aggregate(
     if isinstance(index, _Plan):
         plan = index
         if size is not None or mode != "error" or ignore_index is not None:
-            raise ValueError("aggregate: a plan has its own size, mode and numbers that are left out")
+            raise ValueError(
+                "aggregate: a plan has its own size, mode and numbers that are left out"
+            )
     else:
         plan = _groups(index, size, mode, ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)
-    made = _made(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
-    return made[0] if isinstance(reduce, str) else made
+    results = _run(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
+    return results[0] if isinstance(reduce, str) else results

@@ -1,15 +1,30 @@
-"""What stands between brackets, as NumPy reads it."""
+"""Reads an index as NumPy does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 WHOLE = slice(None)
 
 
-def split(a, indices):
-    """The part of `a` that slices name, and for each of its first axes an array, or None to take it whole.
+def split(a: Any, indices: Any) -> tuple[Any, list[Any], int | None]:
+    """Split an index into slices and arrays: ``a[indices]`` is ``view[arrays]``.
 
-    An ellipsis that stands for no axis keeps arrays apart all the same: then there is an axis of size 1 for it, and
-    the third thing is how many of the axes behind it are no array's; otherwise None.
+    Returns
+    -------
+    array
+        The view of `a` that the slices, ``...``, None and bools name.
+    list
+        For each of the first axes of that view an array of indices, or None for the whole axis.
+    int or None
+        NumPy treats arrays on both sides of an ellipsis as separated, even if the ellipsis covers
+        no axis. The view then has an axis of size 1 in its place, and this is the number of later
+        entries that keep an axis of their own. None if there is no such axis.
     """
     if not isinstance(indices, tuple):
         if hasattr(indices, "shape") and len(indices.shape) > 0:
@@ -22,22 +37,24 @@ def split(a, indices):
     if sum(index is Ellipsis for _, index in entries) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     advanced = any(hasattr(index, "shape") for _, index in entries)
-    basic, listed, behind = [], [], None
+    basic: list[Any] = []
+    listed: list[Any] = []
+    behind = None
     for place, (axes, index) in enumerate(entries):
         if index is Ellipsis:
             rest = max(a.ndim - taken, 0)
             basic += [WHOLE] * rest
             listed += [None] * rest
             sides = [e for _, e in entries[:place]], [e for _, e in entries[place + 1 :]]
-            if rest == 0 and advanced and all(any(_points(e) for e in side) for side in sides):
+            if rest == 0 and advanced and all(any(_is_advanced(e) for e in side) for side in sides):
                 basic.append(None)
                 listed.append(None)
-                behind = sum(not _points(e) for e in sides[1])
+                behind = sum(not _is_advanced(e) for e in sides[1])
         elif index is None or isinstance(index, slice):
             basic.append(index)
             listed.append(None)
         elif isinstance(index, bool):
-            # True and False stand for a new axis, of which they take the one element, or none.
+            # A bool is a new axis of size 1: True takes its element, False takes none.
             basic.append(None)
             listed.append(np.arange(int(index)))
         elif not advanced:
@@ -46,17 +63,26 @@ def split(a, indices):
             basic += [WHOLE] * axes
             listed.append(index if hasattr(index, "shape") else np.asarray(index))
     if any(index is not WHOLE for index in basic):
-        # With the ellipsis it is a view, also of one element.
-        a = a[(*basic, Ellipsis)]
+        # The ellipsis makes it a view, where a single element would be a number.
+        key = (*basic, Ellipsis)
+        a = a[key]
     return a, listed, behind
 
 
-def _points(entry):
+def with_axis(values: Any, behind: int) -> Any:
+    """The values with an axis of size 1 before their last `behind` ones, as `split` asks for it."""
+    values = values if hasattr(values, "ndim") else np.asarray(values)
+    key = (..., None, *([WHOLE] * behind))
+    return values[key] if values.ndim >= behind else values
+
+
+def _is_advanced(entry: Any) -> bool:
+    """Whether it names positions: a number, an array or a bool."""
     return not (entry is None or isinstance(entry, slice))
 
 
-def _entry(index):
-    """How many axes an entry takes, and the entry: a number, an array, or what stands for axes."""
+def _entry(index: Any) -> tuple[int, Any]:
+    """How many axes of `a` an entry takes, and the entry with lists as arrays."""
     if index is Ellipsis or index is None:
         return 0, index
     if isinstance(index, slice):

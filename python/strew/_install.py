@@ -1,13 +1,20 @@
-"""strew in torch_scatter's place, for code that one cannot change."""
+"""Puts strew in torch_scatter's place, for code that cannot be changed."""
+
+from __future__ import annotations
 
 import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
 __all__ = ["install", "uninstall"]
 
-#: The release whose surface this is.
+#: The release of torch_scatter whose public names these are.
 _VERSION = "2.1.2"
 
 _REDUCES = ("sum", "add", "mean", "min", "max")
@@ -20,39 +27,39 @@ _COMPOSITES = {
 
 _MISSING = object()
 
-#: What was changed: a namespace, the name in it, what was there, and what is now.
+#: Every change, for `uninstall`: a namespace, the name in it, the value before and the one after.
 _changes: list[tuple[dict[str, object], str, object, object]] = []
 
-#: Modules and functions that are nobody's but this installation's, and what they stand for.
-_stand_ins: list[tuple[object, object]] = []
+#: Each module or function of strew that replaces one of torch_scatter, and the one it replaces.
+_replacements: list[tuple[object, object]] = []
 
 
-def install(pyg=False):
+def install(pyg: bool = False) -> None:
     """Make ``import torch_scatter`` give strew's functions, wherever it is imported from now on.
 
-    That is the whole public surface of torch_scatter 2.1.2, submodules and ``__version__`` included.
-    Modules that have imported torch_scatter already, or names from it, get strew's in their place, and
-    torch_geometric is told that torch_scatter is there.
+    It has all public names of torch_scatter 2.1.2, with submodules and ``__version__``. In modules
+    that have already imported torch_scatter, or names from it, strew's take their place.
+    torch_geometric is told that torch_scatter is available.
 
     Parameters
     ----------
     pyg : bool, default False
-        Also put strew behind ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
-        torch_geometric takes torch's own scatters on CPU. It is imported if it has not been.
+        Also replace ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
+        torch_geometric uses torch's own scatters on the CPU. This imports torch_geometric.
 
     Raises
     ------
     ImportError
         If torch cannot be imported, or with `pyg` torch_geometric.
 
-    What is not reached: functions that somebody keeps elsewhere than in a module's names, such as in a
-    class or a closure. It may be called any number of times, before and after other imports;
+    Functions that are kept elsewhere than in a module's names, for example in a class or a closure,
+    are not replaced. `install` may be called any number of times, before and after other imports;
     `uninstall` undoes it.
     """
-    _needed("torch", "install()")
+    _import_for("install()", "torch")
     if pyg:
         # Before anything is changed, since it may be missing.
-        _needed("torch_geometric.utils", "install(pyg=True)")
+        _import_for("install(pyg=True)", "torch_geometric.utils")
     modules = _modules()
     _rebind(_replaced(modules))
     for name, module in modules.items():
@@ -62,19 +69,19 @@ def install(pyg=False):
         _rebind(_torch_geometric_functions())
 
 
-def uninstall():
-    """Undo `install`: whatever was there before is there again.
+def uninstall() -> None:
+    """Undo `install`: restore everything that it replaced.
 
     What was imported from torch_scatter by name since then stays strew's.
     """
     _undo()
-    # Modules that were loaded since then have names for what has been put back.
-    _rebind(_stand_ins)
-    _stand_ins.clear()
+    # Modules that were loaded in the meantime have names for strew's functions.
+    _rebind(_replacements)
+    _replacements.clear()
     _changes.clear()
 
 
-def _undo():
+def _undo() -> None:
     while _changes:
         namespace, name, before, after = _changes.pop()
         if namespace.get(name, _MISSING) is not after:
@@ -85,25 +92,27 @@ def _undo():
             namespace[name] = before
 
 
-def _needed(module, caller):
+def _import_for(caller: str, module: str) -> ModuleType:
+    """Imports a module, or says which function needs it."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(
-            f"strew.torch_scatter.{caller} needs {package}, which cannot be imported: {error} (pip install {package})"
+            f"strew.torch_scatter.{caller} needs {package}, which cannot be imported: {error}"
+            f" (pip install {package})"
         ) from error
 
 
-def _set(namespace, name, value):
+def _set(namespace: dict[str, Any], name: str, value: object) -> None:
     before = namespace.get(name, _MISSING)
     if before is not value:
         _changes.append((namespace, name, before, value))
         namespace[name] = value
 
 
-def _rebind(pairs):
-    """Gives all names of loaded modules that stand for the first of a pair the second."""
+def _rebind(pairs: Iterable[tuple[object, object]]) -> None:
+    """Replaces the first of each pair by the second, under every name in every loaded module."""
     after = {id(before): (before, after) for before, after in pairs if before is not after}
     if not after:
         return
@@ -119,34 +128,52 @@ def _rebind(pairs):
 _made: dict[str, ModuleType] = {}
 
 
-def _modules():
-    """strew's torch_scatter and its submodules by name; made once, so that who has them keeps them."""
+def _modules() -> dict[str, ModuleType]:
+    """strew's torch_scatter and its submodules by name; made only once, and then kept."""
     if not _made:
         from . import torch_scatter as ours
 
-        rest = import_module("strew._torch.drop_in")
-        composites = {part: {name: getattr(ours, name) for name in names} for part, names in _COMPOSITES.items()}
-        segments = {name: getattr(ours, name) for name in ours.__all__ if name.startswith(("segment", "gather"))}
+        rest = import_module("strew._torch.torch_scatter.drop_in")
+        composites = {
+            part: {name: getattr(ours, name) for name in names}
+            for part, names in _COMPOSITES.items()
+        }
+        segments = {
+            name: getattr(ours, name)
+            for name in ours.__all__
+            if name.startswith(("segment", "gather"))
+        }
         parts = {
             "scatter": {name: getattr(ours, name) for name in _SCATTERS},
-            "segment_coo": {name: function for name, function in segments.items() if name.endswith("_coo")},
-            "segment_csr": {name: function for name, function in segments.items() if name.endswith("_csr")},
+            "segment_coo": {
+                name: function for name, function in segments.items() if name.endswith("_coo")
+            },
+            "segment_csr": {
+                name: function for name, function in segments.items() if name.endswith("_csr")
+            },
             "utils": {"broadcast": rest.broadcast},
             "placeholder": rest.PLACEHOLDERS,
             "testing": rest.TESTING,
         }
         submodules = {part: _module(part, names) for part, names in parts.items()}
         within = {part: _module(f"composite.{part}", names) for part, names in composites.items()}
-        composed = {name: function for names in composites.values() for name, function in names.items()}
+        composed = {
+            name: function for names in composites.values() for name, function in names.items()
+        }
         submodules["composite"] = _module("composite", {**within, **composed}, package=True)
         functions = parts["scatter"] | segments | composed
-        constants = {"__version__": _VERSION, "__all__": [*functions, "__version__"], "cuda_version": -1}
+        constants = {
+            "__version__": _VERSION,
+            "__all__": [*functions, "__version__"],
+            "cuda_version": -1,
+        }
         # Functions hide the submodules of their names, as in torch_scatter.
         _module("", submodules | functions | constants, package=True)
     return _made
 
 
-def _module(part, names, package=False):
+def _module(part: str, names: dict[str, Any], package: bool = False) -> ModuleType:
+    """Makes the submodule of that name, or torch_scatter itself for an empty one."""
     name = f"torch_scatter.{part}".rstrip(".")
     module = ModuleType(name, "strew's functions under torch_scatter's names.")
     module.__spec__ = ModuleSpec(name, None, origin=__file__, is_package=package)
@@ -159,23 +186,23 @@ def _module(part, names, package=False):
     return module
 
 
-def _replaced(modules):
-    """What a torch_scatter that is loaded has in the places of ours."""
-    pairs = []
+def _replaced(modules: dict[str, ModuleType]) -> list[tuple[object, object]]:
+    """Pairs of what a loaded torch_scatter has, and what replaces it."""
+    pairs: list[tuple[object, object]] = []
     for name, ours in modules.items():
         theirs = sys.modules.get(name)
         if theirs is None or theirs is ours:
             continue
         pairs.append((theirs, ours))
-        _stand_ins.append((ours, theirs))
+        _replacements.append((ours, theirs))
         for part, value in vars(theirs).items():
             if callable(value) and part in vars(ours):
                 pairs.append((value, vars(ours)[part]))
     return pairs
 
 
-def _tell_torch_geometric(module):
-    """Its modules look for torch_scatter once, when they are loaded."""
+def _tell_torch_geometric(module: ModuleType) -> None:
+    """Tells its loaded modules, which look for torch_scatter only when they are loaded."""
     for name, loaded in list(sys.modules.items()):
         if name.partition(".")[0] != "torch_geometric" or not isinstance(loaded, ModuleType):
             continue
@@ -184,12 +211,13 @@ def _tell_torch_geometric(module):
                 _set(vars(loaded), known, value)
 
 
-def _torch_geometric_functions():
+def _torch_geometric_functions() -> Iterator[tuple[object, object]]:
+    """Pairs of torch_geometric's functions and those that replace them."""
     utils = sys.modules["torch_geometric.utils"]
     ours = import_module("strew._torch.torch_geometric")
     for name in ours.FUNCTIONS:
         theirs = getattr(utils, name)
         if theirs is not getattr(ours, name):
             ours.theirs[name] = theirs
-            _stand_ins.append((getattr(ours, name), theirs))
+            _replacements.append((getattr(ours, name), theirs))
             yield theirs, getattr(ours, name)

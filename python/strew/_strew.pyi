@@ -91,24 +91,24 @@ class Plan:
         src: Array | Numbers,
         reduce: _Reduce = "sum",
         *,
-        dim: int = 0,
+        dim: SupportsIndex = 0,
         out: Array | None = None,
         include_self: bool = True,
     ) -> Array: ...
     def scatter_with_arg(
-        self, src: Array | Numbers, reduce: Literal["min", "max"], *, dim: int = 0
+        self, src: Array | Numbers, reduce: Literal["min", "max"], *, dim: SupportsIndex = 0
     ) -> tuple[Array, Array]: ...
     def reduce(
-        self, src: Array | Numbers, reduces: Sequence[_Reduce], *, dim: int = 0
+        self, src: Array | Numbers, reduces: Sequence[_Reduce], *, dim: SupportsIndex = 0
     ) -> tuple[Array, ...]: ...
-    def gather(self, src: Array | Numbers, *, dim: int = 0) -> Array: ...
+    def gather(self, src: Array | Numbers, *, dim: SupportsIndex = 0) -> Array: ...
     def explain(
         self,
         shape: Sequence[int],
         dtype: Any = None,
         reduce: _Reduce | Sequence[_Reduce] | None = None,
         *,
-        dim: int = 0,
+        dim: SupportsIndex = 0,
         measure: bool = True,
     ) -> str: ...
     def to_bytes(self) -> bytes: ...
@@ -140,7 +140,9 @@ def _plan_scatter_vjp(
     include_self: bool,
     /,
 ) -> tuple[Array | None, Array]: ...
-def _groups(index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /) -> Plan: ...
+def _groups(
+    index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /
+) -> Plan: ...
 def _noop(*values: Any) -> None: ...
 def _scatter_reduce_vjp(
     grad: Array,

@@ -1,11 +1,23 @@
 """MindSpore: operators of ``mindspore.ops``.
 
-``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it, ``tensor_scatter_*`` give a new
-array. Parameters and exceptions of the first are those of `scatter_mul`, of the others those of
-`scatter_nd_add`; on an error nothing has changed.
+``scatter_*`` and ``scatter_nd_*`` change `input_x` in place and return it; ``tensor_scatter_*``
+return a new array. Parameters and exceptions of ``scatter_*`` are those of `scatter_mul`; of the
+others, those of `scatter_nd_add`. On an error, nothing has changed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    from ._types import Array, ArrayLike, Integers, Numbers
+
+    # Whose rule applies to an index out of range.
+    _Device: TypeAlias = Literal["cpu", "gpu"]
 
 __all__ = [
     "scatter",
@@ -60,11 +72,13 @@ _tensor_scatter_elements = _Operator("mindspore.tensor_scatter_elements")
 _scatter = _Operator("mindspore.scatter")
 
 
-def scatter_mul(input_x, indices, updates, *, device="cpu"):
+def scatter_mul(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Multiply rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
-    For each ``i, .., j`` of `indices` in row-major order, so that a row that is named twice gets
-    both factors: ``input_x[indices[i, .., j], ...] *= updates[i, .., j, ...]``.
+    For each ``i, .., j`` of `indices` in row-major order, so a row that is named twice gets both
+    factors: ``input_x[indices[i, .., j], ...] *= updates[i, .., j, ...]``.
 
     Parameters
     ----------
@@ -74,10 +88,10 @@ def scatter_mul(input_x, indices, updates, *, device="cpu"):
         Row numbers: int32 or int64, any shape, in ``0 .. input_x.shape[0] - 1``.
     updates : array
         The factors, of shape ``indices.shape + input_x.shape[1:]``. A dtype of lower priority is
-        promoted to `input_x`'s as it is read; `input_x` is never converted.
+        promoted to `input_x`'s; `input_x` is never converted.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -94,7 +108,7 @@ def scatter_mul(input_x, indices, updates, *, device="cpu"):
     ValueError
         If a shape does not fit, or `input_x` is read-only.
     RuntimeError
-        If an index is out of range, or memory is shared. `input_x` is then as it was.
+        If an index is out of range, or memory is shared. `input_x` is then unchanged.
 
     Notes
     -----
@@ -115,7 +129,9 @@ def scatter_mul(input_x, indices, updates, *, device="cpu"):
     return _scatter_mul(input_x, indices, updates, device)
 
 
-def scatter_add(input_x, indices, updates, *, device="cpu"):
+def scatter_add(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Add to rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -128,7 +144,9 @@ def scatter_add(input_x, indices, updates, *, device="cpu"):
     return _scatter_add(input_x, indices, updates, device)
 
 
-def scatter_sub(input_x, indices, updates, *, device="cpu"):
+def scatter_sub(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Subtract from rows of `input_x`, in place, the rows of `updates` that `indices` sends there.
 
     See `scatter_mul`.
@@ -141,7 +159,9 @@ def scatter_sub(input_x, indices, updates, *, device="cpu"):
     return _scatter_sub(input_x, indices, updates, device)
 
 
-def scatter_div(input_x, indices, updates, *, device="cpu"):
+def scatter_div(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Divide rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
     Integers are rounded toward zero. A zero in `updates`, of floats too, is a ValueError.
@@ -156,7 +176,9 @@ def scatter_div(input_x, indices, updates, *, device="cpu"):
     return _scatter_div(input_x, indices, updates, device)
 
 
-def scatter_max(input_x, indices, updates, *, device="cpu"):
+def scatter_max(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Raise rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -171,7 +193,9 @@ def scatter_max(input_x, indices, updates, *, device="cpu"):
     return _scatter_max(input_x, indices, updates, device)
 
 
-def scatter_min(input_x, indices, updates, *, device="cpu"):
+def scatter_min(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Lower rows of `input_x`, in place, to the rows of `updates` that `indices` sends there.
 
     A NaN on either side is the result.
@@ -186,10 +210,12 @@ def scatter_min(input_x, indices, updates, *, device="cpu"):
     return _scatter_min(input_x, indices, updates, device)
 
 
-def scatter_update(input_x, indices, updates, *, device="cpu"):
+def scatter_update(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Replace rows of `input_x`, in place, by the rows of `updates` that `indices` sends there.
 
-    Of several updates of a row, the last one stays.
+    The last of several updates of a row stays.
 
     See `scatter_mul`.
 
@@ -201,21 +227,23 @@ def scatter_update(input_x, indices, updates, *, device="cpu"):
     return _scatter_update(input_x, indices, updates, device)
 
 
-def scatter_nd(indices, updates, shape, *, device="cpu"):
-    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+def scatter_nd(
+    indices: Array | Numbers, updates: ArrayLike, shape: Integers, *, device: _Device = "cpu"
+) -> Array:
+    """Add `updates` into a new array of zeros; updates of the same cell add up.
 
     Parameters
     ----------
     indices : array
-        int32 or int64, two or more dimensions; along the last axis lie tuples, which name cells, or
-        windows if they have fewer entries than `shape`.
+        int32 or int64, two or more dimensions. Its last axis holds index tuples. A tuple names a
+        cell, or a window if it has fewer entries than `shape`.
     updates : array
         Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype.
     shape : sequence of int
         The shape of the result.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -235,14 +263,18 @@ def scatter_nd(indices, updates, shape, *, device="cpu"):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.scatter_nd(np.array([[0, 1], [1, 1], [0, 1]]), np.array([3.0, 1.0, 5.0]), (2, 2))
+    >>> strew.mindspore.scatter_nd(
+    ...     np.array([[0, 1], [1, 1], [0, 1]]), np.array([3.0, 1.0, 5.0]), (2, 2)
+    ... )
     array([[0., 8.],
            [0., 1.]])
     """
     return _scatter_nd(indices, updates, shape, device)
 
 
-def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_add(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Add `updates` to windows of `input_x`, in place, by index tuples along the last axis.
 
     Parameters
@@ -250,14 +282,14 @@ def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
     input_x : array
         What to change: one or more dimensions, any integer or floating-point dtype, any strides.
     indices : array
-        int32 or int64, two or more dimensions; along the last axis lie tuples, of at most as many entries as
-        `input_x` has axes, which name windows along the axes behind them.
+        int32 or int64, two or more dimensions. Its last axis holds index tuples for the first axes
+        of `input_x`; the remaining axes are the window.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s dtype
-        or one that is promoted to it, as for `scatter_mul`.
+        Windows, of shape ``indices.shape[:-1] + input_x.shape[indices.shape[-1]:]``, of `input_x`'s
+        dtype or one that is promoted to it, as for `scatter_mul`.
     device : {"cpu", "gpu"}
-        Whose rule holds for an index out of range: on the CPU it is an error, on the GPU its update is
-        left out.
+        Whose rule applies to an index out of range: on the CPU it is an error, on the GPU its
+        update is skipped.
 
     Returns
     -------
@@ -267,19 +299,23 @@ def scatter_nd_add(input_x, indices, updates, *, device="cpu"):
     Raises
     ------
     TypeError, strew.ConversionError, ValueError, RuntimeError
-        As `scatter_mul`. `input_x` is then as it was.
+        As `scatter_mul`. `input_x` is then unchanged.
 
     Examples
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [0], [2]]), np.array([30, 20, 10]))
+    >>> strew.mindspore.scatter_nd_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [0], [2]]), np.array([30, 20, 10])
+    ... )
     array([21,  2, 43])
     """
     return _scatter_nd_add(input_x, indices, updates, device)
 
 
-def scatter_nd_sub(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_sub(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Subtract `updates` from windows of `input_x`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -292,7 +328,9 @@ def scatter_nd_sub(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_sub(input_x, indices, updates, device)
 
 
-def scatter_nd_mul(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_mul(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Multiply windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     See `scatter_nd_add`.
@@ -305,7 +343,9 @@ def scatter_nd_mul(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_mul(input_x, indices, updates, device)
 
 
-def scatter_nd_div(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_div(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Divide windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -320,7 +360,9 @@ def scatter_nd_div(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_div(input_x, indices, updates, device)
 
 
-def scatter_nd_max(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_max(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Raise windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -335,7 +377,9 @@ def scatter_nd_max(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_max(input_x, indices, updates, device)
 
 
-def scatter_nd_min(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_min(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Lower windows of `input_x` to `updates`, in place, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -350,10 +394,12 @@ def scatter_nd_min(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_min(input_x, indices, updates, device)
 
 
-def scatter_nd_update(input_x, indices, updates, *, device="cpu"):
+def scatter_nd_update(
+    input_x: Array, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Replace windows of `input_x` by `updates`, in place, by index tuples along the last axis.
 
-    Of several updates of a cell, the last one stays.
+    The last of several updates of a cell stays.
 
     See `scatter_nd_add`.
 
@@ -365,20 +411,26 @@ def scatter_nd_update(input_x, indices, updates, *, device="cpu"):
     return _scatter_nd_update(input_x, indices, updates, device)
 
 
-def tensor_scatter_add(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_add(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, with `updates` added, by index tuples along the last axis.
 
     `updates` has `input_x`'s dtype, which may be any; everything else is as for `scatter_nd_add`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.tensor_scatter_add(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 20]))
+    >>> strew.mindspore.tensor_scatter_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 20])
+    ... )
     array([21,  2, 33])
     """
     return _tensor_scatter_add(input_x, indices, updates, device)
 
 
-def tensor_scatter_sub(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_sub(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, with `updates` subtracted, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -391,7 +443,9 @@ def tensor_scatter_sub(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_sub(input_x, indices, updates, device)
 
 
-def tensor_scatter_mul(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_mul(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, multiplied by `updates`, by index tuples along the last axis.
 
     See `tensor_scatter_add`.
@@ -404,7 +458,9 @@ def tensor_scatter_mul(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_mul(input_x, indices, updates, device)
 
 
-def tensor_scatter_div(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_div(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, divided by `updates`, by index tuples along the last axis.
 
     Integers are rounded toward zero; a zero among integer `updates` is a ValueError.
@@ -419,7 +475,9 @@ def tensor_scatter_div(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_div(input_x, indices, updates, device)
 
 
-def tensor_scatter_max(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_max(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, raised to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -434,7 +492,9 @@ def tensor_scatter_max(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_max(input_x, indices, updates, device)
 
 
-def tensor_scatter_min(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_min(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, lowered to `updates`, by index tuples along the last axis.
 
     A NaN on either side is the result.
@@ -449,37 +509,47 @@ def tensor_scatter_min(input_x, indices, updates, *, device="cpu"):
     return _tensor_scatter_min(input_x, indices, updates, device)
 
 
-def tensor_scatter_update(input_x, indices, updates, *, device="cpu"):
+def tensor_scatter_update(
+    input_x: Array | Numbers, indices: ArrayLike, updates: ArrayLike, *, device: _Device = "cpu"
+) -> Array:
     """Copy `input_x`, with cells replaced by `updates`, by index tuples along the last axis.
 
-    Of several updates of a cell, the last one stays.
+    The last of several updates of a cell stays.
 
     See `tensor_scatter_add`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.mindspore.tensor_scatter_update(np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3]))
+    >>> strew.mindspore.tensor_scatter_update(
+    ...     np.array([8, 2]), np.array([[0], [0]]), np.array([2, 3])
+    ... )
     array([3, 2])
     """
     return _tensor_scatter_update(input_x, indices, updates, device)
 
 
-def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none"):
-    """Copy `input_x` and write, or add, elements of `updates` to the cells that `indices` name along `axis`.
+def tensor_scatter_elements(
+    input_x: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    reduction: Literal["none", "add"] = "none",
+) -> Array:
+    """Copy `input_x` and write or add `updates` to the cells that `indices` name along `axis`.
 
     Parameters
     ----------
     input_x : array
         One or more dimensions, any dtype.
     indices : array
-        int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones count from the
-        end; updates whose index is out of range are left out.
+        int32 or int64, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones
+        count from the end; updates whose index is out of range are skipped.
     updates : array
         Of `indices`' shape and `input_x`'s dtype.
     axis : int, default 0
         Negative from the end.
     reduction : {"none", "add"}
-        Whether updates replace what is there, in which case the last one stays, or are added.
+        Whether updates replace their cells, where the last one stays, or are added to them.
 
     Returns
     -------
@@ -491,7 +561,7 @@ def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none")
     TypeError
         If `indices` or `updates` has another dtype.
     ValueError
-        If a shape, `axis` or `reduction` does not fit.
+        If a shape, `axis` or `reduction` is invalid.
 
     Examples
     --------
@@ -505,7 +575,7 @@ def tensor_scatter_elements(input_x, indices, updates, axis=0, reduction="none")
     return _tensor_scatter_elements(input_x, indices, updates, axis, reduction)
 
 
-def scatter(input, axis, index, src):
+def scatter(input: Array | Numbers, axis: int, index: ArrayLike, src: ArrayLike) -> Array:
     """Copy `input` and write elements of `src` into the cells that `index` names along `axis`.
 
     See `tensor_scatter_elements`.

@@ -1,6 +1,15 @@
 """Apache MXNet: index tuples run along the *first* axis of ``indices``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["backward_gather_nd", "gather_nd", "scatter_nd", "scatter_set_nd"]
 
@@ -10,7 +19,14 @@ _gather_nd = _Operator("mxnet.gather_nd")
 _backward_gather_nd = _Operator("mxnet.backward_gather_nd")
 
 
-def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
+def scatter_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    shape: Integers,
+    name: str | None = None,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Scatter `data` into a new array of zeros, at the cells that `indices` names.
 
     Parameters
@@ -25,15 +41,16 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
     name : str, optional
         A label for error messages.
     out : array, optional
-        Memory for the result, of `shape` and `data`'s dtype. On an error it is as it was.
+        Memory for the result, of `shape` and `data`'s dtype. On an error it is unchanged.
     req : {"write", "add"}
-        Whether the result replaces what `out` holds, or every slice is added to it: then of duplicates all
-        count.
+        Whether the result replaces the contents of `out`, or every slice is added to it. Duplicates
+        add up then.
 
     Returns
     -------
     array
-        Of `shape` and `data`'s dtype; ``out[tuple(indices[:, y])] = data[y]``. `out` itself if it is passed.
+        Of `shape` and `data`'s dtype; ``out[tuple(indices[:, y])] = data[y]``. `out` itself if it
+        is passed.
 
     Raises
     ------
@@ -46,8 +63,8 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
 
     Notes
     -----
-    MXNet leaves open what duplicates do: here the last one, in row-major order, stays. MXNet does
-    not check indices and writes elsewhere; here an index that names no cell is an error.
+    MXNet does not define what duplicates do; here the last one in row-major order stays. MXNet does
+    not check indices, and writes outside the array; here an index out of range is an error.
 
     Examples
     --------
@@ -65,12 +82,14 @@ def scatter_nd(data, indices, shape, name=None, out=None, req="write"):
     return _scatter_nd(data, indices, shape, name, out, req)
 
 
-def scatter_set_nd(lhs, rhs, indices, shape):
-    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them; returns `lhs`.
+def scatter_set_nd(lhs: Array, rhs: ArrayLike, indices: ArrayLike, shape: Integers) -> Array:
+    """Write slices of `rhs` into `lhs`, in place, where `scatter_nd` would write them.
 
-    Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator ``_scatter_set_nd``.
-    Exceptions are those of `scatter_nd`; TypeError also if `rhs` has another dtype. `lhs` is then as it
-    was.
+    Returns `lhs`.
+
+    Other cells stay as they are. `shape` must be `lhs`'s. MXNet names this operator
+    ``_scatter_set_nd``. Exceptions are those of `scatter_nd`. TypeError is also raised if `rhs` has
+    another dtype than `lhs`. On an error `lhs` is unchanged.
 
     >>> import numpy as np
     >>> import strew
@@ -81,12 +100,17 @@ def scatter_set_nd(lhs, rhs, indices, shape):
     return _scatter_set_nd(lhs, rhs, indices, shape)
 
 
-def gather_nd(data, indices, out=None, req="write"):
+def gather_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Pick the slices of `data` that the tuples ``indices[:, y]`` name.
 
     `indices` is as for `scatter_nd`, but negative ones count from the end. The result has the shape
-    ``indices.shape[1:] + data.shape[M:]``; an index that is out of range is an IndexError. `out` and `req` are
-    as for `scatter_nd`.
+    ``indices.shape[1:] + data.shape[M:]``; an index that is out of range is an IndexError. `out`
+    and `req` are as for `scatter_nd`.
 
     >>> import numpy as np
     >>> import strew
@@ -96,11 +120,17 @@ def gather_nd(data, indices, out=None, req="write"):
     return _gather_nd(data, indices, out, req)
 
 
-def backward_gather_nd(data, indices, shape, out=None, req="write"):
+def backward_gather_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    shape: Integers,
+    out: Array | None = None,
+    req: Literal["write", "add"] = "write",
+) -> Array:
     """Add `data` into a new array of zeros: the gradient of `gather_nd`, with duplicates.
 
-    Arguments are those of `scatter_nd`, but negative indices count from the end, and int8 and uint8 `data`
-    is a TypeError. MXNet names this operator ``_backward_gather_nd``.
+    Arguments are those of `scatter_nd`, but negative indices count from the end, and int8 and uint8
+    `data` is a TypeError. MXNet names this operator ``_backward_gather_nd``.
 
     >>> import strew
     >>> strew.mxnet.backward_gather_nd([1, 2, 3], [[0, 1, 0]], (2,))

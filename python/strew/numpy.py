@@ -1,18 +1,30 @@
-"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and `bincount` with more than NumPy's.
+"""NumPy: ``ufunc.at`` of many functions, `put_along_axis`, and an extended `bincount`.
 
-``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, of arrays of any library that can be
-written to. The array is returned. Functions raise
+``strew.numpy.add.at(a, indices, b)`` is ``numpy.add.at(a, indices, b)``, also for writable arrays
+of other libraries. The array is returned. Functions raise
 
-* IndexError for an index that is out of bounds, of another dtype or shape than an index has, or one too many,
+* IndexError for an index that is out of bounds or has an invalid dtype or shape, and for too many
+  indices,
 * TypeError for dtypes that a function does not take,
-* ValueError for everything else: shapes that do not broadcast, operands that are missing, memory that overlaps.
+* ValueError for everything else: shapes that do not broadcast, operands that are missing, memory
+  that overlaps.
 """
 
-import numpy as _np
+from __future__ import annotations
 
-from ._indexing import WHOLE as _WHOLE
+from typing import TYPE_CHECKING
+
 from ._indexing import split as _split
+from ._indexing import with_axis as _with_axis
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import SupportsIndex, TypeAlias
+
+    from ._types import Array, ArrayLike, Numbers
+
+    _Entry: TypeAlias = ArrayLike | slice | EllipsisType | None
 
 __all__ = [
     "absolute",
@@ -45,7 +57,7 @@ _put_along_axis = _Operator("numpy.put_along_axis")
 
 
 class ufunc:
-    """A function whose `at` changes what is indexed.
+    """A function with a method `at`, which changes indexed elements in place.
 
     >>> import numpy as np
     >>> import strew
@@ -56,31 +68,33 @@ class ufunc:
 
     __slots__ = ("__name__", "_operator", "nin")
 
-    def __init__(self, name, nin):
+    def __init__(self, name: str, nin: int) -> None:
         self.__name__ = name
         self.nin = nin
         self._operator = _Operator(f"numpy.{name}.at")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<strew.numpy ufunc {self.__name__!r}>"
 
-    def at(self, a, indices, b=None):
-        """Change what is indexed in place, once for each time that it is indexed: ``ufunc.at(a, indices, b)``.
+    def at(
+        self, a: Array, indices: _Entry | tuple[_Entry, ...], b: ArrayLike | None = None
+    ) -> Array:
+        """Apply the function to the indexed elements, in place: ``ufunc.at(a, indices, b)``.
 
-        Cells that are indexed several times are changed as often, in row-major order, each time rounded to the
-        dtype of `a`, and results have the bits of that loop.
+        An element that is indexed several times is changed once for each, in row-major order. Each
+        step is rounded to the dtype of `a`; results have the bits of that loop.
 
         Parameters
         ----------
         a : array
-            What is changed: any shape, a dtype that the function takes.
+            The array to change: any shape, and a dtype that the function takes.
         indices : array_like or tuple
-            What stands between the brackets: integers, arrays of integers, masks, slices, ``...`` and None, as
-            NumPy has them. A list is an array.
+            The index in ``a[indices]``: integers, arrays of integers, masks, slices, ``...`` and
+            None, as in NumPy. A list is an array.
         b : array_like
-            The second operands, broadcast to what is indexed; none for a function of one. Each step is computed
-            in the dtype that NumPy promotes both to, and becomes `a`'s as C casts it: integers wrap, fractions
-            are cut off.
+            The second operands, broadcast to the selection; omitted for a unary function. Each step
+            is computed in the dtype that NumPy promotes both to, then cast to `a`'s as in C:
+            integers wrap, fractions are cut off.
 
         Returns
         -------
@@ -100,13 +114,14 @@ class ufunc:
                [2., 6., 1.]])
         """
         if (b is None) is (self.nin == 2):
-            said = "second operand needed" if b is None else "second operand provided when it is unary"
+            said = (
+                "second operand needed" if b is None else "second operand provided when it is unary"
+            )
             raise ValueError(f"numpy.{self.__name__}.at: {said}")
         view, listed, behind = _split(a, indices)
         if self.nin == 2:
             if behind is not None:
-                b = _np.asarray(b) if not hasattr(b, "ndim") else b
-                b = b[(..., None, *[_WHOLE] * behind)] if b.ndim >= behind else b
+                b = _with_axis(b, behind)
             self._operator(view, listed, b)
         else:
             self._operator(view, listed)
@@ -136,20 +151,23 @@ invert = ufunc("invert", 1)
 absolute = ufunc("absolute", 1)
 
 
-def put_along_axis(arr, indices, values, axis=None):
+def put_along_axis(
+    arr: Array, indices: ArrayLike, values: ArrayLike, axis: SupportsIndex | None = None
+) -> Array:
     """Put values into the cells that indices name along an axis, in place.
 
     Parameters
     ----------
     arr : array
-        What is written: any shape and dtype.
+        The array to change: any shape and dtype.
     indices : array
-        Integers of any dtype, of `arr`'s rank. Along other axes than `axis` they and `arr` have one size, or one of
-        them has size 1, which counts for all. Negative ones count from the end.
+        Integers of any dtype, of `arr`'s rank, broadcast with `arr` apart from `axis`. Negative
+        indices count from the end.
     values : array_like
-        Broadcast to the indices, and cast to `arr`'s dtype. Of several for a cell, the last one stays.
+        Broadcast to the indices, and cast to `arr`'s dtype. The last of several values for a cell
+        stays.
     axis : int, optional
-        None: `arr` is seen as one row of its elements, and `indices` have one axis.
+        None: `arr` is taken as one row of its elements, and `indices` must be 1-d.
 
     Returns
     -------
@@ -168,29 +186,39 @@ def put_along_axis(arr, indices, values, axis=None):
     return _put_along_axis(arr, indices, values, axis)
 
 
-def bincount(x, weights=None, minlength=0, axis=None, out=None):
+def bincount(
+    x: Array | Numbers,
+    weights: ArrayLike | None = None,
+    minlength: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
+    out: Array | None = None,
+) -> Array:
     """Count how often each number occurs, or add up its weights.
 
-    What NumPy's does, and along an axis of arrays of any rank, with complex weights, and into an array.
+    Like NumPy's, and also along an axis of arrays of any rank, with complex weights, and into
+    `out`.
 
     Parameters
     ----------
     x : array
-        Integers or bools, none negative: 1-d, or with `axis` of any rank.
+        Integers that are not negative, or bools: 1-d, or with `axis` of any rank.
     weights : array, optional
-        What each number counts for: of `x`'s shape. With `axis`, `x` may be 1-d and stand along that axis.
+        The weight of each number, of `x`'s shape. With `axis`, `x` may also be 1-d, along that axis
+        of `weights`.
     minlength : int
-        There are so many bins at least, and one more than the largest number.
+        The least number of bins. There are more if the largest number needs them.
     axis : int, optional
-        The axis along which numbers are counted, each row by itself: the result has the bins there.
+        The axis along which numbers are counted, each line separately. The result has the bins
+        along it.
     out : array, optional
-        The result is written there and returned. Its size along the axis is the number of bins; a number
-        without one is an error.
+        Memory for the result, which is returned. Its size along the axis is the number of bins; a
+        number without a bin is an error.
 
     Returns
     -------
     array
-        int64 counts; float64 sums of real weights, complex128 ones of complex weights, added up in row-major order.
+        Counts are int64. Sums are float64 for real weights and complex128 for complex ones, added
+        up in row-major order.
 
     Examples
     --------

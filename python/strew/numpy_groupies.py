@@ -1,13 +1,25 @@
-"""numpy_groupies: `aggregate`, which makes something of the values of each group.
+"""numpy_groupies: `aggregate`, which reduces the values of each group.
 
-Functions raise ValueError, and TypeError for dtypes that do not go together.
+Functions raise TypeError for dtypes that do not fit together, and ValueError for everything else.
 """
 
+from __future__ import annotations
+
 import builtins as _builtins
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal, SupportsIndex
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from ._types import Array, ArrayLike, Numbers
 
 __all__ = ["aggregate"]
 
@@ -36,7 +48,8 @@ _NAMES = {
     "dsorted": "rsort",
 }
 _SAME = "sum prod min max mean var std any all argmin argmax cumsum cumprod sort array".split()
-_SAME += "nansum nanprod nanmean nanvar nanmax nanmin nanstd nanargmax nanargmin nancumsum nancumprod".split()
+_SAME += "nansum nanprod nanmean nanvar nanmax nanmin nanstd nanargmax nanargmin".split()
+_SAME += "nancumsum nancumprod".split()
 _FUNCTIONS = {getattr(_np, name): name for name in _SAME} | {
     _np.add: "sum",
     _np.multiply: "prod",
@@ -51,47 +64,48 @@ _FUNCTIONS = {getattr(_np, name): name for name in _SAME} | {
 
 
 def aggregate(
-    group_idx,
-    a,
-    func="sum",
-    size=None,
-    fill_value=0,
-    order="C",
-    dtype=None,
-    axis=None,
-    ddof=0,
-    reverse=False,
-    **kwargs,
-):
+    group_idx: ArrayLike,
+    a: Array | Numbers,
+    func: str | Callable[..., Any] = "sum",
+    size: SupportsIndex | Sequence[SupportsIndex] | npt.NDArray[np.integer[Any]] | None = None,
+    fill_value: Any = 0,
+    order: Literal["C", "F"] = "C",
+    dtype: npt.DTypeLike | None = None,
+    axis: SupportsIndex | None = None,
+    ddof: float = 0,
+    reverse: bool = False,
+    **kwargs: Any,
+) -> Array:
     """Aggregate the values of `a` by the group that each belongs to.
 
     Parameters
     ----------
     group_idx : array of int
-        The number of each value's group, none negative. 1-d; or 2-d (a tuple of arrays), for groups that stand
-        along several axes: a row for each of them.
+        The number of each value's group, not negative: 1-d. Or 2-d (a tuple of arrays) for groups
+        along several axes, with a row for each axis.
     a : array
-        The values: 1-d; with `axis` of any rank, whose other axes stay; or one number for sum, prod and len.
+        The values: 1-d, or with `axis` of any rank. A single number for sum, prod and len.
     func : str or callable
-        For each group: "sum", "prod", "min", "max", "mean", "var", "std", "sumofsquares", "first", "last", "len",
-        "any", "all", "allnan", "anynan", "argmin", "argmax", "array" (a list of arrays). For each value: "cumsum",
-        "cumprod", "cummin", "cummax", "sort", "rsort". The prefix "nan" leaves NaN out, but for sort, rsort, array,
-        allnan and anynan. The functions of NumPy and Python that do the same, and any other callable: it is called
-        with the values of each group, and returns a number.
+        One result for each group: "sum", "prod", "min", "max", "mean", "var", "std",
+        "sumofsquares", "first", "last", "len", "any", "all", "allnan", "anynan", "argmin",
+        "argmax", "array" (a list of arrays). One result for each value: "cumsum", "cumprod",
+        "cummin", "cummax", "sort", "rsort". The prefix "nan" leaves NaN out, but for sort, rsort,
+        array, allnan and anynan. Also the functions of NumPy and Python that do the same. Any other
+        callable is called with the values of each group, and must return a number.
     size : int or sequence of int, optional
-        How many groups there are, along each of their axes; one more than the largest number by default.
+        The number of groups, along each of their axes; by default one more than the largest number.
     fill_value : number
-        What stands where nothing is made: of groups without values (that count), "argmin" and "argmax" of groups
-        with a NaN, "var" and "std" of no more than `ddof` values.
+        The result of groups without values, of "argmin" and "argmax" for groups with a NaN, and of
+        "var" and "std" for at most `ddof` values.
     order : {"C", "F"}
-        How the result lies in memory.
+        The memory order of the result.
     dtype : dtype, optional
-        Of the result. By default that of `a`, but for counts and positions (int64), flags (bool), sums of integers
-        (of 64 bits), and means and deviations of integers (float64).
+        The dtype of the result. By default that of `a`, except int64 for counts and positions, bool
+        for flags, 64 bits for sums of integers, and float64 for means and deviations of integers.
     axis : int, optional
-        The axis of `a` along which `group_idx` stands.
+        The axis of `a` that `group_idx` lies along.
     ddof : number
-        What is taken off the number of values in "var" and "std".
+        "var" and "std" divide by the number of values minus this.
     reverse : bool
         Whether "sort" puts the largest first.
     **kwargs
@@ -122,35 +136,51 @@ def aggregate(
         except TypeError:
             name = None
         if name is None and not callable(func):
-            raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
+            raise ValueError(
+                f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable"
+            )
         func = name or func
     else:
         func = _NAMES.get(func, func)
-    if isinstance(size, tuple | list | _np.ndarray):
-        size = [int(n) for n in size]
-    elif size is not None:
-        size = [size]
-    if dtype is not None:
-        dtype = _np.dtype(dtype).name
+    if isinstance(size, (tuple, list, _np.ndarray)):
+        sizes: list[Any] | None = [int(n) for n in size]
+    else:
+        sizes = None if size is None else [size]
+    dtype_name = None if dtype is None else _np.dtype(dtype).name
     if isinstance(group_idx, tuple | list):
         group_idx = _np.asarray(group_idx)
+    result: Any
     if callable(func) or func == "array":
         if axis is not None:
             raise NotImplementedError("numpy_groupies.aggregate: a callable and array take no axis")
-        made = _called(group_idx, a, func, size, fill_value, dtype, kwargs)
+        result = _by_group(group_idx, a, func, sizes, fill_value, dtype_name, kwargs)
     else:
         if kwargs:
-            raise TypeError(f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}")
-        made = _aggregate(group_idx, a, func, size, fill_value, order, dtype, axis, ddof, reverse)
-    return _np.asfortranarray(made) if order == "F" and isinstance(made, _np.ndarray) else made
+            raise TypeError(
+                f"numpy_groupies.aggregate: {func} takes no argument {next(iter(kwargs))}"
+            )
+        result = _aggregate(
+            group_idx, a, func, sizes, fill_value, order, dtype_name, axis, ddof, reverse
+        )
+    if order == "F" and isinstance(result, _np.ndarray):
+        result = _np.asfortranarray(result)
+    return result
 
 
-def _called(group_idx, a, func, size, fill_value, dtype, kwargs):
-    """What a callable makes of the values of each group, or they themselves."""
+def _by_group(
+    group_idx: Any,
+    a: Any,
+    func: Any,
+    sizes: list[Any] | None,
+    fill_value: Any,
+    dtype: str | None,
+    kwargs: dict[str, Any],
+) -> _np.ndarray[Any, Any]:
+    """What a callable returns for the values of each group; for "array" the values themselves."""
     a = _np.asarray(a)
     group_idx = _np.asarray(group_idx)
-    # Counting them checks the numbers, and gives the groups their shape.
-    counts = _np.asarray(_aggregate(group_idx, _np.ones(a.shape, bool), "len", size, 0, "C", None))
+    # Counting checks the group numbers, and gives the result its shape.
+    counts = _np.asarray(_aggregate(group_idx, _np.ones(a.shape, bool), "len", sizes, 0, "C", None))
     if group_idx.ndim == 2:
         group_idx = _np.ravel_multi_index(tuple(group_idx), counts.shape)
     groups = _np.split(a[_np.argsort(group_idx, kind="stable")], _np.cumsum(counts.ravel())[:-1])

@@ -1,6 +1,15 @@
 """OpenVINO: operators of its opsets."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",
@@ -21,7 +30,14 @@ _gather_elements = _Operator("openvino.gather_elements")
 _gather_nd = _Operator("openvino.gather_nd")
 
 
-def slice_scatter(data, updates, start, stop, step, axes=None):
+def slice_scatter(
+    data: Array | Numbers,
+    updates: ArrayLike,
+    start: Integers,
+    stop: Integers,
+    step: Integers,
+    axes: Integers | None = None,
+) -> Array:
     """Copy `data` and replace its slice ``start:stop:step`` by `updates` (SliceScatter-15).
 
     Parameters
@@ -31,12 +47,12 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
     updates : array
         The slice's new values: `data`'s dtype, and exactly the slice's shape.
     start, stop, step : sequence of int
-        The slice of each axis, by Python's rule for slices: negative values count from the end,
-        and what lies beyond is clamped. At most as many as `data` has dimensions; lists, or 1-d
-        arrays of any integer dtype. Empty ones slice nothing: then `updates` replaces all.
+        The slice of each axis, by Python's rule for slices: negative values count from the end, and
+        values past the ends are clamped. Lists, or 1-d arrays of any integer dtype, with at most
+        one entry for each axis of `data`. If they are empty, `updates` replaces all of `data`.
     axes : sequence of int, optional
-        The axes that they speak of, each at most once, negative from the end. By default the
-        first ones.
+        The axes of these slices, each at most once; negative axes count from the end. By default
+        the first axes.
 
     Returns
     -------
@@ -48,13 +64,13 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
     ValueError
         If a shape or length does not fit, an axis does not exist or occurs twice, or a step is 0.
     TypeError
-        If `updates` has another dtype than `data`, or a list holds something else than integers.
+        If `updates` has another dtype than `data`, or a list holds anything but integers.
 
     Notes
     -----
-    Going backwards, ``stop=-1`` is the last element, as in Python: to reach element 0, use any
-    stop below ``-size``. The document's NumPy snippet would broadcast `updates`; the operator
-    does not, and neither does this one.
+    With a negative step, ``stop=-1`` is the last element, as in Python: to reach element 0, use a
+    stop below ``-size``. The document's NumPy snippet would broadcast `updates`; neither the
+    operator nor this function does.
 
     Examples
     --------
@@ -72,9 +88,14 @@ def slice_scatter(data, updates, start, stop, step, axes=None):
 
 
 def scatter_elements_update(
-    data, indices, updates, axis, reduction="none", use_init_val=True
-):
-    """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int,
+    reduction: Literal["none", "sum", "prod", "min", "max", "mean"] = "none",
+    use_init_val: bool = True,
+) -> Array:
+    """Copy `data` and combine each element of `updates` with the cell that its index names.
 
     ScatterElementsUpdate-12, and -3 with the defaults.
 
@@ -83,17 +104,17 @@ def scatter_elements_update(
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        Any integer dtype, of `data`'s rank, no larger than it apart from `axis`; negative ones count from
-        the end.
+        Any integer dtype, of `data`'s rank, no larger than it apart from `axis`; negative ones
+        count from the end.
     updates : array
         Of `indices`' shape and `data`'s dtype.
     axis : int
         Negative from the end.
     reduction : {"none", "sum", "prod", "min", "max", "mean"}
-        How updates join a cell. "none" replaces it, and the last update stays; "min" and "max" leave NaN
-        out; means of integers are rounded toward zero.
+        How updates are combined with a cell. "none" replaces the cell, and the last update stays.
+        "min" and "max" leave NaN out. Means of integers are rounded toward zero.
     use_init_val : bool, default True
-        Whether what `data` holds in a cell takes part. Cells without updates keep it anyway.
+        Whether the value of `data` in a cell takes part. Cells without updates keep it in any case.
 
     Returns
     -------
@@ -116,16 +137,21 @@ def scatter_elements_update(
     >>> data = np.array([-7, 0])
     >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean")
     array([-1,  0])
-    >>> strew.openvino.scatter_elements_update(data, np.array([0, 0]), np.array([1, 3]), 0, "mean", False)
+    >>> strew.openvino.scatter_elements_update(
+    ...     data, np.array([0, 0]), np.array([1, 3]), 0, "mean", False
+    ... )
     array([2, 0])
     """
-    return _scatter_elements_update(
-        data, indices, updates, axis, reduction, use_init_val
-    )
+    return _scatter_elements_update(data, indices, updates, axis, reduction, use_init_val)
 
 
-def scatter_nd_update(data, indices, updates, reduction="none"):
-    """Copy `data` and join each window of `updates` to the one that its index tuple names.
+def scatter_nd_update(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    reduction: Literal["none", "sum", "sub", "prod", "min", "max"] = "none",
+) -> Array:
+    """Copy `data` and combine each window of `updates` with the one that its index tuple names.
 
     ScatterNDUpdate-15, and -3 with the default.
 
@@ -134,13 +160,14 @@ def scatter_nd_update(data, indices, updates, reduction="none"):
     data : array
         Any shape and dtype.
     indices : array
-        Any integer dtype. Along the last axis lie tuples, of at most as many entries as `data` has axes;
-        negative ones count from the end. A tuple without entries names all of `data`.
+        Any integer dtype. Its last axis holds index tuples for the first axes of `data`; the
+        remaining axes are the window. Negative indices count from the end. An empty tuple names all
+        of `data`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s dtype. A
-        single number may come as an array of one.
+        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
+        dtype. A single number may be passed as an array of one element.
     reduction : {"none", "sum", "sub", "prod", "min", "max"}
-        How updates join a cell, as for `scatter_elements_update`.
+        How updates are combined with a cell, as for `scatter_elements_update`.
 
     Returns
     -------
@@ -156,13 +183,17 @@ def scatter_nd_update(data, indices, updates, reduction="none"):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.openvino.scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [-1]]), np.array([10, 20]), "sub")
+    >>> strew.openvino.scatter_nd_update(
+    ...     np.array([1, 2, 3]), np.array([[2], [-1]]), np.array([10, 20]), "sub"
+    ... )
     array([  1,   2, -27])
     """
     return _scatter_nd_update(data, indices, updates, reduction)
 
 
-def scatter_update(data, indices, updates, axis):
+def scatter_update(
+    data: Array | Numbers, indices: ArrayLike, updates: ArrayLike, axis: int
+) -> Array:
     """Copy `data` and replace slices along `axis` by `updates` (ScatterUpdate-3).
 
     Parameters
@@ -172,8 +203,8 @@ def scatter_update(data, indices, updates, axis):
     indices : array
         Which slices: any shape and integer dtype, in ``0 .. data.shape[axis] - 1``.
     updates : array
-        Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype. Of
-        several for a slice, the last one stays.
+        Of shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]`` and `data`'s dtype.
+        The last of several updates for a slice stays.
     axis : int
         Negative from the end.
 
@@ -199,7 +230,7 @@ def scatter_update(data, indices, updates, axis):
     return _scatter_update(data, indices, updates, axis)
 
 
-def gather(data, indices, axis, batch_dims=0):
+def gather(data: Array | Numbers, indices: ArrayLike, axis: int, batch_dims: int = 0) -> Array:
     """Pick slices of `data` along `axis`; zeros where an index is out of range (Gather-8).
 
     Parameters
@@ -211,7 +242,8 @@ def gather(data, indices, axis, batch_dims=0):
     axis : int
         Negative from the end.
     batch_dims : int, default 0
-        How many of the first axes of `data` and `indices` are the same; negative: from `indices`' rank.
+        The number of first axes that `data` and `indices` share; a negative number is added to
+        `indices`' rank.
 
     Returns
     -------
@@ -235,11 +267,12 @@ def gather(data, indices, axis, batch_dims=0):
     return _gather(data, indices, axis, batch_dims)
 
 
-def gather_elements(data, indices, axis):
+def gather_elements(data: Array | Numbers, indices: ArrayLike, axis: int) -> Array:
     """Pick the elements of `data` that `indices` name along `axis` (GatherElements-6).
 
-    `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`; negative
-    ones count from the end. The result has its shape. Exceptions are those of `scatter_elements_update`.
+    `indices` has any integer dtype, `data`'s rank, and is no larger than it apart from `axis`;
+    negative ones count from the end. The result has its shape. Exceptions are those of
+    `scatter_elements_update`.
 
     >>> import numpy as np
     >>> import strew
@@ -250,11 +283,11 @@ def gather_elements(data, indices, axis):
     return _gather_elements(data, indices, axis)
 
 
-def gather_nd(data, indices, batch_dims=0):
+def gather_nd(data: Array | Numbers, indices: ArrayLike, batch_dims: int = 0) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name (GatherND-8).
 
-    Tuples have at most as many entries as `data` has axes from `batch_dims` on; negative ones count from the
-    end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
+    Tuples index the axes of `data` from `batch_dims` on; negative indices count from the end. The
+    result has the shape ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
     Exceptions are those of `scatter_elements_update`.
 
     >>> import numpy as np

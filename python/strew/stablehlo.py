@@ -1,6 +1,15 @@
 """StableHLO: ``stablehlo.scatter`` in full generality."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from ._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from ._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = ["scatter"]
 
@@ -8,22 +17,22 @@ _scatter = _Operator("stablehlo.scatter")
 
 
 def scatter(
-    operand,
-    indices,
-    updates,
+    operand: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
     *,
-    update_window_dims=(),
-    inserted_window_dims=(),
-    input_batching_dims=(),
-    scatter_indices_batching_dims=(),
-    scatter_dims_to_operand_dims=(),
-    index_vector_dim,
-    indices_are_sorted=False,
-    unique_indices=False,
-    region="set",
-    out_of_bounds="window",
-):
-    """Copy `operand` and join each window of `updates` to the one that begins where its index vector says.
+    update_window_dims: Integers = (),
+    inserted_window_dims: Integers = (),
+    input_batching_dims: Integers = (),
+    scatter_indices_batching_dims: Integers = (),
+    scatter_dims_to_operand_dims: Integers = (),
+    index_vector_dim: int,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    region: Literal["set", "add", "mul", "max", "min"] = "set",
+    out_of_bounds: Literal["window", "element"] = "window",
+) -> Array:
+    """Copy `operand` and combine windows of `updates` with the windows that index vectors name.
 
     Parameters
     ----------
@@ -34,24 +43,25 @@ def scatter(
     updates : array
         The windows: `operand`'s dtype.
     update_window_dims : sequence of int
-        The axes of `updates` that are windows', ascending. The others are those of `indices`, without
-        `index_vector_dim`, in order.
+        The window axes of `updates`, ascending. Its other axes are those of `indices`, in order,
+        without `index_vector_dim`.
     inserted_window_dims : sequence of int
-        `operand`'s axes along which windows have no axis, ascending.
+        The axes of `operand` that windows do not have, ascending.
     input_batching_dims, scatter_indices_batching_dims : sequence of int
-        Axes of `operand`, ascending, and of `indices` that go hand in hand.
+        Batch axes: axes of `operand`, ascending, and the corresponding ones of `indices`.
     scatter_dims_to_operand_dims : sequence of int
-        `operand`'s axis that each number of an index vector points into.
+        The axis of `operand` that each entry of an index vector points along.
     index_vector_dim : int
-        The axis of `indices` that index vectors lie along; its rank: each number is a vector of one.
+        The axis of `indices` that holds the index vectors. If it is `indices`' rank, each number is
+        a vector of one entry.
     indices_are_sorted, unique_indices : bool
-        Promises; taken, and without effect.
+        Accepted, without effect.
     region : {"set", "add", "mul", "max", "min"}
-        How an update joins an element, in row-major order of the updates: "set" replaces it, and the last
-        one stays; a maximum or minimum of NaN is NaN.
+        How an update is combined with an element, in row-major order of the updates. "set" replaces
+        it, and the last update stays. A maximum or minimum with NaN is NaN.
     out_of_bounds : {"window", "element"}
-        What is left out of a window that is partly outside: all of it, as XLA does, or its elements
-        outside, as the specification says.
+        What is skipped of a window that is partly outside: the whole window, as in XLA, or only its
+        elements outside, as in the specification.
 
     Returns
     -------

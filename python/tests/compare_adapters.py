@@ -8,7 +8,6 @@
 import functools
 
 import numpy as np
-
 import strew
 
 mx, ov, ms, ts, onnx = strew.mxnet, strew.openvino, strew.mindspore, strew.torch_scatter, strew.onnx
@@ -107,7 +106,9 @@ def torch(form):
         "index_add": {"add": lambda x, i, y: call("index_add")(x, 0, i, y)},
         "index_reduce": each(["prod", "mean", "amax", "amin"], reduced("index_reduce")),
         "index_copy": {"set": lambda x, i, y: call("index_copy")(x, 0, i, y)},
-        "index_fill": {"fill": one_by_one(lambda x, i, y: call("index_fill")(x, 0, np.array([i]), y))},
+        "index_fill": {
+            "fill": one_by_one(lambda x, i, y: call("index_fill")(x, 0, np.array([i]), y))
+        },
         "put": {
             "set": lambda x, i, y: call("put")(x, i, y),
             "accumulate": lambda x, i, y: call("put")(x, i, y, True),
@@ -126,7 +127,11 @@ def segment_reduce(word, x, i, y, **options):
 
 
 def stablehlo(word, x, i, y, **options):
-    numbers = {"inserted_window_dims": [0], "scatter_dims_to_operand_dims": [0], "index_vector_dim": 1}
+    numbers = {
+        "inserted_window_dims": [0],
+        "scatter_dims_to_operand_dims": [0],
+        "index_vector_dim": 1,
+    }
     return hlo.scatter(x, i[:, None], y, region=word, **numbers, **options)
 
 
@@ -144,7 +149,9 @@ def aggregated(word, x, i, y, size=False, **options):
 
 
 def aggregated_by_strew(word, x, i, y, size=False, mode="error", **options):
-    return strew.aggregate(i, y, word, size=len(x) if size or mode != "error" else None, mode=mode, **options)
+    return strew.aggregate(
+        i, y, word, size=len(x) if size or mode != "error" else None, mode=mode, **options
+    )
 
 
 def scattered_by_strew(word, x, i, y, out=False, **options):
@@ -184,7 +191,9 @@ SCATTERS = {
     **named("mindspore.scatter_", JOINS, rows, ms),
     **named("mindspore.scatter_nd_", JOINS, tuples, ms),
     **named("mindspore.tensor_scatter_", JOINS, tuples, ms),
-    "mindspore.scatter_nd": {"add": lambda x, i, y, **o: ms.scatter_nd(i[:, None], y, x.shape, **o)},
+    "mindspore.scatter_nd": {
+        "add": lambda x, i, y, **o: ms.scatter_nd(i[:, None], y, x.shape, **o)
+    },
     "mindspore.tensor_scatter_elements": each(
         ["none", "add"], lambda word, x, i, y: ms.tensor_scatter_elements(x, i, y, 0, word)
     ),
@@ -200,13 +209,19 @@ SCATTERS = {
         ts,
     ),
     **named("torch_scatter.scatter_", ["softmax"], lambda run, x, i, y: run(y, i, 0, len(x)), ts),
-    **named("torch_scatter.scatter_", ["log_softmax"], lambda run, x, i, y: run(y, i, 0, dim_size=len(x)), ts),
+    **named(
+        "torch_scatter.scatter_",
+        ["log_softmax"],
+        lambda run, x, i, y: run(y, i, 0, dim_size=len(x)),
+        ts,
+    ),
     "torch_scatter.segment_coo": each(
         ["sum", "mean", "min", "max"],
         lambda word, x, i, y, out=False: ts.segment_coo(y, i, x if out else None, len(x), word),
     ),
     "torch_scatter.segment_csr": each(
-        ["sum", "mean", "min", "max"], lambda word, x, i, y: ts.segment_csr(y, pointers(x, i), None, word)
+        ["sum", "mean", "min", "max"],
+        lambda word, x, i, y: ts.segment_csr(y, pointers(x, i), None, word),
     ),
     **named(
         "torch_scatter.segment_",
@@ -226,15 +241,20 @@ SCATTERS = {
         lambda word, x, i, y: onnx.scatter_elements(x, i, y, reduction=word),
     ),
     "onnx.scatter_nd": each(
-        ["none", "add", "mul", "max", "min"], lambda word, x, i, y: onnx.scatter_nd(x, i[:, None], y, word)
+        ["none", "add", "mul", "max", "min"],
+        lambda word, x, i, y: onnx.scatter_nd(x, i[:, None], y, word),
     ),
     "onnx.scatter": {"none": lambda x, i, y, **o: onnx.scatter(x, i, y, **o)},
     "onnx.tensor_scatter": {
         "set": one_by_one(
-            lambda x, i, y, **o: onnx.tensor_scatter(x[None], y[None, None], np.array([i]), axis=1, **o)[0]
+            lambda x, i, y, **o: onnx.tensor_scatter(
+                x[None], y[None, None], np.array([i]), axis=1, **o
+            )[0]
         )
     },
-    "tensorflow.scatter_nd": {"add": lambda x, i, y, **o: tf.scatter_nd(i[:, None], y, x.shape, **o)},
+    "tensorflow.scatter_nd": {
+        "add": lambda x, i, y, **o: tf.scatter_nd(i[:, None], y, x.shape, **o)
+    },
     **named("tensorflow.tensor_scatter_nd_", ["update", "add", "sub", "min", "max"], tuples, tf),
     **named("tensorflow.scatter_", JOINS, rows, tf),
     **named(
@@ -257,12 +277,22 @@ SCATTERS = {
         lambda word, x, i, y: paddle.put_along_axis(x, i, y, 0, word),
     ),
     "paddle.index_add": {"add": lambda x, i, y: paddle.index_add(x, i, 0, y)},
-    "paddle.index_fill": {"fill": one_by_one(lambda x, i, y: paddle.index_fill(x, np.array([i]), 0, y))},
+    "paddle.index_fill": {
+        "fill": one_by_one(lambda x, i, y: paddle.index_fill(x, np.array([i]), 0, y))
+    },
     **named(
-        "paddle.geometric.segment_", ["sum", "mean", "min", "max"], lambda run, x, i, y: run(y, i), paddle.geometric
+        "paddle.geometric.segment_",
+        ["sum", "mean", "min", "max"],
+        lambda run, x, i, y: run(y, i),
+        paddle.geometric,
     ),
     **named("jax.at_", ["set", "add", "subtract", "multiply", "divide", "min", "max"], rows, jax),
-    **named("jax.ops.segment_", ["sum", "prod", "min", "max"], lambda run, x, i, y: run(y, i, len(x)), jax.ops),
+    **named(
+        "jax.ops.segment_",
+        ["sum", "prod", "min", "max"],
+        lambda run, x, i, y: run(y, i, len(x)),
+        jax.ops,
+    ),
     "stablehlo.scatter": each(["set", "add", "mul", "max", "min"], stablehlo),
     **{
         f"numpy.{name}.at": {name: at(name)}
@@ -274,7 +304,9 @@ SCATTERS = {
     "numpy_groupies.aggregate": each(GROUPIES, aggregated),
     "strew.aggregate": each([*OF_NUMBERS, *OF_STREW, *OF_EACH_VALUE], aggregated_by_strew),
     "strew.scatter": each(["sum", "mean", "prod", "min", "max", "assign"], scattered_by_strew),
-    "strew.Plan.scatter": each(["sum", "prod", "mean", "min", "max", "amin", "amax", "assign"], planned),
+    "strew.Plan.scatter": each(
+        ["sum", "prod", "mean", "min", "max", "amin", "amax", "assign"], planned
+    ),
 }
 
 GATHERS = {
@@ -302,16 +334,26 @@ ADAPTERS = SCATTERS | {name: {"get": call} for name, call in GATHERS.items()}
 BAD_POINTERS = {
     "torch.segment_reduce": [
         lambda bad: strew.torch.segment_reduce([1.0, 2.0, 3.0], "sum", offsets=np.array([0, bad])),
-        lambda bad: strew.torch.segment_reduce([1.0, 2.0, 3.0], "sum", lengths=np.array([bad, 3 - bad])),
+        lambda bad: strew.torch.segment_reduce(
+            [1.0, 2.0, 3.0], "sum", lengths=np.array([bad, 3 - bad])
+        ),
     ],
-    "torch_scatter.gather_csr": [lambda bad: ts.gather_csr([1.0, 2.0, 3.0], np.array([0, bad, 2, 3]))],
+    "torch_scatter.gather_csr": [
+        lambda bad: ts.gather_csr([1.0, 2.0, 3.0], np.array([0, bad, 2, 3]))
+    ],
 } | {
-    f"torch_scatter.{name}": [lambda bad, name=name: getattr(ts, name)([1.0, 2.0, 3.0], np.array([0, bad]))]
+    f"torch_scatter.{name}": [
+        lambda bad, name=name: getattr(ts, name)([1.0, 2.0, 3.0], np.array([0, bad]))
+    ]
     for name in ts.__all__
     if name.startswith("segment") and name.endswith("csr")
 }
 
 SLICES = {
-    "openvino.slice_scatter": lambda x, y, start, stop, step: ov.slice_scatter(x, y, [start], [stop], [step]),
-    "torch.slice_scatter": lambda x, y, start, stop, step: strew.torch.slice_scatter(x, y, 0, start, stop, step),
+    "openvino.slice_scatter": lambda x, y, start, stop, step: ov.slice_scatter(
+        x, y, [start], [stop], [step]
+    ),
+    "torch.slice_scatter": lambda x, y, start, stop, step: strew.torch.slice_scatter(
+        x, y, 0, start, stop, step
+    ),
 }

@@ -72,7 +72,9 @@ def folded(case, values):
     """What a cell is of the values that go there, one after the other."""
     if case.meaning in STATISTICS:
         return STATISTICS[case.meaning](values)
-    total = functools.reduce(STEPS["sum" if case.meaning in ("std", "var") else case.meaning], values)
+    total = functools.reduce(
+        STEPS["sum" if case.meaning in ("std", "var") else case.meaning], values
+    )
     count = type(total)(len(values))
     if case.meaning == "mean":
         return total / count
@@ -80,7 +82,9 @@ def folded(case, values):
         return total / np.sqrt(count)
     if case.meaning in ("std", "var"):
         mean = total / count
-        squares = functools.reduce(operator.add, [(value - mean) * (value - mean) for value in values])
+        squares = functools.reduce(
+            operator.add, [(value - mean) * (value - mean) for value in values]
+        )
         of = count - 1 + 1e-6 if case.operator == "torch_scatter.scatter_std" else count
         return type(total)(np.sqrt(squares / of) if case.meaning == "std" else squares / of)
     return total
@@ -90,7 +94,9 @@ def looped(case, i, lists):
     """The result of cells whose values these are, at `i`: for each cell, or for each value."""
     if case.meaning in ("argmin", "argmax"):
         pick = np.argmin if case.meaning == "argmin" else np.argmax
-        return np.array([np.flatnonzero(i == cell)[pick(values)] for cell, values in enumerate(lists)])
+        return np.array(
+            [np.flatnonzero(i == cell)[pick(values)] for cell, values in enumerate(lists)]
+        )
     if case.meaning not in OF_VALUES:
         return np.array([folded(case, values) for values in lists])
     found = np.empty(len(i), type(lists[0][0]))

@@ -19,7 +19,12 @@ def rows():
     known = [*_strew.operators(), *sorted(OWN)]
     listed = [(name, cells) for named, cells in TABLE for name in named]
     named = [one for one in listed if "*" not in one[0]]
-    found = [(f"{name}{form}", cells) for name, cells in named for form in ("", "_") if not form or f"{name}_" in known]
+    found = [
+        (f"{name}{form}", cells)
+        for name, cells in named
+        for form in ("", "_")
+        if not form or f"{name}_" in known
+    ]
     taken = {name for name, _ in found}
     for pattern, cells in listed:
         if "*" in pattern:
@@ -43,7 +48,9 @@ def options(condition):
 
 
 def ways(adapters, cell):
-    """What the cell says of each way of an operator, and under each option: word, call, phrase, and the option."""
+    """What the cell says of each way of an operator, and under each option: word, call, phrase, and
+    the option.
+    """
     listed = clauses(cell)
     general = [phrase for condition, phrase in listed if condition is None]
     found = []
@@ -53,5 +60,8 @@ def ways(adapters, cell):
     for condition, phrase in listed:
         if condition and "`" in condition:
             given = options(condition)
-            found += [(word, functools.partial(call, **given), phrase, *given) for word, call in adapters.items()]
+            found += [
+                (word, functools.partial(call, **given), phrase, *given)
+                for word, call in adapters.items()
+            ]
     return found

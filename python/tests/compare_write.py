@@ -112,7 +112,9 @@ def section(framework):
 
 def document(text):
     """COMPARE.md with its tables, and the list of versions, from the data."""
-    parts = {"versions": "\n" + ", ".join(one for f in FRAMEWORKS for one in f["versions"]) + ".\n\n"}
+    parts = {
+        "versions": "\n" + ", ".join(one for f in FRAMEWORKS for one in f["versions"]) + ".\n\n"
+    }
     parts |= {framework["key"]: section(framework) for framework in FRAMEWORKS}
     for key, part in parts.items():
         before, marker, rest = text.partition(begin(key))

@@ -2,9 +2,9 @@
 
     python python/tests/load.py --minutes 10
 
-Every result must be, bit for bit, that of one thread alone; memory must stay flat; and something must
-always go on: where no call ends for a minute, all stacks are printed and the exit status is 1. With torch
-installed, strew also runs in the workers of its DataLoader.
+Every result must be, bit for bit, that of one thread alone; memory must stay flat; and something
+must always go on: where no call ends for a minute, all stacks are printed and the exit status is 1.
+With torch installed, strew also runs in the workers of its DataLoader.
 """
 
 import argparse
@@ -19,7 +19,6 @@ import threading
 import time
 
 import numpy as np
-
 import strew
 
 HANGS = 60.0
@@ -51,7 +50,9 @@ def cases():
 
 
 def calls(d):
-    """Calls on some inputs, by name; each gives arrays, or the text of the error that it must raise."""
+    """Calls on some inputs, by name; each gives arrays, or the text of the error that it must
+    raise.
+    """
     scatter, t, s = strew.torch_scatter, strew.torch, strew
     src, half, whole, index, n = d["src"], d["half"], d["whole"], d["index"], d["size"]
     column = np.broadcast_to(index[:, None], src.shape)
@@ -156,11 +157,15 @@ def threads(count, minutes, seed):
         if now - said >= min(30.0, minutes * 6):
             said = now
             memory.append(resident())
-            print(f"{minutes * 60 - (end - now):5.0f} s: {total} calls, {memory[-1]} MiB", flush=True)
+            print(
+                f"{minutes * 60 - (end - now):5.0f} s: {total} calls, {memory[-1]} MiB", flush=True
+            )
     for thread in pool:
         thread.join()
     strew.set_num_threads(None)
-    print(f"{count} threads, {len(names)} calls mixed, seed {seed}: {sum(done)} calls, the idlest thread {min(done)}")
+    print(
+        f"{count} threads, {len(names)} calls mixed, seed {seed}: {sum(done)} calls, the idlest thread {min(done)}"
+    )
     # The first part is for the pools to fill.
     settled = memory[len(memory) // 4 :]
     if len(settled) > 3 and np.mean(settled[-3:]) - np.mean(settled[:3]) > 64:
@@ -191,8 +196,11 @@ def processes():
         context = multiprocessing.get_context(method)
         with concurrent.futures.ProcessPoolExecutor(3, mp_context=context) as pool:
             results = list(pool.map(one_of_each, range(6), timeout=300))
-        print(f"6 tasks in a pool of 3 processes, {method}: {'WRONG' if any(results) else 'right'}", flush=True)
-        wrong += sum(results, [])
+        print(
+            f"6 tasks in a pool of 3 processes, {method}: {'WRONG' if any(results) else 'right'}",
+            flush=True,
+        )
+        wrong += [one for result in results for one in result]
     try:
         import torch.utils.data as data
     except ImportError:
@@ -200,7 +208,9 @@ def processes():
         return wrong
     expected = [Items()[n] for n in range(len(Items()))]
     for method in multiprocessing.get_all_start_methods():
-        loader = data.DataLoader(Items(), batch_size=4, num_workers=3, multiprocessing_context=method, timeout=120)
+        loader = data.DataLoader(
+            Items(), batch_size=4, num_workers=3, multiprocessing_context=method, timeout=120
+        )
         found = [item.numpy() for batch in loader for item in batch]
         same = len(found) == len(expected) and all((a == b).all() for a, b in zip(found, expected))
         print(f"a DataLoader with 3 workers, {method}: {'right' if same else 'WRONG'}", flush=True)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 import strew
 
 DTYPES = "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
@@ -76,7 +75,9 @@ REAL = {"median", "quantile", "logsumexp", "softmax"}
 
 def values(random, dtype, shape, nan=0.2):
     dtype = np.dtype(dtype)
-    made = random.integers(0 if dtype.kind == "u" else -4, 5, shape) / (1 if dtype.kind in "iub" else 2)
+    made = random.integers(0 if dtype.kind == "u" else -4, 5, shape) / (
+        1 if dtype.kind in "iub" else 2
+    )
     if dtype.kind == "c":
         made = made + 1j * random.integers(-2, 3, shape)
     if dtype.kind in "fc":
@@ -85,7 +86,11 @@ def values(random, dtype, shape, nan=0.2):
 
 
 def wide(v):
-    return v.astype({"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}[v.dtype.kind])
+    return v.astype(
+        {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}[
+            v.dtype.kind
+        ]
+    )
 
 
 @pytest.mark.parametrize("skipna", [False, True])
@@ -113,11 +118,15 @@ def test_one_for_each_group(name, dtype, skipna):
             if name.startswith("arg") and expected not in (None, -1):
                 expected = places[expected]
             if expected is None:
-                expected = empty if empty is not None else math.nan if found.dtype.kind in "fc" else 0
+                expected = (
+                    empty if empty is not None else math.nan if found.dtype.kind in "fc" else 0
+                )
             with np.errstate(all="ignore"):
                 expected = np.asarray(expected).astype(found.dtype)
             # NumPy adds pairwise, and strew in order.
-            np.testing.assert_allclose(found[group], expected, rtol=1e-3 if dtype == "float16" else 1e-6, atol=1e-12)
+            np.testing.assert_allclose(
+                found[group], expected, rtol=1e-3 if dtype == "float16" else 1e-6, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -134,7 +143,9 @@ def test_one_for_each_value(name, dtype):
             v = wide(src[groups == group])
             if len(v):
                 with np.errstate(all="ignore"):
-                    expected = RUNNING[name](v.astype(float) if name == "softmax" else v).astype(found.dtype)
+                    expected = RUNNING[name](v.astype(float) if name == "softmax" else v).astype(
+                        found.dtype
+                    )
                 np.testing.assert_allclose(found[groups == group], expected, rtol=1e-3)
 
 
@@ -164,7 +175,9 @@ def test_several_at_once_are_each_alone():
         np.testing.assert_array_equal(strew.aggregate(plan, src, name, dim=1, skipna=True), alone)
         for i in range(3):
             for k in range(2):
-                line = strew.aggregate(groups, np.ascontiguousarray(src[i, :, k]), name, size=11, skipna=True)
+                line = strew.aggregate(
+                    groups, np.ascontiguousarray(src[i, :, k]), name, size=11, skipna=True
+                )
                 np.testing.assert_array_equal(one[i, :, k], line)
 
 
@@ -176,7 +189,9 @@ def test_results_have_one_set_of_bits():
         made = []
         for threads in (1, 2, 5):
             strew.set_num_threads(threads)
-            made.append(strew.aggregate(groups, src, ["sum", "std", "median", "logsumexp", "softmax"]))
+            made.append(
+                strew.aggregate(groups, src, ["sum", "std", "median", "logsumexp", "softmax"])
+            )
     finally:
         strew.set_num_threads(before)
     for others in made[1:]:
@@ -192,11 +207,21 @@ def test_results_have_one_set_of_bits():
 def test_what_is_left_out():
     groups, src = np.array([0, 7, 2, 0, 2]), np.array([1.0, 100.0, 3.0, 5.0, 2.0])
     np.testing.assert_array_equal(strew.aggregate(groups, src, "sum", ignore_index=7), [6, 0, 5])
-    np.testing.assert_array_equal(strew.aggregate(groups, src, "cumsum", ignore_index=7), [1, np.nan, 3, 6, 5])
-    np.testing.assert_array_equal(strew.aggregate(groups, src, "sum", size=3, mode="drop"), [6, 0, 5])
-    np.testing.assert_array_equal(strew.aggregate(groups, src, "sum", size=3, mode="clip"), [6, 0, 105])
-    np.testing.assert_array_equal(strew.aggregate(groups - 3, src, "sum", size=3, mode="wrap", ignore_index=4), [6, 0, 5])
-    np.testing.assert_array_equal(strew.aggregate(groups, src, "mean", min_count=2, fill_value=-1, size=8)[[0, 7]], [3, -1])
+    np.testing.assert_array_equal(
+        strew.aggregate(groups, src, "cumsum", ignore_index=7), [1, np.nan, 3, 6, 5]
+    )
+    np.testing.assert_array_equal(
+        strew.aggregate(groups, src, "sum", size=3, mode="drop"), [6, 0, 5]
+    )
+    np.testing.assert_array_equal(
+        strew.aggregate(groups, src, "sum", size=3, mode="clip"), [6, 0, 105]
+    )
+    np.testing.assert_array_equal(
+        strew.aggregate(groups - 3, src, "sum", size=3, mode="wrap", ignore_index=4), [6, 0, 5]
+    )
+    np.testing.assert_array_equal(
+        strew.aggregate(groups, src, "mean", min_count=2, fill_value=-1, size=8)[[0, 7]], [3, -1]
+    )
     with pytest.raises(IndexError):
         strew.aggregate(groups, src, "sum", size=2, ignore_index=7)
 
@@ -245,7 +270,20 @@ def test_as_pandas_has_it():
     src, groups = random.normal(size=400), random.integers(0, 20, 400)
     src[random.random(400) < 0.1] = np.nan
     frame = pandas.Series(src).groupby(groups)
-    for name in ["sum", "mean", "var", "std", "min", "max", "first", "last", "median", "nunique", "count", "prod"]:
+    for name in [
+        "sum",
+        "mean",
+        "var",
+        "std",
+        "min",
+        "max",
+        "first",
+        "last",
+        "median",
+        "nunique",
+        "count",
+        "prod",
+    ]:
         found = strew.aggregate(groups, src, name, skipna=True, ddof=1)
         np.testing.assert_allclose(found, getattr(frame, name)().to_numpy(), rtol=1e-9)
     for name in ["cumsum", "cummax"]:

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-
 import strew
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/aggregates.md"
@@ -16,7 +15,17 @@ ROWS = {
     for names, *cells in (line.strip("|").split("|") for line in LINES)
     for name in re.findall(r"`(\w+)`", names)
 }
-DTYPES = [np.bool_, np.int8, np.uint32, np.int64, np.float16, np.float32, np.float64, np.complex64, np.complex128]
+DTYPES = [
+    np.bool_,
+    np.int8,
+    np.uint32,
+    np.int64,
+    np.float16,
+    np.float32,
+    np.float64,
+    np.complex64,
+    np.complex128,
+]
 
 
 def made(name, src, index=None, **options):

@@ -7,7 +7,6 @@ import sys
 import ml_dtypes
 import numpy as np
 import pytest
-
 import strew
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -93,7 +92,9 @@ def test_any_strides_are_read(layout):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("layout", [name for name in views(np.zeros((1, 1))) if name != "read-only"])
+@pytest.mark.parametrize(
+    "layout", [name for name in views(np.zeros((1, 1))) if name != "read-only"]
+)
 def test_any_strides_are_written(layout):
     rng = np.random.default_rng(3)
     x, updates = rng.integers(1, 5, (5, 3)), rng.integers(1, 5, (4, 3))
@@ -109,7 +110,9 @@ def test_gaps_of_a_target_are_not_touched():
     whole = np.full((6, 8), -1)
     target = whole[1::2, ::3]
     target[...] = 0
-    strew.torch.scatter_reduce_(target, 1, [[0, 2], [1, 1], [2, 0]], [[1, 2], [3, 4], [5, 6]], "sum")
+    strew.torch.scatter_reduce_(
+        target, 1, [[0, 2], [1, 1], [2, 0]], [[1, 2], [3, 4], [5, 6]], "sum"
+    )
     assert target.tolist() == [[1, 0, 2], [0, 7, 0], [6, 0, 5]]
     rest = np.ones(whole.shape, bool)
     rest[1::2, ::3] = False
@@ -170,7 +173,9 @@ def test_things_that_numpy_makes_arrays_of():
 @pytest.mark.parametrize("kind", [list, tuple, np.array, lambda v: np.array(v, np.uint16)])
 def test_integers_as_lists_and_as_arrays(kind):
     data = np.arange(6).reshape(2, 3)
-    out = strew.openvino.slice_scatter(data, [[-1], [-2]], kind([1]), kind([2]), kind([1]), kind([1]))
+    out = strew.openvino.slice_scatter(
+        data, [[-1], [-2]], kind([1]), kind([2]), kind([1]), kind([1])
+    )
     assert out.tolist() == [[0, -1, 2], [3, -2, 5]]
     assert strew.mxnet.scatter_nd([7], [[1]], kind([3])).tolist() == [0, 7, 0]
 
@@ -187,7 +192,9 @@ def test_integers_beyond_64_bits_are_extremes():
 
 
 def test_numpy_numbers_are_numbers():
-    out = strew.torch_scatter.scatter(np.arange(4), [0, 1, 0, 1], np.int8(0), None, np.uint64(3), np.str_("sum"))
+    out = strew.torch_scatter.scatter(
+        np.arange(4), [0, 1, 0, 1], np.int8(0), None, np.uint64(3), np.str_("sum")
+    )
     assert out.tolist() == [2, 4, 0]
     x = np.zeros(1)
     out = strew.torch.scatter_reduce(x, 0, [0], [5.0], "mean", include_self=np.bool_(False))

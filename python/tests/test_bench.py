@@ -25,9 +25,9 @@ def test_every_workload_names_contenders_that_exist():
 
 
 def test_every_contender_has_an_environment_and_a_module():
-    for contender in CONTENDERS.values():
-        assert (ENVIRONMENTS / f"{contender.environment}.txt").exists()
-        module = ENVIRONMENTS.parent / "contenders" / f"{contender.environment}.py"
+    for entry in CONTENDERS.values():
+        assert (ENVIRONMENTS / f"{entry.environment}.txt").exists()
+        module = ENVIRONMENTS.parent / "contenders" / f"{entry.environment}.py"
         assert {"def version(", "def spellings("} <= set(
             re.findall(r"^def \w+\(", module.read_text(), re.MULTILINE)
         )

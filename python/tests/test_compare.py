@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import ml_dtypes
 import numpy as np
 import pytest
-
 import strew
 from compare_adapters import ADAPTERS, BAD_POINTERS, SLICES
 from compare_loops import MEANING, OF_VALUES, ROUNDED, folded, looped
@@ -72,15 +71,38 @@ class Case:
         return self.call(np.array(x, dtype), np.array(i, np.int64), np.array(y, dtype))
 
 
-KEPT = {"data", "self", "lhs", "input_x", "input", "tensor", "ref", "x", "a", "arr", "operand", "past_cache", "out"}
+KEPT = {
+    "data",
+    "self",
+    "lhs",
+    "input_x",
+    "input",
+    "tensor",
+    "ref",
+    "x",
+    "a",
+    "arr",
+    "operand",
+    "past_cache",
+    "out",
+}
 """Whose untouched cells stay."""
-INTEGERS_ONLY = {f"numpy.{name}.at" for name in strew.numpy.__all__ if re.search("bitwise|shift|invert|power", name)}
+INTEGERS_ONLY = {
+    f"numpy.{name}.at"
+    for name in strew.numpy.__all__
+    if re.search("bitwise|shift|invert|power", name)
+}
 SORTED = re.compile(
     r"torch\.segment|torch\.masked|tensorflow\.math\.segment|paddle\.geometric|torch_scatter\.(segment|gather)"
 )
 WIDE = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount"}
 """Floats are computed in float64."""
-WIDE_RESULTS = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount", "torch_scatter.scatter_std"}
+WIDE_RESULTS = {
+    "strew.aggregate",
+    "numpy_groupies.aggregate",
+    "numpy.bincount",
+    "torch_scatter.scatter_std",
+}
 """Results have other types than the updates, too."""
 
 
@@ -195,7 +217,11 @@ def negative(case):
 def too_large(case):
     INDEX[case.phrase](case, 3)
     INDEX[case.phrase](case, 1000) if case.phrase != "wraps to 0" else None
-    below = [phrase for given, phrase in clauses(CELLS[case.operator].get("below_0", "")) if given is None]
+    below = [
+        phrase
+        for given, phrase in clauses(CELLS[case.operator].get("below_0", ""))
+        if given is None
+    ]
     if below in (["counts from the end"], ["counts from the end, once"]) and case.given is None:
         INDEX[case.phrase](case, -4)
 
@@ -398,11 +424,15 @@ def dtypes(case):
         if case.operator not in WIDE_RESULTS and case.word not in ("mean", "sqrt_n"):
             assert found.dtype == dtype
         if (expected := simple(case, x, y)) is not None:
-            np.testing.assert_array_equal(found[[0, -1]].astype(np.complex128), as_type(expected, dtype, found))
+            np.testing.assert_array_equal(
+                found[[0, -1]].astype(np.complex128), as_type(expected, dtype, found)
+            )
 
 
 def check_index_dtype(case, dtype, is_taken):
-    run = functools.partial(case.call.func, np.zeros(2), np.array([1, 0]).astype(dtype), np.array([2.0, 3.0]))
+    run = functools.partial(
+        case.call.func, np.zeros(2), np.array([1, 0]).astype(dtype), np.array([2.0, 3.0])
+    )
     if is_taken:
         assert run().tolist() == [3.0, 2.0]
     else:
@@ -425,7 +455,11 @@ def simple(case, x, y):
 
 def as_type(values, dtype, found):
     values = np.array(values).astype(dtype)
-    return (values if found.dtype.kind == "c" else values.real).astype(found.dtype).astype(np.complex128)
+    return (
+        (values if found.dtype.kind == "c" else values.real)
+        .astype(found.dtype)
+        .astype(np.complex128)
+    )
 
 
 def dtypes_of_numpy(case):
@@ -446,19 +480,26 @@ def dtypes_of_numpy(case):
 
 
 def gradient(case):
-    """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in `peers`."""
+    """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in
+    `peers`.
+    """
     if case.operator.startswith(("torch.", "torch_scatter.", "strew.scatter", "strew.gather")):
         return
     if not (found := rust_vjp(case.operator)):
         assert case.phrase == "none"
     else:
         assert case.phrase.startswith("Rust: to ")
-        assert found in "".join(path.read_text(encoding="utf-8") for path in (CRATE / "tests").rglob("*.rs"))
+        assert found in "".join(
+            path.read_text(encoding="utf-8") for path in (CRATE / "tests").rglob("*.rs")
+        )
 
 
 def rust_vjp(name):
     """The function's name: the operator's, or without last words that are an argument there."""
-    module, parts = name.removeprefix("strew.").split(".")[0].lower(), name.rpartition(".")[2].split("_")
+    module, parts = (
+        name.removeprefix("strew.").split(".")[0].lower(),
+        name.rpartition(".")[2].split("_"),
+    )
     for path in (CRATE / "src/grad").glob(f"{module}.rs"):
         text = path.read_text(encoding="utf-8")
         for end in range(len(parts), 0, -1):

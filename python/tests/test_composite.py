@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 ts = strew.torch_scatter
@@ -22,7 +21,9 @@ def test_std(dtype, unbiased):
     assert made.dtype == (np.float32 if np.issubdtype(src.dtype, np.integer) else src.dtype)
     for group, part in groups(src.astype("float64"), index, 1):
         expected = part.std(1, ddof=int(unbiased))
-        np.testing.assert_allclose(made[:, group], expected, rtol=1e-3 if dtype == "float16" else 1e-5)
+        np.testing.assert_allclose(
+            made[:, group], expected, rtol=1e-3 if dtype == "float16" else 1e-5
+        )
 
 
 def test_logsumexp():
@@ -49,7 +50,10 @@ def test_softmax():
 
 
 def test_the_documented_values():
-    src, index = np.array([0.2, 0, 0.2, -2.1, 3.2, 7, -1, -np.inf]), np.array([0, 1, 0, 1, 1, 2, 4, 4])
+    src, index = (
+        np.array([0.2, 0, 0.2, -2.1, 3.2, 7, -1, -np.inf]),
+        np.array([0, 1, 0, 1, 1, 2, 4, 4]),
+    )
     expected = [0.5, 0.038978774, 0.5, 0.004773202, 0.95624804, 1, 1, 0]
     np.testing.assert_allclose(ts.scatter_softmax(src, index), expected, rtol=1e-7)
     inf, nan = np.inf, np.nan

@@ -8,7 +8,6 @@ import weakref
 
 import numpy as np
 import pytest
-
 import strew
 
 
@@ -146,7 +145,9 @@ def test_a_read_only_tensor_is_read_but_not_written():
 
 @pytest.mark.parametrize("device", [(2, 0), (8, 0), (10, 1), (13, 0)])
 def test_another_device_is_refused(device):
-    with pytest.raises(ValueError, match="torch_scatter.scatter: index: it is on a device that is not the CPU"):
+    with pytest.raises(
+        ValueError, match="torch_scatter.scatter: index: it is on a device that is not the CPU"
+    ):
         strew.torch_scatter.scatter([1.0], Foreign(np.array([0]), device=device))
 
 
@@ -208,7 +209,9 @@ DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Handmade:
     """An exporter whose every field can be chosen; counts how often it is deleted."""
 
-    def __init__(self, array, shape, strides=None, *, code=2, bits=64, lanes=1, offset=0, data=None):
+    def __init__(
+        self, array, shape, strides=None, *, code=2, bits=64, lanes=1, offset=0, data=None
+    ):
         self.array, self.deleted = array, 0
         self._delete = DELETER(self._count)
         self._shape = (ctypes.c_int64 * max(len(shape), 1))(*shape)
@@ -227,7 +230,10 @@ class Handmade:
 
     def __dlpack__(self):
         new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        new.restype, new.argtypes = (
+            ctypes.py_object,
+            [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+        )
         return new(ctypes.addressof(self._tensor), b"dltensor", None)
 
 

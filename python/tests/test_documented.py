@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 DTYPES = ["float32", "float64", "int32", "int64", "float16"]
@@ -68,7 +67,9 @@ def test_torch_scatter_reduce():
 def test_mindspore_scatter_mul():
     def run(indices, updates):
         x = np.array([[1, 1, 1], [2, 2, 2]], np.float32)
-        out = strew.mindspore.scatter_mul(x, np.array(indices, np.int32), np.array(updates, np.float32))
+        out = strew.mindspore.scatter_mul(
+            x, np.array(indices, np.int32), np.array(updates, np.float32)
+        )
         assert out is x
         return x
 
@@ -199,7 +200,9 @@ def test_paddle():
     same(paddle.scatter(x, index, updates, overwrite=False), [[3, 3], [6, 6], [1, 1]], "float32")
     same(paddle.scatter(x, index, updates, overwrite=True), [[3, 3], [4, 4], [1, 1]], "float32")
 
-    added = paddle.scatter_nd_add(np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12]))
+    added = paddle.scatter_nd_add(
+        np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12])
+    )
     same(added, [0, 22, 12, 14, 4, 5], "int64")
     whole = np.array([[65, 17], [-14, -25]])
     both = np.array([[[-1, -2], [1, 2]], [[3, 4], [-3, -4]]])
@@ -208,13 +211,26 @@ def test_paddle():
     arr = np.array([[10, 30, 20], [60, 40, 50]])
     same(paddle.put_along_axis(arr, np.array([[0]]), 99, 0), [[99, 99, 99], [60, 40, 50]], "int64")
     zeros, values = np.zeros((2, 2), np.int32), np.array([[1, 2], [3, 4]])
-    for reduce, row in (("add", [14, 36, 20]), ("mul", [30, 240, 20]), ("mean", [4, 12, 20]), ("amin", [1, 2, 20])):
-        same(paddle.put_along_axis(arr, zeros, values, 0, reduce, True, False), [row, [60, 40, 50]], "int64")
+    for reduce, row in (
+        ("add", [14, 36, 20]),
+        ("mul", [30, 240, 20]),
+        ("mean", [4, 12, 20]),
+        ("amin", [1, 2, 20]),
+    ):
+        same(
+            paddle.put_along_axis(arr, zeros, values, 0, reduce, True, False),
+            [row, [60, 40, 50]],
+            "int64",
+        )
 
     filled = paddle.index_fill(np.arange(1, 10).reshape(3, 3), np.int32([0, 2]), 0, -1)
     same(filled, [[-1, -1, -1], [4, 5, 6], [-1, -1, -1]], "int64")
     ones = np.ones((3, 3), np.float32)
-    same(paddle.index_add(ones, np.int32([0, 2]), 0, ones[:2]), [[2, 2, 2], [1, 1, 1], [2, 2, 2]], "float32")
+    same(
+        paddle.index_add(ones, np.int32([0, 2]), 0, ones[:2]),
+        [[2, 2, 2], [1, 1, 1], [2, 2, 2]],
+        "float32",
+    )
 
     rows = np.array([[1, 2], [3, 4], [5, 6]])
     same(paddle.gather(rows, np.array([0, 1]), axis=0), [[1, 2], [3, 4]], "int64")
@@ -224,11 +240,20 @@ def test_paddle():
     same(paddle.gather_nd(cube, [[1, 2, 3]]), [23], "int64")
 
     data = np.array([[1, 2, 3], [3, 2, 1], [4, 5, 6]], np.float32)
-    for name, row in (("sum", [4, 4, 4]), ("mean", [2, 2, 2]), ("min", [1, 2, 1]), ("max", [3, 2, 3])):
+    for name, row in (
+        ("sum", [4, 4, 4]),
+        ("mean", [2, 2, 2]),
+        ("min", [1, 2, 1]),
+        ("max", [3, 2, 3]),
+    ):
         found = getattr(paddle.geometric, f"segment_{name}")(data, np.int32([0, 0, 1]))
         same(found, [row, [4, 5, 6]], "float32")
 
     same(paddle.scatter(np.ones(3), [1, 1], [5.0, 6.0], overwrite=False), [1, 11, 1], "float64")
-    same(paddle.scatter_nd_add(np.ones(2), np.zeros((2, 0), int), [[1.0, 2.0], [3.0, 4.0]]), [5, 7], "float64")
+    same(
+        paddle.scatter_nd_add(np.ones(2), np.zeros((2, 0), int), [[1.0, 2.0], [3.0, 4.0]]),
+        [5, 7],
+        "float64",
+    )
     same(paddle.put_along_axis([-7, 0], [0], [2], 0, "mean"), [-3, 0], "int64")
     same(paddle.geometric.segment_mean([-7, 2], [0, 0]), [-2], "int64")

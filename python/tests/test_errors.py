@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 F = np.array([1.0, 2.0], np.float32)
@@ -20,7 +19,11 @@ CASES = {
         IndexError,
         r"mxnet\.scatter_nd: indices\[0, 1\] = -1",
     ),
-    "mxnet shape": (lambda: strew.mxnet.scatter_nd(F, [[0]], (2,)), ValueError, "mxnet.scatter_nd: data has shape"),
+    "mxnet shape": (
+        lambda: strew.mxnet.scatter_nd(F, [[0]], (2,)),
+        ValueError,
+        "mxnet.scatter_nd: data has shape",
+    ),
     "mxnet bool index": (
         lambda: strew.mxnet.scatter_nd(F, [[True, False]], (2,)),
         TypeError,
@@ -121,7 +124,11 @@ CASES = {
         IndexError,
         "torch_scatter.scatter: src has shape",
     ),
-    "torch_scatter dim": (lambda: strew.torch_scatter.scatter(F, I, 1), IndexError, "torch_scatter.scatter: dim = 1"),
+    "torch_scatter dim": (
+        lambda: strew.torch_scatter.scatter(F, I, 1),
+        IndexError,
+        "torch_scatter.scatter: dim = 1",
+    ),
     "torch_scatter reduce": (
         lambda: strew.torch_scatter.scatter(F, I, reduce="median"),
         ValueError,
@@ -157,7 +164,11 @@ CASES = {
         TypeError,
         "torch_scatter.scatter: dim_size must be an integer, not str",
     ),
-    "None": (lambda: strew.torch_scatter.scatter(None, I), TypeError, "torch_scatter.scatter: src is missing"),
+    "None": (
+        lambda: strew.torch_scatter.scatter(None, I),
+        TypeError,
+        "torch_scatter.scatter: src is missing",
+    ),
     "no array": (
         lambda: strew.torch_scatter.scatter({1: 2}, I),
         TypeError,
@@ -229,7 +240,9 @@ def bad_arrays():
 def test_an_array_that_is_no_tensor_is_named(kind, role):
     given, exception, message = bad_arrays()[kind]
     arguments = {"src": np.ones(2), "index": I, "out": np.zeros(2), role: given}
-    with pytest.raises(exception, match=f"^torch_scatter.scatter: {role}.*{message.replace('|', '[|]')}"):
+    with pytest.raises(
+        exception, match=f"^torch_scatter.scatter: {role}.*{message.replace('|', '[|]')}"
+    ):
         strew.torch_scatter.scatter(**arguments)
 
 

@@ -1,8 +1,11 @@
-"""What the machine and the program around do: no memory, other processes and interpreters, threads that meddle, Ctrl-C.
+"""What the machine and the program around do: no memory, other processes and interpreters, threads
+that meddle, Ctrl-C.
 
-Most of it runs in an interpreter of its own, with a time limit: what hangs or dies is a failure, not the end of the tests.
+Most of it runs in an interpreter of its own, with a time limit: what hangs or dies is a failure,
+not the end of the tests.
 """
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -12,7 +15,6 @@ import threading
 
 import numpy as np
 import pytest
-
 import strew
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
@@ -39,7 +41,8 @@ def run(code, timeout=60):
     return done.stdout.split()
 
 
-# What is set up while there is memory; the call, for which there is too little; what must be as it was.
+# What is set up while there is memory; the call, for which there is too little; what must be as it
+# was.
 STARVED = {
     "new": ("", "strew.torch_scatter.scatter(F, [0, 1], 0, None, 50 * M)", ""),
     "two": ("", "strew.torch_scatter.scatter_max(F, [0, 1], 0, None, 50 * M)", ""),
@@ -132,13 +135,17 @@ def work(n):
 def test_processes_of_a_pool(method, tmp_path):
     # From a file, so that spawned processes find the function.
     path = tmp_path / "pooled.py"
-    path.write_text(HEAD + SHARED + textwrap.dedent(f"""
+    path.write_text(
+        HEAD
+        + SHARED
+        + textwrap.dedent(f"""
     if __name__ == "__main__":
         work(1)
         with multiprocessing.get_context({method!r}).Pool(3) as pool:
             found = pool.map_async(work, range(6)).get(50)
         print(found == [n * src.size for n in range(6)])
-    """))
+    """)
+    )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(path)], capture_output=True, text=True, timeout=60
     )  # fmt: skip
@@ -232,14 +239,18 @@ def test_a_second_interpreter_is_refused():
 
 
 def test_a_python_without_its_lock_is_refused():
-    # Here Python only says that it runs without: in one that can, the module turns the lock on unless that is forbidden.
+    # Here Python only says that it runs without: in one that can, the module turns the lock on
+    # unless that is forbidden.
     lines = (
         "import sys; sys._is_gil_enabled = lambda: False\n"
         "try:\n    import strew\nexcept ImportError as error:\n    print(error)"
     )
     said = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout == "strew needs the interpreter's lock, which PYTHON_GIL=0 and -X gil=0 leave off\n"
+    assert (
+        said.stdout
+        == "strew needs the interpreter's lock, which PYTHON_GIL=0 and -X gil=0 leave off\n"
+    )
 
 
 def meddled(call, meddle):
@@ -318,7 +329,9 @@ def test_memory_in_use_is_not_given_back():
     held = [np.ones(2_000_000)]
     index = np.zeros(2_000_000, int)
     found = []
-    thread = threading.Thread(target=lambda: found.append(strew.torch_scatter.scatter(held.pop(), index)[0]))
+    thread = threading.Thread(
+        target=lambda: found.append(strew.torch_scatter.scatter(held.pop(), index)[0])
+    )
     thread.start()
     while not found:
         np.full(2_000_000, 9.0)  # Takes the memory, if it was given back.
@@ -338,10 +351,8 @@ def small_calls():
     wrong = index - 1
 
     def fails():
-        try:
+        with contextlib.suppress(RuntimeError):
             strew.torch_scatter.scatter(src, wrong, out=out)
-        except RuntimeError:
-            pass
 
     return [src, index, out, name, plan, wrong], [
         lambda: strew.torch_scatter.scatter(src, index),

@@ -3,7 +3,6 @@
 import ml_dtypes
 import numpy as np
 import pytest
-
 import strew
 
 INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
@@ -122,7 +121,9 @@ def test_sixteen_bit_sums_are_rounded_once(name):
     ones = np.ones(4096, np.float16)
     calls = {
         "tensorflow.scatter_nd": lambda: tf.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
-        "tensorflow.math.unsorted_segment_sum": lambda: tf.math.unsorted_segment_sum(ones, np.zeros(4096, int), 1),
+        "tensorflow.math.unsorted_segment_sum": lambda: tf.math.unsorted_segment_sum(
+            ones, np.zeros(4096, int), 1
+        ),
         "paddle.scatter_nd": lambda: paddle.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
         "jax.ops.segment_sum": lambda: jax.ops.segment_sum(ones, np.zeros(4096, int), 1),
         "mindspore.scatter_nd": lambda: ms.scatter_nd(np.zeros((4096, 1), int), ones, (1,)),
@@ -163,9 +164,14 @@ def test_openvino_means_and_initial_values():
     data, index, updates = np.array([-7, 5]), np.array([0, 0]), np.array([1, 3])
     assert ov.scatter_elements_update(data, index, updates, 0, "mean").tolist() == [-1, 5]
     assert ov.scatter_elements_update(data, index, updates, 0, "mean", False).tolist() == [2, 5]
-    assert ov.scatter_elements_update(data, index, updates, 0, "max", use_init_val=False).tolist() == [3, 5]
+    assert ov.scatter_elements_update(
+        data, index, updates, 0, "max", use_init_val=False
+    ).tolist() == [3, 5]
     assert ov.scatter_elements_update(data, index, updates, 0, "prod").tolist() == [-21, 5]
-    assert ov.scatter_elements_update([True, False], [1, 0], [True, True], 0, "sum").tolist() == [True, True]
+    assert ov.scatter_elements_update([True, False], [1, 0], [True, True], 0, "sum").tolist() == [
+        True,
+        True,
+    ]
 
 
 def test_onnx_opsets():
@@ -180,7 +186,9 @@ def test_onnx_opsets():
 
 def test_tensorflow_policies():
     i, y = np.array([[0], [7], [-1]]), np.array([1, 2, 4])
-    with pytest.raises(IndexError, match=r"tensorflow\.scatter_nd: indices\[1, 0\] = 7: index 7 is out of bounds"):
+    with pytest.raises(
+        IndexError, match=r"tensorflow\.scatter_nd: indices\[1, 0\] = 7: index 7 is out of bounds"
+    ):
         tf.scatter_nd(i, y, (2,))
     assert tf.scatter_nd(i, y, (2,), bad_indices_policy="IGNORE").tolist() == [1, 0]
     assert tf.gather_nd(np.array([5, 6]), i, bad_indices_policy="IGNORE").tolist() == [5, 0, 0]
@@ -199,7 +207,9 @@ def test_paddle_first_values():
         ("amax", [0, 0], [np.nan, 9.0], np.nan),
         ("amin", [0, 0], [9.0, np.nan], 9.0),
     ):
-        found = paddle.put_along_axis(x, np.array(index), np.array(values), 0, reduce, include_self=False)
+        found = paddle.put_along_axis(
+            x, np.array(index), np.array(values), 0, reduce, include_self=False
+        )
         np.testing.assert_array_equal(found, [first, 6.0])
         assert np.signbit(found[0]) == np.signbit(first)
 
@@ -218,12 +228,18 @@ def test_tensorflow_segments_without_rows():
     ids = np.array([2, 2])
     assert tf.math.segment_min(np.array([3.0, np.nan]), ids).tolist()[:2] == [0, 0]
     assert np.isnan(tf.math.segment_min(np.array([3.0, np.nan]), ids)[2])
-    assert tf.math.unsorted_segment_max(np.array([3, 4]), ids, 3).tolist() == [-(2**63), -(2**63), 4]
+    assert tf.math.unsorted_segment_max(np.array([3, 4]), ids, 3).tolist() == [
+        -(2**63),
+        -(2**63),
+        4,
+    ]
     lowest = np.finfo(np.float32).min
     assert tf.math.unsorted_segment_max(np.float32([3, 4]), ids, 3).tolist() == [lowest, lowest, 4]
     assert tf.math.unsorted_segment_mean(np.array([3, 4]), ids, 3).tolist() == [0, 0, 3.5]
     assert tf.math.segment_mean(np.array([-3, -4]), ids).tolist() == [0, 0, -3]
-    assert tf.math.unsorted_segment_sqrt_n(np.array([3.0, 5.0, 1, 1]), np.zeros(4, int), 2).tolist() == [5, 0]
+    assert tf.math.unsorted_segment_sqrt_n(
+        np.array([3.0, 5.0, 1, 1]), np.zeros(4, int), 2
+    ).tolist() == [5, 0]
 
 
 def test_jax_modes_and_masks():
@@ -235,16 +251,29 @@ def test_jax_modes_and_masks():
     assert jax.at_get(x, i, mode="fill", fill_value=-1).tolist() == [0, -1, 3, -1]
     assert jax.at_multiply(x, x > 1, np.array(2.0)).tolist() == [0, 1, 4, 6]
     table = np.zeros((2, 3))
-    assert jax.at_set(table, [np.array([[1], [0]]), np.array([0, 2])], 1).tolist() == [[1, 0, 1], [1, 0, 1]]
-    assert jax.at_max(table, (None, np.array([1])), np.array([[1], [-1]])).tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert jax.at_set(table, [np.array([[1], [0]]), np.array([0, 2])], 1).tolist() == [
+        [1, 0, 1],
+        [1, 0, 1],
+    ]
+    assert jax.at_max(table, (None, np.array([1])), np.array([[1], [-1]])).tolist() == [
+        [0, 1, 0],
+        [0, 0, 0],
+    ]
     with pytest.raises(ValueError, match=r"jax\.at_set: mode = near: "):
         jax.at_set(x, i, 1, mode="near")
 
 
 def test_stablehlo_windows_that_are_partly_outside():
     operand, updates = np.zeros(4, int), np.array([[1, 2, 3]])
-    numbers = {"update_window_dims": [1], "scatter_dims_to_operand_dims": [0], "index_vector_dim": 1}
-    for start, by_window, by_element in ((2, [0] * 4, [0, 0, 1, 2]), (1, [0, 1, 2, 3], [0, 1, 2, 3])):
+    numbers = {
+        "update_window_dims": [1],
+        "scatter_dims_to_operand_dims": [0],
+        "index_vector_dim": 1,
+    }
+    for start, by_window, by_element in (
+        (2, [0] * 4, [0, 0, 1, 2]),
+        (1, [0, 1, 2, 3], [0, 1, 2, 3]),
+    ):
         start = np.array([[start]])
         assert strew.stablehlo.scatter(operand, start, updates, **numbers).tolist() == by_window
         out = strew.stablehlo.scatter(operand, start, updates, **numbers, out_of_bounds="element")
@@ -283,7 +312,11 @@ def test_mxnet_req():
         assert function(data, indices, (3,), out=out, req="add") is out and out.tolist() == added
     out = np.array([10, 20, 30])
     assert strew.mxnet.gather_nd(data, indices, out=out) is out and out.tolist() == [2, 2, 1]
-    assert strew.mxnet.gather_nd(data, indices, out=out, req="add") is out and out.tolist() == [4, 4, 2]
+    assert strew.mxnet.gather_nd(data, indices, out=out, req="add") is out and out.tolist() == [
+        4,
+        4,
+        2,
+    ]
 
 
 def test_mxnet_out_must_fit_and_stays_on_errors():
@@ -293,7 +326,9 @@ def test_mxnet_out_must_fit_and_stays_on_errors():
             strew.mxnet.scatter_nd(data, [[0, 2]], (2,), out=out, req=req)
         with pytest.raises(IndexError, match=r"mxnet\.gather_nd: indices\[0, 1\] = 2"):
             strew.mxnet.gather_nd(data, [[0, 2]], out=out, req=req)
-        with pytest.raises(ValueError, match=r"out has shape \[2\]: it must be the result's, \[3\]"):
+        with pytest.raises(
+            ValueError, match=r"out has shape \[2\]: it must be the result's, \[3\]"
+        ):
             strew.mxnet.scatter_nd(data, [[0, 1]], (3,), out=out, req=req)
         with pytest.raises(TypeError, match="out has dtype int64"):
             strew.mxnet.scatter_nd(data.astype(np.int32), [[0, 1]], (2,), out=out, req=req)
@@ -306,7 +341,8 @@ def test_mxnet_out_must_fit_and_stays_on_errors():
     assert out.tolist() == [10, 20]
 
 
-# The table of COMPARE.md: x = [5, 6, 7] with 1 and 2 at [0, -1], at [0, 3] and at [0, 0]. A class: the error's.
+# The table of COMPARE.md: x = [5, 6, 7] with 1 and 2 at [0, -1], at [0, 3] and at [0, 0]. A class:
+# the error's.
 X, Y = np.array([5.0, 6.0, 7.0]), np.array([1.0, 2.0])
 LAST, SUM, NEW = [2, 6, 7], [8, 6, 7], [3, 0, 0]
 CELLS = {
@@ -316,7 +352,12 @@ CELLS = {
         IndexError,
         LAST,
     ),
-    "mxnet.gather_nd": (lambda x, i, y: strew.mxnet.gather_nd(x, i[None]), [5, 7], IndexError, [5, 5]),
+    "mxnet.gather_nd": (
+        lambda x, i, y: strew.mxnet.gather_nd(x, i[None]),
+        [5, 7],
+        IndexError,
+        [5, 5],
+    ),
     "mxnet.backward_gather_nd": (
         lambda x, i, y: strew.mxnet.backward_gather_nd(y, i[None], (3,)),
         [1, 0, 2],
@@ -335,9 +376,19 @@ CELLS = {
         IndexError,
         SUM,
     ),
-    "openvino.scatter_update": (lambda x, i, y: ov.scatter_update(x, i, y, 0), IndexError, IndexError, LAST),
+    "openvino.scatter_update": (
+        lambda x, i, y: ov.scatter_update(x, i, y, 0),
+        IndexError,
+        IndexError,
+        LAST,
+    ),
     "openvino.gather": (lambda x, i, y: ov.gather(x, i, 0), [5, 7], [5, 0], [5, 5]),
-    "openvino.gather_elements": (lambda x, i, y: ov.gather_elements(x, i, 0), [5, 7], IndexError, [5, 5]),
+    "openvino.gather_elements": (
+        lambda x, i, y: ov.gather_elements(x, i, 0),
+        [5, 7],
+        IndexError,
+        [5, 5],
+    ),
     "openvino.gather_nd": (lambda x, i, y: ov.gather_nd(x, i[:, None]), [5, 7], IndexError, [5, 5]),
     "mindspore.scatter_update": (
         lambda x, i, y: ms.scatter_update(x.copy(), i, y),
@@ -363,7 +414,12 @@ CELLS = {
         [1, 6, 7],
         LAST,
     ),
-    "mindspore.scatter_nd": (lambda x, i, y: ms.scatter_nd(i[:, None], y, (3,)), RuntimeError, RuntimeError, NEW),
+    "mindspore.scatter_nd": (
+        lambda x, i, y: ms.scatter_nd(i[:, None], y, (3,)),
+        RuntimeError,
+        RuntimeError,
+        NEW,
+    ),
     "mindspore.tensor_scatter_elements": (
         lambda x, i, y: ms.tensor_scatter_elements(x, i, y, 0),
         [1, 6, 2],
@@ -371,16 +427,31 @@ CELLS = {
         LAST,
     ),
     "mindspore.scatter": (lambda x, i, y: ms.scatter(x, 0, i, y), [1, 6, 2], [1, 6, 7], LAST),
-    "onnx.scatter_elements": (lambda x, i, y: onnx.scatter_elements(x, i, y), [1, 6, 2], IndexError, LAST),
+    "onnx.scatter_elements": (
+        lambda x, i, y: onnx.scatter_elements(x, i, y),
+        [1, 6, 2],
+        IndexError,
+        LAST,
+    ),
     "onnx.scatter_nd, add": (
         lambda x, i, y: onnx.scatter_nd(x, i[:, None], y, "add"),
         [6, 6, 9],
         IndexError,
         SUM,
     ),
-    "onnx.scatter, opset 9": (lambda x, i, y: onnx.scatter(x, i, y, opset=9), IndexError, IndexError, LAST),
+    "onnx.scatter, opset 9": (
+        lambda x, i, y: onnx.scatter(x, i, y, opset=9),
+        IndexError,
+        IndexError,
+        LAST,
+    ),
     "onnx.gather": (lambda x, i, y: onnx.gather(x, i), [5, 7], IndexError, [5, 5]),
-    "tensorflow.scatter_nd": (lambda x, i, y: tf.scatter_nd(i[:, None], y, (3,)), IndexError, IndexError, NEW),
+    "tensorflow.scatter_nd": (
+        lambda x, i, y: tf.scatter_nd(i[:, None], y, (3,)),
+        IndexError,
+        IndexError,
+        NEW,
+    ),
     "tensorflow.tensor_scatter_nd_update": (
         lambda x, i, y: tf.tensor_scatter_nd_update(x, i[:, None], y),
         IndexError,
@@ -393,9 +464,24 @@ CELLS = {
         [6, 6, 7],
         SUM,
     ),
-    "tensorflow.scatter_add": (lambda x, i, y: tf.scatter_add(x.copy(), i, y), IndexError, IndexError, SUM),
-    "tensorflow.gather_nd": (lambda x, i, y: tf.gather_nd(x, i[:, None]), IndexError, IndexError, [5, 5]),
-    "tensorflow.math.segment_sum": (lambda x, i, y: tf.math.segment_sum(y, i), ValueError, [1, 0, 0, 2], [3]),
+    "tensorflow.scatter_add": (
+        lambda x, i, y: tf.scatter_add(x.copy(), i, y),
+        IndexError,
+        IndexError,
+        SUM,
+    ),
+    "tensorflow.gather_nd": (
+        lambda x, i, y: tf.gather_nd(x, i[:, None]),
+        IndexError,
+        IndexError,
+        [5, 5],
+    ),
+    "tensorflow.math.segment_sum": (
+        lambda x, i, y: tf.math.segment_sum(y, i),
+        ValueError,
+        [1, 0, 0, 2],
+        [3],
+    ),
     "tensorflow.math.unsorted_segment_sum": (
         lambda x, i, y: tf.math.unsorted_segment_sum(y, i, 3),
         [1, 0, 0],
@@ -403,7 +489,12 @@ CELLS = {
         NEW,
     ),
     "paddle.scatter": (lambda x, i, y: paddle.scatter(x, i, y), [1, 6, 2], IndexError, LAST),
-    "paddle.scatter, added": (lambda x, i, y: paddle.scatter(x, i, y, False), [1, 6, 2], IndexError, [3, 6, 7]),
+    "paddle.scatter, added": (
+        lambda x, i, y: paddle.scatter(x, i, y, False),
+        [1, 6, 2],
+        IndexError,
+        [3, 6, 7],
+    ),
     "paddle.put_along_axis, exact": (
         lambda x, i, y: paddle.put_along_axis(x, i, y, 0, broadcast=False),
         [1, 6, 2],
@@ -411,7 +502,12 @@ CELLS = {
         LAST,
     ),
     "paddle.index_add": (lambda x, i, y: paddle.index_add(x, i, 0, y), [6, 6, 9], ValueError, SUM),
-    "paddle.gather_nd": (lambda x, i, y: paddle.gather_nd(x, i[:, None]), [5, 7], ValueError, [5, 5]),
+    "paddle.gather_nd": (
+        lambda x, i, y: paddle.gather_nd(x, i[:, None]),
+        [5, 7],
+        ValueError,
+        [5, 5],
+    ),
     "paddle.geometric.segment_sum": (
         lambda x, i, y: paddle.geometric.segment_sum(y, i),
         ValueError,
@@ -419,9 +515,19 @@ CELLS = {
         [3],
     ),
     "jax.at_set": (lambda x, i, y: jax.at_set(x, i, y), [1, 6, 2], [1, 6, 7], LAST),
-    "jax.at_add, clip": (lambda x, i, y: jax.at_add(x, i, y, mode="clip"), [6, 6, 9], [6, 6, 9], SUM),
+    "jax.at_add, clip": (
+        lambda x, i, y: jax.at_add(x, i, y, mode="clip"),
+        [6, 6, 9],
+        [6, 6, 9],
+        SUM,
+    ),
     "jax.at_get": (lambda x, i, y: jax.at_get(x, i), [5, 7], [5, 7], [5, 5]),
-    "jax.ops.segment_sum": (lambda x, i, y: jax.ops.segment_sum(y, i, 3), [1, 0, 0], [1, 0, 0], NEW),
+    "jax.ops.segment_sum": (
+        lambda x, i, y: jax.ops.segment_sum(y, i, 3),
+        [1, 0, 0],
+        [1, 0, 0],
+        NEW,
+    ),
     "stablehlo.scatter": (lambda x, i, y: hlo(x, i, y), [1, 6, 7], [1, 6, 7], LAST),
 }
 
@@ -448,17 +554,33 @@ NANS = {
         [9, 6],
         [N, 6],
     ),
-    "openvino.scatter_nd_update": (lambda x, i, y: ov.scatter_nd_update(x, i[:, None], y, "max"), [9, 6], [N, 6]),
+    "openvino.scatter_nd_update": (
+        lambda x, i, y: ov.scatter_nd_update(x, i[:, None], y, "max"),
+        [9, 6],
+        [N, 6],
+    ),
     "mindspore.scatter_max": (lambda x, i, y: ms.scatter_max(x.copy(), i, y), [N, 6], [N, 6]),
-    "mindspore.tensor_scatter_max": (lambda x, i, y: ms.tensor_scatter_max(x, i[:, None], y), [N, 6], [N, 6]),
-    "onnx.scatter_elements": (lambda x, i, y: onnx.scatter_elements(x, i, y, 0, "max"), [N, 6], [N, 6]),
+    "mindspore.tensor_scatter_max": (
+        lambda x, i, y: ms.tensor_scatter_max(x, i[:, None], y),
+        [N, 6],
+        [N, 6],
+    ),
+    "onnx.scatter_elements": (
+        lambda x, i, y: onnx.scatter_elements(x, i, y, 0, "max"),
+        [N, 6],
+        [N, 6],
+    ),
     "tensorflow.tensor_scatter_nd_max": (
         lambda x, i, y: tf.tensor_scatter_nd_max(x, i[:, None], y),
         [9, 6],
         [N, 6],
     ),
     "tensorflow.scatter_max": (lambda x, i, y: tf.scatter_max(x.copy(), i, y), [9, 6], [N, 6]),
-    "paddle.put_along_axis": (lambda x, i, y: paddle.put_along_axis(x, i, y, 0, "amax"), [9, 6], [N, 6]),
+    "paddle.put_along_axis": (
+        lambda x, i, y: paddle.put_along_axis(x, i, y, 0, "amax"),
+        [9, 6],
+        [N, 6],
+    ),
     "jax.at_max": (lambda x, i, y: jax.at_max(x, i, y), [N, 6], [N, 6]),
     "stablehlo.scatter": (lambda x, i, y: hlo(x, i, y, region="max"), [N, 6], [N, 6]),
 }
@@ -480,7 +602,10 @@ def test_dtypes_that_are_refused():
         (lambda: tf.math.segment_sum(truth, [0, 0]), "data has dtype bool"),
         (lambda: tf.math.unsorted_segment_sqrt_n(np.array([1]), np.array([0]), 1), "int64"),
         (lambda: paddle.put_along_axis(X + 1j, one[0], X[:1] + 1j, 0, "amax"), "complex128"),
-        (lambda: paddle.scatter_nd_add(truth, one, truth[:1]), "the sum is not defined for dtype bool"),
+        (
+            lambda: paddle.scatter_nd_add(truth, one, truth[:1]),
+            "the sum is not defined for dtype bool",
+        ),
         (lambda: ms.scatter_add(truth, one[0], truth[:1]), "input_x has dtype bool"),
         (lambda: jax.at_divide(np.array([1]), one[0], 2), "int64"),
         (lambda: jax.at_set(np.array([1]), one[0], 2.5), "y has dtype float64"),

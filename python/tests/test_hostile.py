@@ -1,6 +1,7 @@
 """Arrays that lie and arguments that make no sense: an error that names them, and nothing changed.
 
-What no consumer can find out (a pointer to memory that is not there) is the producer's to get right; SECURITY.md says so.
+What no consumer can find out (a pointer to memory that is not there) is the producer's to get
+right; SECURITY.md says so.
 """
 
 import ctypes
@@ -8,10 +9,9 @@ import itertools
 
 import numpy as np
 import pytest
+import strew
 from test_dlpack import Foreign, Handmade
 from test_in_place import WAYS, calls
-
-import strew
 
 I = np.array([0, 1])
 F = np.array([1.0, 2.0])
@@ -21,7 +21,10 @@ scatter = strew.torch_scatter.scatter
 def capsule(name):
     """A capsule of that name, of memory that is never looked at."""
     new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
     return new(ctypes.addressof(MEMORY), name, None)
 
 
@@ -50,13 +53,20 @@ def test_what_is_no_tensor_is_named(kind, role):
         "used_versioned": capsule(b"used_dltensor_versioned"),
     }[kind]  # fmt: skip
     arguments = {"src": F, "index": I, "out": np.zeros(2), role: Liar(answer)}
-    with pytest.raises((TypeError, ValueError), match=f"^torch_scatter.scatter: {role}: its __dlpack__ gives nothing"):
+    with pytest.raises(
+        (TypeError, ValueError),
+        match=f"^torch_scatter.scatter: {role}: its __dlpack__ gives nothing",
+    ):
         scatter(**arguments)
 
 
-@pytest.mark.parametrize("device", [None, 7, "cpu", (), (1,), (1, 0, 0), ("a", "b"), (10**30, 0), (1, 10**30), (1.0, 0)])
+@pytest.mark.parametrize(
+    "device", [None, 7, "cpu", (), (1,), (1, 0, 0), ("a", "b"), (10**30, 0), (1, 10**30), (1.0, 0)]
+)
 def test_a_device_that_is_none_is_named(device):
-    with pytest.raises(TypeError, match="^torch_scatter.scatter: src: its __dlpack_device__ gives no tuple of two"):
+    with pytest.raises(
+        TypeError, match="^torch_scatter.scatter: src: its __dlpack_device__ gives no tuple of two"
+    ):
         scatter(Liar(None, device), I)
 
 
@@ -68,7 +78,9 @@ def test_the_device_of_the_tensor_counts_too():
     assert lie.deleted == 1
 
 
-@pytest.mark.parametrize("exception", [LookupError, SystemExit, KeyboardInterrupt, RecursionError, MemoryError])
+@pytest.mark.parametrize(
+    "exception", [LookupError, SystemExit, KeyboardInterrupt, RecursionError, MemoryError]
+)
 @pytest.mark.parametrize("where", ["__dlpack__", "__dlpack_device__", "__array_namespace__"])
 def test_what_an_array_raises_comes_through(where, exception):
     def fail(*_, **__):
@@ -156,7 +168,12 @@ def test_an_array_method_that_returns_junk(junk):
 def test_bools_of_other_bytes_are_true():
     odd = np.array([0, 1, 2, 255, 128], np.uint8).view(bool)
     groups = [0, 0, 1, 1, 1]
-    for reduce, expected in [("sum", [1, 1, 0]), ("mul", [0, 1, 1]), ("min", [0, 1, 0]), ("max", [1, 1, 0])]:
+    for reduce, expected in [
+        ("sum", [1, 1, 0]),
+        ("mul", [0, 1, 1]),
+        ("min", [0, 1, 0]),
+        ("max", [1, 1, 0]),
+    ]:
         assert scatter(odd, groups, 0, None, 3, reduce).tolist() == [bool(v) for v in expected]
     assert strew.torch.index_put(np.zeros(5), (odd,), 1.0).tolist() == [0, 1, 1, 1, 1]
 
@@ -193,7 +210,11 @@ def views_of(memory):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("role", ["updates", "index"])
 def test_a_target_over_its_inputs_in_every_position(way, role):
-    start = np.array([0, 1, 0, 1, 1, 0]) if role == "index" else np.array([10.0, 20.0, 2.0, 3.0, 5.0, 7.0])
+    start = (
+        np.array([0, 1, 0, 1, 1, 0])
+        if role == "index"
+        else np.array([10.0, 20.0, 2.0, 3.0, 5.0, 7.0])
+    )
     refused = done = 0
     for one, two in itertools.product(range(len(list(views_of(start)))), repeat=2):
         memory = start.copy()
@@ -237,7 +258,9 @@ def test_axes_that_no_tensor_has(dim):
         scatter(F, I, dim)
 
 
-@pytest.mark.parametrize("dim", [NAN, 0.0, "0", b"0", [0], (0,), {}, object, 1j, np.float64(0), np.array([0, 1])])
+@pytest.mark.parametrize(
+    "dim", [NAN, 0.0, "0", b"0", [0], (0,), {}, object, 1j, np.float64(0), np.array([0, 1])]
+)
 def test_axes_of_another_kind(dim):
     with pytest.raises(TypeError, match=r"^torch_scatter\.scatter: dim must be an integer"):
         scatter(F, I, dim)
@@ -253,7 +276,9 @@ def test_sizes_that_overflow(size):
         strew.mxnet.scatter_nd(F, [I], (-size,))
 
 
-@pytest.mark.parametrize("word", [3, b"sum", None.__class__, ["sum"], "\ud800", "sum\0", "", "x" * 1000])
+@pytest.mark.parametrize(
+    "word", [3, b"sum", None.__class__, ["sum"], "\ud800", "sum\0", "", "x" * 1000]
+)
 def test_words_that_are_none(word):
     with pytest.raises((TypeError, ValueError), match=r"^torch_scatter\.scatter: reduce "):
         scatter(F, I, reduce=word)
@@ -265,11 +290,17 @@ def itself():
     return endless
 
 
-@pytest.mark.parametrize("index", [[NAN, 0.0], [2**64, 0], [HUGE, 0], ["0", "1"], [None, 0], itself(), {0, 1}, b"01"])
+@pytest.mark.parametrize(
+    "index", [[NAN, 0.0], [2**64, 0], [HUGE, 0], ["0", "1"], [None, 0], itself(), {0, 1}, b"01"]
+)
 def test_indices_that_are_none(index):
-    with pytest.raises((TypeError, ValueError, RuntimeError), match=r"^torch_scatter\.scatter: index"):
+    with pytest.raises(
+        (TypeError, ValueError, RuntimeError), match=r"^torch_scatter\.scatter: index"
+    ):
         scatter(F, index)
-    with pytest.raises(TypeError, match=r"^mxnet\.scatter_nd: shape\[0\] must be an integer, not list"):
+    with pytest.raises(
+        TypeError, match=r"^mxnet\.scatter_nd: shape\[0\] must be an integer, not list"
+    ):
         strew.mxnet.scatter_nd(F, [I], itself())
 
 
@@ -320,7 +351,8 @@ def test_integers_whose_methods_raise():
     ],
 )
 def test_what_is_longer_than_anything_means(call):
-    # Memory for it was taken without asking, and more for the message: to run out of it ended the process.
+    # Memory for it was taken without asking, and more for the message: to run out of it ended the
+    # process.
     with pytest.raises(ValueError, match="it must have at most 65536") as found:
         call(70_000)
     assert len(str(found.value)) < 200

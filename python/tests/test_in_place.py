@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 
@@ -22,7 +21,19 @@ def calls(target, index=(0, 1), updates=(2.0, 3.0)):
     yield lambda: strew.torch.scatter_add_(target, 0, index, updates)
 
 
-EXPECTED = [[12, 23], [20, 60], [12, 23], [12, 23], [12, 23], [20, 60], [12, 23], [2, 3], [10, 20], [2, 3], [12, 23]]
+EXPECTED = [
+    [12, 23],
+    [20, 60],
+    [12, 23],
+    [12, 23],
+    [12, 23],
+    [20, 60],
+    [12, 23],
+    [2, 3],
+    [10, 20],
+    [2, 3],
+    [12, 23],
+]
 WAYS = range(len(EXPECTED))
 
 
@@ -44,7 +55,8 @@ def test_a_read_only_target_is_refused(way):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "target", [[10.0, 20.0], (10.0, 20.0), 10.0, np.float64(3), memoryview(bytearray(16)).cast("d"), "ab"]
+    "target",
+    [[10.0, 20.0], (10.0, 20.0), 10.0, np.float64(3), memoryview(bytearray(16)).cast("d"), "ab"],
 )
 def test_what_is_no_array_is_refused_as_target(way, target):
     with pytest.raises(TypeError, match="must be an array that can be written to in place, not"):
@@ -94,5 +106,7 @@ def test_a_target_inside_an_index_of_larger_elements(at):
     with pytest.raises(RuntimeError, match="shares memory with index"):
         strew.torch.scatter_reduce_(target, 0, index, np.ones(1, bool), "prod", include_self=False)
     assert not memory.any()
-    strew.torch.scatter_reduce_(memory[4:5].view(bool), 0, index, np.ones(1, bool), "prod", include_self=False)
+    strew.torch.scatter_reduce_(
+        memory[4:5].view(bool), 0, index, np.ones(1, bool), "prod", include_self=False
+    )
     assert memory[4] == 1

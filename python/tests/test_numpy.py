@@ -5,10 +5,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-
 import strew
 
-BINARY = [name for name in strew.numpy.__all__ if getattr(getattr(strew.numpy, name), "nin", 0) == 2]
+BINARY = [
+    name for name in strew.numpy.__all__ if getattr(getattr(strew.numpy, name), "nin", 0) == 2
+]
 UNARY = [name for name in strew.numpy.__all__ if getattr(getattr(strew.numpy, name), "nin", 0) == 1]
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
 # What strew rounds once, where NumPy rounds each step.
@@ -32,7 +33,9 @@ def values(random, dtype, shape, low=-9):
     if dtype.kind == "c":
         made = made + 1j * random.integers(low, 10, shape) / 2
     special = np.array([np.nan, np.inf, -0.0, 0.0, 1e30])
-    return np.where(random.random(shape) < 0.1, special[random.integers(0, 5, shape)], made).astype(dtype)
+    return np.where(random.random(shape) < 0.1, special[random.integers(0, 5, shape)], made).astype(
+        dtype
+    )
 
 
 def index(random, shape):
@@ -60,7 +63,10 @@ def index(random, shape):
             entries.append(random.random(shape[axis : axis + 2]) < 0.5)
             axis += len(shape[axis : axis + 2])
             batch = [int(entries[-1].sum())]
-            entries = [e if not (isinstance(e, np.ndarray) and e.dtype != bool) else e.ravel()[:1] for e in entries]
+            entries = [
+                e if not (isinstance(e, np.ndarray) and e.dtype != bool) else e.ravel()[:1]
+                for e in entries
+            ]
         elif kind == "int" and size:
             entries.append(int(random.integers(-size, size)))
             axis += 1
@@ -79,7 +85,9 @@ def index(random, shape):
 
 
 def one_by_one(function, a, between, b):
-    """The loop that ``at`` is said to be. (NumPy's own takes the rows of a 2-d index with a 1-d `b` one element too far.)"""
+    """The loop that ``at`` is said to be. (NumPy's own takes the rows of a 2-d index with a 1-d `b`
+    one element too far.)
+    """
     places = np.arange(a.size).reshape(a.shape)[between]
     made = a.copy().reshape(-1)
     for place, by in zip(places.ravel(), np.broadcast_to(b, places.shape).ravel()):
@@ -110,7 +118,9 @@ def test_functions_of_two(name, seed):
                 np.testing.assert_array_equal(found, a)
             continue
         wanted = [n for n in np.shape(picked) if random.random() < 2]
-        wanted = [n if random.random() < 0.8 else 1 for n in wanted][random.integers(0, len(wanted) + 1) :]
+        wanted = [n if random.random() < 0.8 else 1 for n in wanted][
+            random.integers(0, len(wanted) + 1) :
+        ]
         b = values(random, by, wanted, 0 if name == "power" else -9)
         said = f"{name} of {of}{shape} at {between!r} by {by}{b.tolist()}"
         found = a.copy()
@@ -130,9 +140,11 @@ def test_functions_of_two(name, seed):
         kind, wide = np.dtype(of).kind, np.result_type(of, by).kind
         if kind in "iub" and (wide in "fc" or name == "divide"):
             continue  # What an integer cannot hold: C leaves it undefined.
-        close = name == "power" and wide in "fc" or kind == "c" and name in ONCE
+        close = (name == "power" and wide in "fc") or (kind == "c" and name in ONCE)
         if close:
-            np.testing.assert_allclose(found, expected, rtol=2e-3 if of == "float16" else 1e-5, err_msg=said)
+            np.testing.assert_allclose(
+                found, expected, rtol=2e-3 if of == "float16" else 1e-5, err_msg=said
+            )
         else:
             np.testing.assert_array_equal(found, expected, err_msg=said)
 
@@ -154,14 +166,20 @@ def test_functions_of_one(name, seed):
         assert getattr(strew.numpy, name).at(found, between) is found
         # NumPy's magnitudes are off by a last place here and there.
         close = {"complex64": 1e-6, "complex128": 1e-14}.get(dtype, 0) if name == "absolute" else 0
-        np.testing.assert_allclose(found, expected, close, err_msg=f"{name} of {dtype}{shape} at {between!r}")
+        np.testing.assert_allclose(
+            found, expected, close, err_msg=f"{name} of {dtype}{shape} at {between!r}"
+        )
 
 
 @pytest.mark.parametrize("of", ["int8", "uint16", "int64", "bool"])
 @pytest.mark.parametrize("name", BINARY)
 def test_floats_into_integers(name, of):
     """Each step is cut off, where the integer can hold it."""
-    a, between, b = np.array([3, 5, 1, 7]).astype(of), [0, 2, 0, 3, 3], np.array([1.5, 2.0, 0.75, 1.0, 2.25])
+    a, between, b = (
+        np.array([3, 5, 1, 7]).astype(of),
+        [0, 2, 0, 3, 3],
+        np.array([1.5, 2.0, 0.75, 1.0, 2.25]),
+    )
     expected, found = a.copy(), a.copy()
     try:
         getattr(np, name).at(expected, between, b)
@@ -177,7 +195,18 @@ def test_integers_of_all_sizes():
         for dtype in DTYPES[1:9]:
             info = np.iinfo(dtype)
             a = np.array([info.min, info.max, 0, 1, info.max // 2, info.max], dtype)
-            for by in [0, 1, 2, 7, 8, 15, 33, 64, 100, *([-1, -2] if info.min and name != "power" else [])]:
+            for by in [
+                0,
+                1,
+                2,
+                7,
+                8,
+                15,
+                33,
+                64,
+                100,
+                *([-1, -2] if info.min and name != "power" else []),
+            ]:
                 b = np.full(6, by, dtype)
                 expected, found = a.copy(), a.copy()
                 getattr(np, name).at(expected, np.arange(6), b)
@@ -187,14 +216,18 @@ def test_integers_of_all_sizes():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_floats_are_rounded_down_as_numpy_does(dtype):
     random = np.random.default_rng(5)
-    a = np.concatenate([random.normal(size=200) * 9, [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0]]).astype(dtype)
+    a = np.concatenate(
+        [random.normal(size=200) * 9, [np.inf, -np.inf, np.nan, 0.0, -0.0, 1.0, -1.0]]
+    ).astype(dtype)
     for by in [0.1, -0.1, 3.0, -3.0, 0.0, -0.0, np.inf, -np.inf, np.nan]:
         b = np.full(len(a), by, dtype)
         expected, found = a.copy(), a.copy()
         np.floor_divide.at(expected, np.arange(len(a)), b)
         strew.numpy.floor_divide.at(found, np.arange(len(a)), b)
         same(found, expected)
-        np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+        np.testing.assert_array_equal(
+            np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)])
+        )
 
 
 def test_sums_of_16_bit_floats_are_rounded_one_by_one():
@@ -277,7 +310,9 @@ def test_put_along_axis(seed):
         wanted = [n if random.random() < 0.7 else 1 for n in shape]
         wanted[axis] = int(random.integers(0, 6))
     indices = random.integers(-size, size, wanted)
-    puts = np.nan_to_num(values(random, by, [n if random.random() < 0.7 else 1 for n in wanted], 0), posinf=1)
+    puts = np.nan_to_num(
+        values(random, by, [n if random.random() < 0.7 else 1 for n in wanted], 0), posinf=1
+    )
     expected, found = arr.copy(), arr.copy()
     puts = np.clip(puts, 0, 100)
     np.put_along_axis(expected, indices, puts, axis)
@@ -306,7 +341,9 @@ def test_put_along_axis_repeats_both():
 @pytest.mark.parametrize("seed", range(20))
 def test_bincount(seed):
     random = np.random.default_rng(seed)
-    x = random.integers(0, 7, random.integers(0, 40)).astype(["int8", "int64", "uint16", "uint64"][random.integers(4)])
+    x = random.integers(0, 7, random.integers(0, 40)).astype(
+        ["int8", "int64", "uint16", "uint64"][random.integers(4)]
+    )
     least = int(random.integers(0, 9))
     same(strew.numpy.bincount(x, minlength=least), np.bincount(x.astype(int), minlength=least))
     weights = np.nan_to_num(values(random, DTYPES[random.integers(12)], len(x)))

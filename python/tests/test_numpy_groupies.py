@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 aggregate = strew.numpy_groupies.aggregate
@@ -46,11 +45,17 @@ def values(random, dtype, shape, nan=0.0):
 
 
 def wide(v):
-    return v.astype({"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}[v.dtype.kind])
+    return v.astype(
+        {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64, "c": np.complex128}[
+            v.dtype.kind
+        ]
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("func", [*SCALARS, *(f"nan{name}" for name in SCALARS if not name.endswith("nan"))])
+@pytest.mark.parametrize(
+    "func", [*SCALARS, *(f"nan{name}" for name in SCALARS if not name.endswith("nan"))]
+)
 def test_one_for_each_group(func, dtype):
     random = np.random.default_rng([len(func), *dtype.encode()])
     for _ in range(20):
@@ -59,7 +64,9 @@ def test_one_for_each_group(func, dtype):
         a = values(random, dtype, count, 0.2)
         skip = func.startswith("nan")
         name = func.removeprefix("nan")
-        fill = 0 if a.dtype.kind in "iub" or name in ("len", "any", "all", "allnan", "anynan") else 7.5
+        fill = (
+            0 if a.dtype.kind in "iub" or name in ("len", "any", "all", "allnan", "anynan") else 7.5
+        )
         found = aggregate(groups, a, func, size, fill)
         for group in range(size):
             v = wide(a[groups == group])
@@ -70,7 +77,9 @@ def test_one_for_each_group(func, dtype):
             with np.errstate(all="ignore"):
                 expected = np.asarray(expected).astype(found.dtype)
             # NumPy adds pairwise, and strew in order.
-            np.testing.assert_allclose(found[group], expected, rtol=1e-3 if dtype == "float16" else 1e-6, atol=1e-12)
+            np.testing.assert_allclose(
+                found[group], expected, rtol=1e-3 if dtype == "float16" else 1e-6, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -91,13 +100,17 @@ def test_one_for_each_value(func, dtype):
     with_nan = np.array([2.0, np.nan, 3.0, 1.0])
     np.testing.assert_array_equal(aggregate([0, 0, 0, 0], with_nan, "nancumsum"), [2, 2, 5, 6])
     np.testing.assert_array_equal(aggregate([0, 0, 0, 0], with_nan, "nancummax"), [2, 2, 3, 3])
-    np.testing.assert_array_equal(aggregate([0, 0, 0, 0], with_nan, "cumprod"), [2, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(
+        aggregate([0, 0, 0, 0], with_nan, "cumprod"), [2, np.nan, np.nan, np.nan]
+    )
 
 
 def test_sorting_keeps_nan_last():
     a = np.array([3.0, np.nan, 1.0, 2.0])
     np.testing.assert_array_equal(aggregate([0, 0, 0, 1], a, "sort"), [1, 3, np.nan, 2])
-    np.testing.assert_array_equal(aggregate([0, 0, 0, 1], a, "sort", reverse=True), [3, 1, np.nan, 2])
+    np.testing.assert_array_equal(
+        aggregate([0, 0, 0, 1], a, "sort", reverse=True), [3, 1, np.nan, 2]
+    )
 
 
 def test_positions():
@@ -118,10 +131,16 @@ def test_axes(func):
         found = aggregate(groups, a, func, 5, axis=axis)
         for i in range(3):
             for k in range(2):
-                np.testing.assert_array_equal(found[i, :, k], aggregate(groups, a[i, :, k], func, 5))
+                np.testing.assert_array_equal(
+                    found[i, :, k], aggregate(groups, a[i, :, k], func, 5)
+                )
     turned = np.ascontiguousarray(np.moveaxis(a, 1, 0))
-    np.testing.assert_array_equal(aggregate(groups, turned, func, 5, axis=0), np.moveaxis(found, 1, 0))
-    np.testing.assert_array_equal(aggregate(groups, np.moveaxis(a, 1, 0), func, 5, axis=0), np.moveaxis(found, 1, 0))
+    np.testing.assert_array_equal(
+        aggregate(groups, turned, func, 5, axis=0), np.moveaxis(found, 1, 0)
+    )
+    np.testing.assert_array_equal(
+        aggregate(groups, np.moveaxis(a, 1, 0), func, 5, axis=0), np.moveaxis(found, 1, 0)
+    )
 
 
 def test_groups_along_two_axes():
@@ -165,7 +184,11 @@ def test_types_of_results():
 def test_callables():
     groups, a = [0, 2, 2, 0], np.array([1.0, 5.0, 3.0, 2.0])
     assert aggregate(groups, a, np.sum).tolist() == [3, 0, 8]
-    assert aggregate(groups, a, lambda v, by: v.max() * by, fill_value=-1, by=2).tolist() == [4, -1, 10]
+    assert aggregate(groups, a, lambda v, by: v.max() * by, fill_value=-1, by=2).tolist() == [
+        4,
+        -1,
+        10,
+    ]
     arrays = aggregate(groups, a, "array")
     assert [list(v) if np.ndim(v) else v for v in arrays] == [[1, 2], 0, [5, 3]]
     assert aggregate(([0, 1], [1, 1]), [3.0, 4.0], np.median).tolist() == [[0, 3], [0, 4]]

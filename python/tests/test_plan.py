@@ -7,7 +7,6 @@ import threading
 
 import numpy as np
 import pytest
-
 import strew
 
 REDUCES = ["sum", "mean", "prod", "min", "max", "amin", "amax", "assign"]
@@ -87,7 +86,10 @@ def test_assign_replaces_what_is_in_out():
         out = np.full((4, 2), 7.0)
         assert plan.scatter(src, "assign", out=out, include_self=include_self) is out
         identical(out, np.array([[3.0, 4.0], [-0.0, np.nan], [7.0, 7.0], [7.0, 7.0]]))
-    identical(plan.scatter(np.array([False, True, True, True]), "assign"), np.array([True, True, False, False]))
+    identical(
+        plan.scatter(np.array([False, True, True, True]), "assign"),
+        np.array([True, True, False, False]),
+    )
     assert plan.scatter(np.array([1j, 2j, 3j, 4j]), "assign").tolist() == [3j, 2j, 0, 0]
 
 
@@ -100,7 +102,11 @@ def test_positions_are_those_of_the_call_without_a_plan(reduce, dtype):
         index = rng.integers(0, size, count)
         plan = strew.Plan(index, size)
         src = rng.integers(-3, 3, (count, width)).astype(dtype)
-        for array, dim in [(src, 0), (np.ascontiguousarray(src[:, 0]), -1), (np.asfortranarray(src).T, 1)]:
+        for array, dim in [
+            (src, 0),
+            (np.ascontiguousarray(src[:, 0]), -1),
+            (np.asfortranarray(src).T, 1),
+        ]:
             values, positions = plan.scatter_with_arg(array, reduce, dim=dim)
             expected = call(array, index, dim, None, size)
             identical(values, expected[0])
@@ -112,7 +118,13 @@ def test_facts():
     plan = strew.Plan(np.array([1, 1, 4], np.uint8), name="edges")
     assert (len(plan), plan.size, plan.name) == (3, 5, "edges")
     assert plan.is_sorted and not plan.is_unique
-    assert (plan.min, plan.max, plan.max_multiplicity, plan.touched, plan.dropped) == (1, 4, 2, 2, 0)
+    assert (plan.min, plan.max, plan.max_multiplicity, plan.touched, plan.dropped) == (
+        1,
+        4,
+        2,
+        2,
+        0,
+    )
     assert repr(plan) == 'strew.Plan("edges", 3 updates into 5 rows, sorted)'
     empty = strew.Plan([])
     assert (len(empty), empty.size, empty.min, empty.max, empty.touched) == (0, 0, None, None, 0)
@@ -120,7 +132,9 @@ def test_facts():
     assert empty.scatter(np.ones((0, 2))).shape == (0, 2)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+)
 def test_every_integer_type(dtype):
     assert strew.Plan(np.array([3, 0, 3], dtype)).scatter([1, 2, 4]).tolist() == [2, 0, 0, 5]
 
@@ -140,29 +154,67 @@ def test_modes():
     assert plan.scatter(src).tolist() == [1, 0, 8] and plan.dropped == 2
     assert plan.gather([5, 6, 7]).tolist() == [5, 0, 0, 7]
     for mode, index in [("error", [0, -1]), ("error", [0, 3]), ("wrap", [0, -4]), ("wrap", [0, 3])]:
-        with pytest.raises(IndexError, match=rf"Plan: index\[1\] = {index[1]}: index .* with size 3"):
+        with pytest.raises(
+            IndexError, match=rf"Plan: index\[1\] = {index[1]}: index .* with size 3"
+        ):
             strew.Plan(index, 3, mode=mode)
 
 
 def test_errors():
     plan = strew.Plan([0, 1, 1], name="mine")
     cases = [
-        (ValueError, r'Plan "mine": src has shape \[4\]: its size along dimension 0 must be 3', lambda: plan.scatter(np.ones(4))),
+        (
+            ValueError,
+            r'Plan "mine": src has shape \[4\]: its size along dimension 0 must be 3',
+            lambda: plan.scatter(np.ones(4)),
+        ),
         (IndexError, "Dimension out of range", lambda: plan.scatter(np.ones(3), dim=1)),
-        (ValueError, 'reduce = "median": it must be sum, mean', lambda: plan.scatter(np.ones(3), "median")),
-        (ValueError, 'reduce = "amax": only min and max have positions', lambda: plan.scatter_with_arg(np.ones(3), "amax")),
-        (TypeError, "max is not defined for dtype complex64", lambda: plan.scatter_with_arg(np.ones(3, "c8"), "max")),
+        (
+            ValueError,
+            'reduce = "median": it must be sum, mean',
+            lambda: plan.scatter(np.ones(3), "median"),
+        ),
+        (
+            ValueError,
+            'reduce = "amax": only min and max have positions',
+            lambda: plan.scatter_with_arg(np.ones(3), "amax"),
+        ),
+        (
+            TypeError,
+            "max is not defined for dtype complex64",
+            lambda: plan.scatter_with_arg(np.ones(3, "c8"), "max"),
+        ),
         (ValueError, r"src has shape \[4\]", lambda: plan.scatter_with_arg(np.ones(4), "max")),
         (ValueError, 'reduce = "median"', lambda: plan.reduce(np.ones(3), ["sum", "median"])),
         (TypeError, "reduces must be a sequence of names", lambda: plan.reduce(np.ones(3), 3)),
-        (TypeError, "mean is not defined for dtype bool", lambda: plan.scatter(np.ones(3, bool), "mean")),
-        (TypeError, "amax is not defined for dtype complex64", lambda: plan.scatter(np.ones(3, "c8"), "amax")),
+        (
+            TypeError,
+            "mean is not defined for dtype bool",
+            lambda: plan.scatter(np.ones(3, bool), "mean"),
+        ),
+        (
+            TypeError,
+            "amax is not defined for dtype complex64",
+            lambda: plan.scatter(np.ones(3, "c8"), "amax"),
+        ),
         (ValueError, r"src has shape|input has shape", lambda: plan.gather(np.ones(3))),
-        (ValueError, "mode = \"fold\": it must be error, wrap, drop or clip", lambda: strew.Plan([0], mode="fold")),
+        (
+            ValueError,
+            'mode = "fold": it must be error, wrap, drop or clip',
+            lambda: strew.Plan([0], mode="fold"),
+        ),
         (ValueError, "size = -1: it must be at least 0", lambda: strew.Plan([0], -1)),
         (TypeError, "size must be an integer or None, not str", lambda: strew.Plan([0], "3")),
-        (TypeError, "index has dtype float64: it must be an integer type", lambda: strew.Plan([0.5])),
-        (ValueError, r"index has shape \[1, 2\]: it must have one dimension", lambda: strew.Plan([[0, 1]])),
+        (
+            TypeError,
+            "index has dtype float64: it must be an integer type",
+            lambda: strew.Plan([0.5]),
+        ),
+        (
+            ValueError,
+            r"index has shape \[1, 2\]: it must have one dimension",
+            lambda: strew.Plan([[0, 1]]),
+        ),
         (ValueError, "dtype = object", lambda: plan.explain((3,), "object")),
     ]
     for class_, message, call in cases:

@@ -2,11 +2,10 @@
 
 import numpy as np
 import reference
+import strew
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-import strew
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 DTYPES = [*INTEGERS, "float16", "float32", "float64"]
@@ -31,7 +30,9 @@ def strided(draw, array):
     """The same values, with other strides."""
     axes = draw(st.permutations(range(array.ndim)))
     steps = draw(st.tuples(*[st.sampled_from([1, 2, -1, -2]) for _ in axes]))
-    wide = np.zeros([array.shape[a] * abs(steps[a]) for a in axes], array.dtype).transpose(np.argsort(axes))
+    wide = np.zeros([array.shape[a] * abs(steps[a]) for a in axes], array.dtype).transpose(
+        np.argsort(axes)
+    )
     view = wide[(*(slice(None, None, s) for s in steps), ...)]
     view[...] = array
     return view
@@ -48,11 +49,17 @@ def test_mxnet_scatter_nd(data):
     depth = data.draw(st.integers(1, len(shape)))
     outer = data.draw(hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=5))
     index_type = data.draw(st.sampled_from([*INTEGERS, "float32"]))
-    rows = [data.draw(hnp.arrays(index_type, outer, elements=st.integers(0, n - 1))) for n in shape[:depth]]
+    rows = [
+        data.draw(hnp.arrays(index_type, outer, elements=st.integers(0, n - 1)))
+        for n in shape[:depth]
+    ]
     indices = data.draw(strided(np.stack(rows)))
     dtype = data.draw(st.sampled_from(DTYPES))
     updates = data.draw(strided(data.draw(arrays(dtype, outer + tuple(shape[depth:])))))
-    bits(strew.mxnet.scatter_nd(updates, indices, shape), reference.mxnet_scatter_nd(updates, indices, shape))
+    bits(
+        strew.mxnet.scatter_nd(updates, indices, shape),
+        reference.mxnet_scatter_nd(updates, indices, shape),
+    )
 
 
 @given(st.data())
@@ -65,7 +72,11 @@ def test_openvino_slice_scatter(data):
     bound = st.integers(-9, 9) | st.sampled_from([-(2**63), 2**63 - 1])
     start, stop, step = (
         data.draw(st.lists(each, min_size=count, max_size=count))
-        for each in (bound, bound, st.integers(-3, 3).filter(bool) | st.sampled_from([-(2**63), 2**63 - 1]))
+        for each in (
+            bound,
+            bound,
+            st.integers(-3, 3).filter(bool) | st.sampled_from([-(2**63), 2**63 - 1]),
+        )
     )
     where = [slice(None)] * len(shape)
     for axis, *parts in zip(axes, start, stop, step):

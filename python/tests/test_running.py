@@ -11,7 +11,6 @@ import time
 
 import numpy as np
 import pytest
-
 import strew
 
 
@@ -39,7 +38,11 @@ def test_the_environment_sets_the_number_of_threads():
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
 def test_bits_do_not_depend_on_threads(threads, dtype, reduce):
     rng = np.random.default_rng(4)
-    src = rng.normal(1, 0.1, (3000, 33)).astype(dtype) if dtype != "int64" else rng.integers(-9, 9, (3000, 33))
+    src = (
+        rng.normal(1, 0.1, (3000, 33)).astype(dtype)
+        if dtype != "int64"
+        else rng.integers(-9, 9, (3000, 33))
+    )
     index = rng.integers(0, 40, 3000)
     found = set()
     for n in [1, 2, 4]:
@@ -226,7 +229,9 @@ def test_a_run_does_without_threads_that_cannot_be_had():
         assert (x == 100 * n).all()
     print("done")
     """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
     assert (done.stdout, done.stderr) == ("done\n", "")
 
 
@@ -251,7 +256,9 @@ def test_a_forked_process_runs_on_threads_of_its_own():
     """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (done.stdout, done.stderr) == (f"{[0] * 8}\n", "")
 
@@ -275,7 +282,9 @@ def calls():
         "in place": lambda: strew.torch.scatter_reduce_(target, 0, index, src, "sum"),
         "error": fails,
         "lists": lambda: strew.openvino.slice_scatter(src, [1.0, 2.0], [0], [2], [1]),
-        "exported": lambda: np.from_dlpack(strew.torch_scatter.scatter(src, index, dim_size=100_000).base),
+        "exported": lambda: np.from_dlpack(
+            strew.torch_scatter.scatter(src, index, dim_size=100_000).base
+        ),
     }
 
 

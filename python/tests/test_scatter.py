@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 INDEX_TYPES = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
@@ -138,7 +137,9 @@ def test_a_plan_stands_for_the_index(mode):
     wide = rng(4).normal(size=(3, 4))
     for fill in (None, 5):
         expected = strew.gather(wide, index, mode=mode, fill_value=fill)
-        np.testing.assert_array_equal(strew.gather(wide, None, fill_value=fill, plan=plan), expected)
+        np.testing.assert_array_equal(
+            strew.gather(wide, None, fill_value=fill, plan=plan), expected
+        )
 
 
 def test_aggregates_of_lines_are_those_of_each_line():
@@ -168,7 +169,10 @@ def test_gather_is_the_way_back():
         index = rng(dim).integers(0, src.shape[dim], shape)
         found = strew.gather(src, index, dim)
         np.testing.assert_array_equal(found, np.take_along_axis(src, index, dim))
-    assert strew.gather(np.zeros((0, 2)), [5, -1], 0, mode="drop", fill_value=3).tolist() == [[3, 3]] * 2
+    assert (
+        strew.gather(np.zeros((0, 2)), [5, -1], 0, mode="drop", fill_value=3).tolist()
+        == [[3, 3]] * 2
+    )
 
 
 def test_nothing():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 import strew
 
 st = strew.torch
@@ -18,7 +17,10 @@ def same(found, expected, dtype=None):
 def test_documented_scatter():
     src = np.arange(1, 11).reshape(2, 5)
     zeros = np.zeros((3, 5), src.dtype)
-    same(st.scatter(zeros, 0, np.array([[0, 1, 2, 0]]), src), [[1, 0, 0, 4, 0], [0, 2, 0, 0, 0], [0, 0, 3, 0, 0]])
+    same(
+        st.scatter(zeros, 0, np.array([[0, 1, 2, 0]]), src),
+        [[1, 0, 0, 4, 0], [0, 2, 0, 0, 0], [0, 0, 3, 0, 0]],
+    )
     index = np.array([[0, 1, 2], [0, 1, 4]])
     same(st.scatter(zeros, 1, index, src), [[1, 2, 3, 0, 0], [6, 7, 0, 0, 8], [0, 0, 0, 0, 0]])
     twos, index = np.full((2, 4), 2.0, np.float32), np.array([[2], [3]])
@@ -34,12 +36,24 @@ def test_documented_scatter():
 def test_documented_index_operators():
     x, index = np.ones((5, 3), np.float32), np.array([0, 4, 2])
     t = np.arange(1, 10, dtype=np.float32).reshape(3, 3)
-    same(st.index_add(x, 0, index, t), [[2, 3, 4], [1, 1, 1], [8, 9, 10], [1, 1, 1], [5, 6, 7]], "float32")
+    same(
+        st.index_add(x, 0, index, t),
+        [[2, 3, 4], [1, 1, 1], [8, 9, 10], [1, 1, 1], [5, 6, 7]],
+        "float32",
+    )
     out = st.index_add(x, 0, index, t, alpha=-1)
     same(out, [[0, -1, -2], [1, 1, 1], [-6, -7, -8], [1, 1, 1], [-3, -4, -5]], "float32")
     zeros = np.zeros_like(x)
-    same(st.index_copy(zeros, 0, index, t), [[1, 2, 3], [0, 0, 0], [7, 8, 9], [0, 0, 0], [4, 5, 6]], "float32")
-    same(st.index_fill(t, 1, np.array([0, 2]), -1), [[-1, 2, -1], [-1, 5, -1], [-1, 8, -1]], "float32")
+    same(
+        st.index_copy(zeros, 0, index, t),
+        [[1, 2, 3], [0, 0, 0], [7, 8, 9], [0, 0, 0], [4, 5, 6]],
+        "float32",
+    )
+    same(
+        st.index_fill(t, 1, np.array([0, 2]), -1),
+        [[-1, 2, -1], [-1, 5, -1], [-1, 8, -1]],
+        "float32",
+    )
     twos, t = np.full((5, 3), 2.0, np.float32), np.arange(1, 13, dtype=np.float32).reshape(4, 3)
     out = st.index_reduce(twos, 0, np.array([0, 4, 2, 0]), t, "prod")
     same(out, [[20, 44, 72], [2, 2, 2], [14, 16, 18], [2, 2, 2], [8, 10, 12]], "float32")
@@ -129,7 +143,9 @@ def test_numbers_of_every_kind(value, expected):
 def test_integers_beyond_64_bits():
     x = np.array([1, 2], np.uint64)
     same(st.index_fill(x, 0, np.array([1]), 2**64 - 1), [1, 2**64 - 1], "uint64")
-    with pytest.raises(RuntimeError, match="value cannot be converted to type uint64 without overflow"):
+    with pytest.raises(
+        RuntimeError, match="value cannot be converted to type uint64 without overflow"
+    ):
         st.index_fill(x, 0, np.array([1]), 2**64)
     same(st.index_fill(np.array([1.0, 2.0]), 0, np.array([1]), 2**64), [1.0, 2.0**64])
 
@@ -144,11 +160,19 @@ def test_what_does_not_fit():
     x, i = np.array([1.0, 2.0]), np.array([0])
     for call, error, message in [
         (lambda: st.scatter(x, 0, i), TypeError, "src is missing"),
-        (lambda: st.scatter(x, 0, i, x, value=1), TypeError, "value must be left out where src is given"),
+        (
+            lambda: st.scatter(x, 0, i, x, value=1),
+            TypeError,
+            "value must be left out where src is given",
+        ),
         (lambda: st.scatter(x, 0, i, x, reduce="sum"), RuntimeError, "either add or multiply"),
         (lambda: st.gather(x, 0, np.array([2])), RuntimeError, "index 2 is out of bounds"),
         (lambda: st.index_add(x, 0, np.array([2]), x[:1]), IndexError, "index 2 is out of bounds"),
-        (lambda: st.index_copy(x, 0, i.astype(np.int32), x[:1]), RuntimeError, "Expected a long tensor"),
+        (
+            lambda: st.index_copy(x, 0, i.astype(np.int32), x[:1]),
+            RuntimeError,
+            "Expected a long tensor",
+        ),
         (lambda: st.put(x, np.array([-3]), x[:1]), IndexError, "index -3 is out of bounds"),
         (lambda: st.index_put(x, i, x[:1]), TypeError, "indices must be a tuple or list of arrays"),
         (lambda: st.index_put(x, ("a",), x[:1]), TypeError, "indices"),
@@ -165,8 +189,14 @@ def test_what_does_not_fit():
 def test_segment_reduce():
     data = np.array([[1.0, 2.0], [4.0, 8.0], [16.0, 32.0]])
     same(st.segment_reduce(data, "sum", lengths=[1, 2]), [[1.0, 2.0], [20.0, 40.0]])
-    same(st.segment_reduce(data, "mean", offsets=np.array([1, 1, 3]), initial=2), [[2.0, 2.0], [11.0, 21.0]])
-    same(st.segment_reduce(data, "amax", lengths=[[2, 0], [1, 1], [0, 2]], axis=1, initial=-1)[1], [4.0, 8.0])
+    same(
+        st.segment_reduce(data, "mean", offsets=np.array([1, 1, 3]), initial=2),
+        [[2.0, 2.0], [11.0, 21.0]],
+    )
+    same(
+        st.segment_reduce(data, "amax", lengths=[[2, 0], [1, 1], [0, 2]], axis=1, initial=-1)[1],
+        [4.0, 8.0],
+    )
     same(st.segment_reduce(np.array([3, 4]), "prod", lengths=np.array([0, 2], np.int32)), [1, 12])
     for arguments, message in [
         ({}, "lengths .or offsets. is missing"),

@@ -1,12 +1,18 @@
-"""strew's operators in torch's dispatcher. Needs torch, and is imported only where that is in use."""
+"""strew's operators in torch's dispatcher, with their derivatives.
 
-from . import composites as composites
-from . import index as index
-from . import plan as plan
-from . import put as put
-from . import scatter as scatter
-from . import scatter_reduce as scatter_reduce
-from . import segment_reduce as segment_reduce
-from . import segments as segments
-from . import slices as slices
-from . import torch_scatter as torch_scatter
+Needs torch, and is imported only where torch is in use. Each public module has one here:
+
+* `torch`: the operators of `strew.torch`.
+* `torch_scatter`: those of `strew.torch_scatter`; `drop_in` is what its `install` needs besides.
+* `torch_geometric`: the functions that ``strew.torch_scatter.install(pyg=True)`` replaces.
+* `own`: `strew.scatter` and `strew.gather`.
+* `plan`: `strew.Plan`.
+
+`registry` registers an operator with its derivatives, `script` makes it known to TorchScript, and
+`tensors` has what all of them do to tensors.
+"""
+
+from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
+from . import own, plan
+
+__all__ = ["own", "plan", "torch", "torch_scatter"]

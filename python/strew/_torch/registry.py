@@ -1,16 +1,36 @@
 """Operators of torch's dispatcher: a kernel, the shapes of its results, and its derivatives.
 
-``torch.library.register_autograd`` knows no forward mode: a dual number that goes through such an
-operator comes out without a tangent, and nobody is told. Here an operator has both.
+``torch.library.register_autograd`` has no forward mode: a dual number that goes through an operator
+registered with it silently loses its tangent. The operators registered here have both modes.
 """
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 from torch._C._functorch import is_functorch_wrapped_tensor
 from torch._functorch.autograd_function import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from torch import Tensor
+
+    # What `Derivatives.tensors` gave, as `backward` and `forward` get it.
+    Saved: TypeAlias = Sequence[Any]
+    # A gradient for each argument of the operator, and a tangent for each result.
+    Gradients: TypeAlias = tuple[Tensor | None, ...]
+    Tangents: TypeAlias = Tensor | tuple[Tensor | None, ...]
+    # One of these: a tensor, or None for zeros.
+    Tangent: TypeAlias = Any
+    # What a rule of `torch.func.vmap` returns: results, and the batch axis of each.
+    Batched: TypeAlias = tuple[Any, Any]
+    Shape: TypeAlias = Sequence[int]
+    # A class of derivatives, or a function that chooses one by the arguments.
+    DerivativesMaker: TypeAlias = Any
 
 if not hasattr(torch.library, "register_vmap"):
     raise ImportError(
@@ -22,42 +42,47 @@ library = torch.library.Library("strew", "DEF")
 
 
 class Derivatives:
-    """What a derivative of an operator is; one instance per call.
+    """The derivatives of one call of an operator.
 
-    It is made of the operator's arguments, keeps what is no tensor and gives the `tensors` that it
-    wants back later. `backward` gets those and the gradients of the results, and gives a gradient for
-    each argument; `forward` gets those and the tangents of the arguments, and gives one for each
-    result. None stands for none. Both consist of operators that have derivatives themselves.
+    It is made of the operator's arguments, and keeps those that are not tensors. `tensors` returns
+    the tensors to save. `backward` gets these and the gradients of the results, and returns a
+    gradient for each argument. `forward` gets these and the tangents of the arguments, and returns
+    one for each result. None stands for zero. Both are composed of operators that have derivatives
+    themselves.
     """
 
-    #: Which results have no derivative.
-    constants = ()
+    #: The results that have no derivative, by number.
+    constants: tuple[int, ...] = ()
 
-    #: For each argument whether somebody wants its gradient; known to `backward`.
-    wanted = ()
+    #: For each argument, whether its gradient is needed; set before `backward`.
+    wanted: Sequence[bool] = ()
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: Any) -> None:
         raise NotImplementedError
 
-    def tensors(self, arguments, results):
+    def tensors(
+        self, arguments: Sequence[Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | None]:
         raise NotImplementedError
 
-    def backward(self, saved, *gradients):
+    def backward(self, saved: Saved, *gradients: Any) -> Gradients:
         raise NotImplementedError
 
-    def forward(self, saved, *tangents):
+    def forward(self, saved: Saved, *tangents: Any) -> Tangents:
         raise NotImplementedError
 
 
 class Registered:
-    """An operator of the dispatcher, which is gone around where nobody but autograd would notice."""
+    """An operator of the dispatcher; a call that only autograd watches goes past the dispatcher."""
 
-    def __init__(self, overload, kernel, derivatives):
+    def __init__(
+        self, overload: Any, kernel: Callable[..., Any], derivatives: DerivativesMaker | None
+    ) -> None:
         self.overload = overload
         self._kernel = kernel
         self._function = None if derivatives is None else _function(kernel, derivatives)
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         if not is_eager(arguments):
             return self.overload(*arguments)
         if self._function is not None and has_derivative(arguments):
@@ -65,8 +90,8 @@ class Registered:
         return self._kernel(*arguments)
 
 
-def is_eager(arguments):
-    """Whether these are plain tensors, in a call that nobody but autograd has to know of."""
+def is_eager(arguments: Sequence[Any]) -> bool:
+    """Whether these are plain tensors, in a call that nothing but autograd watches."""
     if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
         return False
     if torch._C._len_torch_dispatch_stack() > 0:
@@ -74,9 +99,9 @@ def is_eager(arguments):
     return all(map(_is_plain, arguments))
 
 
-def _is_plain(argument):
+def _is_plain(argument: Any) -> bool:
     if isinstance(argument, torch.Tensor):
-        # The function that `torch.func.vjp` gives is called when its transform is over.
+        # The function that `torch.func.vjp` returns is called after its transform has ended.
         wrapped = _is_batched(argument) or is_functorch_wrapped_tensor(argument)
         return type(argument) in _PLAIN and not wrapped
     return not isinstance(argument, list) or all(map(_is_plain, argument))
@@ -84,14 +109,14 @@ def _is_plain(argument):
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
-# What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: plain by their type.
+# What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: their type is plain.
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
-def has_derivative(arguments):
-    """Whether somebody wants a derivative with respect to one of these."""
+def has_derivative(arguments: Sequence[Any]) -> bool:
+    """Whether a derivative with respect to one of these is needed."""
     if torch.compiler.is_dynamo_compiling():
-        # It knows tensors, but not the function below.
+        # torch.compile can trace tensors, but not the function below.
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     if forward_ad._current_level >= 0:
@@ -99,7 +124,7 @@ def has_derivative(arguments):
     return torch.is_grad_enabled() and _any_requires_grad(*arguments)
 
 
-def _one_requires_grad(*arguments):
+def _one_requires_grad(*arguments: Any) -> bool:
     return any(
         _one_requires_grad(*argument)
         if isinstance(argument, (list, tuple))
@@ -108,16 +133,22 @@ def _one_requires_grad(*arguments):
     )
 
 
-# Older releases have none.
+# Older releases of torch do not have it.
 _any_requires_grad = getattr(torch._C, "_any_requires_grad", _one_requires_grad)
 
 
-def is_transformed():
-    """Whether this goes through `torch.func`, which has no rule for operators that return nothing."""
+def is_transformed() -> bool:
+    """Whether `torch.func` transforms this call: it has no rule for operators without results."""
     return not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active()
 
 
-def define(schema, kernel, fake, derivatives=None, vmap=None):
+def define(
+    schema: str,
+    kernel: Callable[..., Any],
+    fake: Callable[..., Any],
+    derivatives: DerivativesMaker | None = None,
+    vmap: Callable[..., Any] | None = None,
+) -> Registered:
     """Registers an operator; returns it."""
     name = schema.partition("(")[0]
     library.define(schema)
@@ -131,15 +162,17 @@ def define(schema, kernel, fake, derivatives=None, vmap=None):
     return Registered(overload, kernel, derivatives)
 
 
-def batched(tensor, dim, size):
+def batched(tensor: Tensor, dim: int | None, size: int) -> Tensor:
     """The tensor with the axis that `torch.func.vmap` goes along in front."""
     return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
-def _function(run, derivatives, base=torch.autograd.Function):
+def _function(
+    run: Callable[..., Any], derivatives: DerivativesMaker, base: Any = torch.autograd.Function
+) -> Any:
     class Function(base):
         @staticmethod
-        def forward(ctx, *arguments):
+        def forward(ctx: Any, *arguments: Any) -> Any:
             output = run(*arguments)
             results = output if isinstance(output, tuple) else (output,)
             ctx.set_materialize_grads(False)
@@ -149,40 +182,40 @@ def _function(run, derivatives, base=torch.autograd.Function):
             ctx.save_for_backward(*kept)
             if forward_ad._current_level >= 0:
                 ctx.save_for_forward(*kept)
-            if derivatives.constants:
-                ctx.mark_non_differentiable(*[results[k] for k in derivatives.constants])
+            if ctx.derivatives.constants:
+                ctx.mark_non_differentiable(*[results[k] for k in ctx.derivatives.constants])
             return output
 
         @staticmethod
-        def backward(ctx, *gradients):
+        def backward(ctx: Any, *gradients: Any) -> Gradients:
             if all(gradient is None for gradient in gradients):
                 return (None,) * ctx.count
             ctx.derivatives.wanted = ctx.needs_input_grad
             return ctx.derivatives.backward(ctx.saved_tensors, *gradients)
 
         @staticmethod
-        def jvp(ctx, *tangents):
+        def jvp(ctx: Any, *tangents: Any) -> Tangents:
             return ctx.derivatives.forward(ctx.saved_tensors, *tangents)
 
     return Function
 
 
-def _autograd(overload, derivatives):
+def _autograd(overload: Any, derivatives: DerivativesMaker) -> Callable[..., Any]:
     """The dispatcher's kernel for autograd."""
 
-    def below(*arguments):
+    def below(*arguments: Any) -> Any:
         with torch._C._AutoDispatchBelowAutograd():
             if not torch._C._are_functorch_transforms_active():
                 return overload(*arguments)
-            # The function below has switched off what the transforms outside this one are made of.
+            # The function below has switched off what the outer transforms need.
             with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
                 return overload(*arguments)
 
-    # Not `torch.autograd.Function`, which would begin anew under `torch.func`'s transforms: the
-    # dispatcher has brought the call to the level of one of them already.
+    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
+    # the dispatcher has already brought the call to the level of one of them.
     function = _function(below, derivatives, torch.autograd.function._SingleLevelFunction)
 
-    def kernel(*arguments):
+    def kernel(*arguments: Any) -> Any:
         if not has_derivative(arguments):
             return below(*arguments)
         with enable_single_level_autograd_function():

@@ -1,7 +1,11 @@
-"""strew's functions in TorchScript, which compiles no Python like theirs: calls of operators instead."""
+"""Makes strew's functions known to TorchScript.
 
-# torch is not there where the package is checked.
-# mypy: ignore-errors
+TorchScript cannot compile their Python, so it gets calls of operators instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import torch
 from torch.jit._builtins import _register_builtin
@@ -10,27 +14,34 @@ from torch.jit._state import _python_cu, _set_jit_function_cache, _try_get_jit_c
 from .. import torch_scatter as public
 from .registry import library
 
-# Registers operators for the scatter functions.
-from .torch_scatter import scatter as _
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
-def script(function, arguments, run, results="Tensor"):
+def script(function: str, arguments: str, run: Callable[..., Any], results: str = "Tensor") -> None:
     """Makes a function of `strew.torch_scatter` known to TorchScript."""
     builtin(f"torch_scatter_{function}", getattr(public, function), arguments, run, results)
 
 
-def builtin(name, function, arguments, run, results="Tensor"):
-    """Makes a call of the function in TorchScript one of an operator that runs the other."""
+def builtin(
+    name: str,
+    function: Callable[..., Any],
+    arguments: str,
+    run: Callable[..., Any],
+    results: str = "Tensor",
+) -> None:
+    """Makes TorchScript call an operator, which runs `run`, instead of `function`."""
     library.define(f"{name}({arguments}) -> {results}")
     library.impl(name, run, "CompositeImplicitAutograd")
     _register_builtin(function, f"strew::{name}")
     _scriptable(function, name)
 
 
-def _scriptable(function, name):
-    """Lets `torch.jit.script` of the function itself find it compiled, instead of reading its source."""
+def _scriptable(function: Callable[..., Any], name: str) -> None:
+    """Lets `torch.jit.script(function)` find it compiled, instead of reading its source."""
 
-    def prepare():
+    def prepare() -> Callable[..., Any]:
         if _try_get_jit_cached_function(function) is None:
             compiled = f"strew_{name}"
             _python_cu.define(_source(compiled, name))
@@ -38,23 +49,24 @@ def _scriptable(function, name):
         return function
 
     # torch asks for this before it compiles anything.
-    function.__prepare_scriptable__ = prepare
+    function.__prepare_scriptable__ = prepare  # type: ignore[attr-defined]
 
 
-def _source(function, operator):
+def _source(function: str, operator: str) -> str:
     """A function that calls the operator, as TorchScript writes it."""
     schema = getattr(torch.ops.strew, operator).default._schema
 
-    def parameter(argument):
+    def parameter(argument: Any) -> str:
         declared = f"{argument.name}: {argument.type.annotation_str}"
-        return f"{declared} = {argument.default_value!r}" if argument.has_default_value() else declared
+        return (
+            f"{declared} = {argument.default_value!r}" if argument.has_default_value() else declared
+        )
 
     parameters = ", ".join(map(parameter, schema.arguments))
     passed = ", ".join(argument.name for argument in schema.arguments)
     results = ", ".join(result.type.annotation_str for result in schema.returns)
     results = f"Tuple[{results}]" if len(schema.returns) > 1 else results
-    return f"def {function}({parameters}) -> {results}:\n    return torch.ops.strew.{operator}({passed})\n"
-
-
-for _function in ("", "_sum", "_add", "_mul", "_mean", "_min", "_max"):
-    _scriptable(getattr(public, f"scatter{_function}"), f"torch_scatter_scatter{_function}")
+    return (
+        f"def {function}({parameters}) -> {results}:\n"
+        f"    return torch.ops.strew.{operator}({passed})\n"
+    )

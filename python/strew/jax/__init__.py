@@ -1,18 +1,33 @@
 """JAX: ``x.at[indices]`` as functions, and `jax.ops`.
 
-What stands between the brackets is an integer array or a mask, or a tuple or list of those for the first
-axes of `x`, in which None takes an axis whole. With slices or ``...`` among them they mean what they do in
-NumPy, also None: a new axis. Functions raise
+`indices` is an integer array or a mask, or a tuple or list of these for the first axes of `x`, in
+which None takes a whole axis. If there are slices or ``...`` among them, all entries have NumPy's
+meaning: None is a new axis then. Functions raise
 
-* TypeError for a dtype that does not fit, also for updates that would lose something in `x`'s dtype (of
-  which JAX only warns),
+* TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
+  JAX only warns),
 * ValueError for everything else.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import ops as ops
 from ._index import taken as _taken
 from ._index import updated as _updated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import EllipsisType
+    from typing import Literal, TypeAlias
+
+    from .._types import Array, ArrayLike, Numbers
+
+    _One: TypeAlias = ArrayLike | slice | EllipsisType
+    _Index: TypeAlias = _One | Sequence[_One | None]
+    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds"]
 
 __all__ = [
     "at_add",
@@ -36,20 +51,24 @@ _at_max = _Operator("jax.at_max")
 _at_get = _Operator("jax.at_get")
 
 
-def at_set(x, indices, y, *, mode=None):
-    """Copy `x` and replace what is indexed: ``x.at[indices].set(y)``.
+def at_set(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and replace the indexed elements: ``x.at[indices].set(y)``.
 
     Parameters
     ----------
     x : array
         Any shape and dtype.
     indices : array, or tuple or list of arrays
-        Integers of any dtype, broadcast together, or masks; in a tuple, one for each of the first axes, where
-        None takes an axis whole; or what NumPy takes, with slices or ``...``. Negative ones count from the end, once.
+        Integers of any dtype, broadcast together, or masks. A tuple has one for each of the first
+        axes, or None for a whole axis. With slices or ``...`` it is read as in NumPy. Negative
+        indices count from the end, once.
     y : array
-        The updates, broadcast to what is indexed. Of several of an element, the last one stays.
+        The updates, broadcast to the selection. The last of several for an element stays.
     mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
-        Whether an index out of range is left out, as by default, or the nearest one is meant.
+        Whether an index out of range is skipped, as by default, or replaced by the nearest
+        ("clip").
 
     Returns
     -------
@@ -72,8 +91,12 @@ def at_set(x, indices, y, *, mode=None):
     return _updated(_at_set, x, indices, y, mode)
 
 
-def at_add(x, indices, y, *, mode=None):
-    """Copy `x` and add to what is indexed: ``x.at[indices].add(y)``; see `at_set`. All updates count.
+def at_add(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and add to the indexed elements: ``x.at[indices].add(y)``.
+
+    Several updates of an element add up. See `at_set`.
 
     >>> import numpy as np
     >>> import strew
@@ -83,8 +106,10 @@ def at_add(x, indices, y, *, mode=None):
     return _updated(_at_add, x, indices, y, mode)
 
 
-def at_subtract(x, indices, y, *, mode=None):
-    """Copy `x` and subtract from what is indexed: ``x.at[indices].subtract(y)``; see `at_add`.
+def at_subtract(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and subtract from the indexed elements: ``x.at[indices].subtract(y)``; see `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -94,8 +119,10 @@ def at_subtract(x, indices, y, *, mode=None):
     return _updated(_at_subtract, x, indices, y, mode)
 
 
-def at_multiply(x, indices, y, *, mode=None):
-    """Copy `x` and multiply what is indexed: ``x.at[indices].multiply(y)``; see `at_add`.
+def at_multiply(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and multiply the indexed elements: ``x.at[indices].multiply(y)``; see `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -105,8 +132,12 @@ def at_multiply(x, indices, y, *, mode=None):
     return _updated(_at_multiply, x, indices, y, mode)
 
 
-def at_divide(x, indices, y, *, mode=None):
-    """Copy `x` and divide what is indexed: ``x.at[indices].divide(y)``; see `at_add`. Not of integers.
+def at_divide(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and divide the indexed elements: ``x.at[indices].divide(y)``.
+
+    Not for integers. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -116,8 +147,12 @@ def at_divide(x, indices, y, *, mode=None):
     return _updated(_at_divide, x, indices, y, mode)
 
 
-def at_min(x, indices, y, *, mode=None):
-    """Copy `x` and lower what is indexed: ``x.at[indices].min(y)``; see `at_add`. NaN wins.
+def at_min(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and take the minimum with the indexed elements: ``x.at[indices].min(y)``.
+
+    A minimum with NaN is NaN. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -127,8 +162,12 @@ def at_min(x, indices, y, *, mode=None):
     return _updated(_at_min, x, indices, y, mode)
 
 
-def at_max(x, indices, y, *, mode=None):
-    """Copy `x` and raise what is indexed: ``x.at[indices].max(y)``; see `at_add`. NaN wins.
+def at_max(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and take the maximum with the indexed elements: ``x.at[indices].max(y)``.
+
+    A maximum with NaN is NaN. See `at_add`.
 
     >>> import numpy as np
     >>> import strew
@@ -138,11 +177,18 @@ def at_max(x, indices, y, *, mode=None):
     return _updated(_at_max, x, indices, y, mode)
 
 
-def at_get(x, indices, *, mode=None, fill_value=None):
-    """Pick what is indexed: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
+def at_get(
+    x: Array | Numbers,
+    indices: _Index,
+    *,
+    mode: _Mode | None = None,
+    fill_value: complex | None = None,
+) -> Array:
+    """Pick the indexed elements: ``x.at[indices].get(mode=mode, fill_value=fill_value)``.
 
-    An index out of range gives the nearest element by default and with "clip", and `fill_value` with "fill"
-    or "drop": by default NaN, the lowest number of a signed and the highest of an unsigned dtype, or True.
+    An index out of range gives the nearest element by default and with "clip", and `fill_value`
+    with "fill" or "drop": by default NaN, the lowest number of a signed and the highest of an
+    unsigned dtype, or True.
 
     >>> import numpy as np
     >>> import strew

@@ -1,50 +1,60 @@
-"""What stands between the brackets of ``x.at[...]``."""
+"""Reads the index of ``x.at[...]``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._beyond import _given
-from .._indexing import WHOLE, split
+from .._extensions import in_library_of
+from .._indexing import split, with_axis
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .._strew import Operator
 
 
-def updated(operator, x, indices, y, mode):
-    """A copy of `x` with `y` joined to what is indexed."""
+def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) -> Any:
+    """A copy of `x` in which `operator` has combined `y` with the indexed elements."""
     if not _has_slices(indices):
-        return operator(x, _listed(indices), y, mode)
+        return operator(x, _as_list(indices), y, mode)
     out = np.array(x)
-    part, listed, behind = split(out, _arrays(indices))
+    part, listed, behind = split(out, _as_arrays(indices))
     if behind is not None:
-        y = np.asarray(y)
-        y = y[(..., None, *[WHOLE] * behind)] if y.ndim >= behind else y
+        y = with_axis(np.asarray(y), behind)
     part[...] = operator(part, listed, y, mode)
-    return _given(out, x, False)
+    return in_library_of(x, out)
 
 
-def taken(operator, x, indices, mode, fill_value):
-    """What is indexed."""
+def taken(operator: Operator, x: Any, indices: Any, mode: str | None, fill_value: Any) -> Any:
+    """The indexed elements."""
     if not _has_slices(indices):
-        return operator(x, _listed(indices), mode, fill_value)
-    part, listed, behind = split(np.asarray(x), _arrays(indices))
-    found = operator(part, listed, mode, fill_value)
-    return _given(found if behind is None else found.squeeze(-1 - behind), x, False)
+        return operator(x, _as_list(indices), mode, fill_value)
+    part, listed, behind = split(np.asarray(x), _as_arrays(indices))
+    result = operator(part, listed, mode, fill_value)
+    return in_library_of(x, result if behind is None else result.squeeze(-1 - behind))
 
 
-def _listed(indices):
+def _as_list(indices: Any) -> list[Any]:
     several = isinstance(indices, tuple) or (isinstance(indices, list) and _holds_arrays(indices))
     return list(indices) if several else [indices]
 
 
-def _holds_arrays(indices):
+def _holds_arrays(indices: list[Any]) -> bool:
     return any(index is None or hasattr(index, "shape") for index in indices)
 
 
-def _has_slices(indices):
+def _has_slices(indices: Any) -> bool:
     entries = indices if isinstance(indices, (tuple, list)) else (indices,)
     return any(isinstance(index, slice) or index is Ellipsis for index in entries)
 
 
-def _arrays(indices):
-    """The entries as a tuple; a number is an array, of which one that is out of range is no error."""
+def _as_arrays(indices: Any) -> tuple[Any, ...]:
+    """The entries as a tuple, numbers as arrays: NumPy would refuse a number out of range."""
     entries = indices if isinstance(indices, (tuple, list)) else (indices,)
-    number = (int, np.integer)
-    whole = (isinstance(index, number) and not isinstance(index, bool) for index in entries)
-    return tuple(np.asarray(index) if is_number else index for index, is_number in zip(entries, whole))
+    return tuple(np.asarray(entry) if _is_number(entry) else entry for entry in entries)
+
+
+def _is_number(entry: Any) -> bool:
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool)

@@ -1,6 +1,13 @@
 """``jax.ops``: reductions of segments."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
@@ -10,18 +17,21 @@ _segment_min = _Operator("jax.ops.segment_min")
 _segment_max = _Operator("jax.ops.segment_max")
 
 
-def segment_sum(data, segment_ids, num_segments=None):
+def segment_sum(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Sum the rows of each segment.
 
     Parameters
     ----------
     data : array
-        The rows: one or more dimensions, any dtype. 16-bit floats accumulate in float32; integers wrap.
+        The rows: one or more dimensions, any dtype. 16-bit floats accumulate in float32; integers
+        wrap.
     segment_ids : array
         The segment of each row: 1-d, any integer dtype. Rows whose number is negative or not below
-        `num_segments` are left out.
+        `num_segments` are skipped.
     num_segments : int, optional
-        How many segments there are; by default one more than the largest number.
+        The number of segments; by default one more than the largest number.
 
     Returns
     -------
@@ -45,7 +55,9 @@ def segment_sum(data, segment_ids, num_segments=None):
     return _segment_sum(data, segment_ids, num_segments)
 
 
-def segment_prod(data, segment_ids, num_segments=None):
+def segment_prod(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -58,10 +70,12 @@ def segment_prod(data, segment_ids, num_segments=None):
     return _segment_prod(data, segment_ids, num_segments)
 
 
-def segment_min(data, segment_ids, num_segments=None):
-    """Find the minimum of the rows of each segment: infinity or the largest integer where there is none.
+def segment_min(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
+    """Find the minimum of the rows of each segment.
 
-    NaN is the result where there is one.
+    It is infinity or the largest integer without rows, and NaN if a row has NaN.
 
     See `segment_sum`.
 
@@ -73,10 +87,12 @@ def segment_min(data, segment_ids, num_segments=None):
     return _segment_min(data, segment_ids, num_segments)
 
 
-def segment_max(data, segment_ids, num_segments=None):
-    """Find the maximum of the rows of each segment: minus infinity or the lowest integer where there is none.
+def segment_max(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int | None = None
+) -> Array:
+    """Find the maximum of the rows of each segment.
 
-    NaN is the result where there is one.
+    It is minus infinity or the lowest integer without rows, and NaN if a row has NaN.
 
     See `segment_sum`.
 

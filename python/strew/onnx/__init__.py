@@ -7,7 +7,16 @@ Every function takes the version of the operator set as `opset`. They raise
 * ValueError for everything else.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "gather",
@@ -28,23 +37,32 @@ _gather_elements = _Operator("onnx.gather_elements")
 _gather_nd = _Operator("onnx.gather_nd")
 
 
-def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=18):
-    """Copy `data` and join each element of `updates` to the cell that its index names along `axis`.
+def scatter_elements(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    reduction: Literal["none", "add", "mul", "max", "min"] = "none",
+    *,
+    opset: int = 18,
+) -> Array:
+    """Copy `data` and combine each element of `updates` with the cell that its index names.
 
     Parameters
     ----------
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count from the
-        end.
+        int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count
+        from the end.
     updates : array
         Of `indices`' shape and `data`'s dtype.
     axis : int, default 0
         Negative from the end.
     reduction : {"none", "add", "mul", "max", "min"}
-        How updates join a cell. "none" replaces it, and the last update stays; a maximum or minimum of
-        NaN is NaN; for bool, "add" is a logical or, "mul" a logical and.
+        How an update is combined with its cell. "none" replaces the cell, and the last update
+        stays. A maximum or minimum with NaN is NaN. For bool, "add" is a logical or, "mul" a
+        logical and.
     opset : int, default 18
         11 has no reduction, 16 has "add" and "mul".
 
@@ -64,8 +82,17 @@ def scatter_elements(data, indices, updates, axis=0, reduction="none", *, opset=
     return _scatter_elements(data, indices, updates, axis, reduction, opset)
 
 
-def scatter(data, indices, updates, axis=0, *, opset=11):
-    """`scatter_elements` without a reduction, under its deprecated name; ``opset=9`` takes no negative index.
+def scatter(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    axis: int = 0,
+    *,
+    opset: int = 11,
+) -> Array:
+    """`scatter_elements` without a reduction, under its deprecated name.
+
+    ``opset=9`` takes no negative index.
 
     >>> import numpy as np
     >>> import strew
@@ -75,18 +102,26 @@ def scatter(data, indices, updates, axis=0, *, opset=11):
     return _scatter(data, indices, updates, axis, opset)
 
 
-def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
-    """Copy `data` and join each window of `updates` to the one that its index tuple names.
+def scatter_nd(
+    data: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    reduction: Literal["none", "add", "mul", "max", "min"] = "none",
+    *,
+    opset: int = 18,
+) -> Array:
+    """Copy `data` and combine each window of `updates` with the one that its index tuple names.
 
     Parameters
     ----------
     data : array
         Of one or more dimensions and any dtype.
     indices : array
-        int64. Along the last axis lie tuples, of at most as many entries as `data` has axes; negative ones
-        count from the end. A tuple without entries names all of `data`.
+        int64. Its last axis holds index tuples for the first axes of `data`; the remaining axes are
+        the window. Negative indices count from the end. An empty tuple names all of `data`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s dtype.
+        Windows, of shape ``indices.shape[:-1] + data.shape[indices.shape[-1]:]`` and `data`'s
+        dtype.
     reduction, opset
         As for `scatter_elements`.
 
@@ -106,8 +141,14 @@ def scatter_nd(data, indices, updates, reduction="none", *, opset=18):
 
 
 def tensor_scatter(
-    past_cache, update, write_indices=None, mode="linear", axis=-2, *, opset=24
-):
+    past_cache: Array | Numbers,
+    update: ArrayLike,
+    write_indices: ArrayLike | None = None,
+    mode: Literal["linear", "circular"] = "linear",
+    axis: int = -2,
+    *,
+    opset: int = 24,
+) -> Array:
     """Copy `past_cache` and write `update` into it along `axis`, from `write_indices` on.
 
     Parameters
@@ -117,9 +158,9 @@ def tensor_scatter(
     update : array
         Of `past_cache`'s dtype and shape, but for the size along `axis`, which may be smaller.
     write_indices : array, optional
-        Where each batch's update begins: int64, ``(batch,)``. By default all at 0.
+        Where the update of each batch begins: int64, ``(batch,)``. By default at 0.
     mode : {"linear", "circular"}
-        Whether an update that goes beyond the end is an error, or goes on at 0.
+        Whether an update past the end is an error, or continues at 0.
     axis : int, default -2
         The sequence's axis, not the first one; negative from the end.
     opset : int, default 24
@@ -141,11 +182,11 @@ def tensor_scatter(
     return _tensor_scatter(past_cache, update, write_indices, mode, axis, opset)
 
 
-def gather(data, indices, axis=0, *, opset=13):
+def gather(data: Array | Numbers, indices: ArrayLike, axis: int = 0, *, opset: int = 13) -> Array:
     """Pick slices of `data` along `axis`.
 
-    `indices` is int32 or int64, of any shape; negative ones count from the end. The result has the shape
-    ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]``.
+    `indices` is int32 or int64, of any shape; negative ones count from the end. The result has the
+    shape ``data.shape[:axis] + indices.shape + data.shape[axis + 1:]``.
 
     >>> import numpy as np
     >>> import strew
@@ -155,11 +196,13 @@ def gather(data, indices, axis=0, *, opset=13):
     return _gather(data, indices, axis, opset)
 
 
-def gather_elements(data, indices, axis=0, *, opset=13):
+def gather_elements(
+    data: Array | Numbers, indices: ArrayLike, axis: int = 0, *, opset: int = 13
+) -> Array:
     """Pick the elements of `data` that `indices` name along `axis`.
 
-    `indices` is int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-    from the end. The result has its shape.
+    `indices` is int32 or int64, of `data`'s rank, no larger than it apart from `axis`; negative
+    ones count from the end. The result has its shape.
 
     >>> import numpy as np
     >>> import strew
@@ -170,12 +213,14 @@ def gather_elements(data, indices, axis=0, *, opset=13):
     return _gather_elements(data, indices, axis, opset)
 
 
-def gather_nd(data, indices, batch_dims=0, *, opset=13):
+def gather_nd(
+    data: Array | Numbers, indices: ArrayLike, batch_dims: int = 0, *, opset: int = 13
+) -> Array:
     """Pick the windows of `data` that tuples along the last axis of `indices` name.
 
-    `indices` is int64; tuples have at most as many entries as `data` has axes from `batch_dims` on, and
-    negative ones count from the end. The result has the shape
-    ``indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:]``.
+    `indices` is int64; tuples index the axes of `data` from `batch_dims` on, and negative indices
+    count from the end. The result has the shape ``indices.shape[:-1] + data.shape[batch_dims +
+    indices.shape[-1]:]``.
 
     >>> import numpy as np
     >>> import strew

@@ -1,18 +1,27 @@
-"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and their neighbours, ``paddle.geometric``.
+"""PaddlePaddle: ``paddle.scatter``, ``paddle.put_along_axis`` and so on, ``paddle.geometric``.
 
 Functions raise
 
-* IndexError for an index out of range, but where a function says otherwise, and for an axis that is none,
-* RuntimeError for arithmetic of a dtype that has none,
+* IndexError for an index or axis out of range, unless the function says otherwise,
+* RuntimeError for arithmetic that a dtype does not have,
 * ValueError for everything else: shapes, and dtypes that do not fit,
-* TypeError for what is no array, and where a function says so.
+* TypeError for arguments that are not arrays, and where the function says so.
 
-None works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap. Where one of the
-arrays has no elements, nothing is written, and indices are not looked at.
+No function works in place. 16-bit floats accumulate in float32 and are rounded once; integers wrap.
+If one of the arrays is empty, nothing is written, and indices are not checked.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import geometric as geometric
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather",
@@ -38,7 +47,12 @@ _gather_nd = _Operator("paddle.gather_nd")
 _take_along_axis = _Operator("paddle.take_along_axis")
 
 
-def scatter(x, index, updates, overwrite=True):
+def scatter(
+    x: Array | Numbers,
+    index: ArrayLike,
+    updates: ArrayLike,
+    overwrite: bool = True,
+) -> Array:
     """Copy `x` and replace rows by `updates`, or by their sum.
 
     Parameters
@@ -46,14 +60,14 @@ def scatter(x, index, updates, overwrite=True):
     x : array
         Of one or more dimensions and any dtype.
     index : array
-        Where each row goes: int32 or int64, 1-d, or 2-d with one column; 0-d for one row. Negative ones count from
-        the end.
+        Where each row goes: int32 or int64, 1-d, or 2-d with one column; 0-d for one row. Negative
+        ones count from the end.
     updates : array
-        Rows of `x`'s shape and dtype, at least as many as `index` has; those beyond are not read. Of a 0-d `index`
-        one row, without an axis for it.
+        Rows of `x`'s shape and dtype, at least as many as `index` has; any more are not read. For a
+        0-d `index`, one row without the first axis.
     overwrite : bool
-        Whether of several rows for a place the last one stays. If not, it is their sum, which starts from zero,
-        and not from what `x` holds there; then not bool.
+        Whether the last of several rows for a place stays. If False, the result is their sum,
+        without the row of `x`; `x` must not be bool then.
 
     Returns
     -------
@@ -78,7 +92,11 @@ def scatter(x, index, updates, overwrite=True):
     return _scatter(x, index, updates, overwrite)
 
 
-def scatter_nd(index, updates, shape):
+def scatter_nd(
+    index: Array | Numbers,
+    updates: ArrayLike,
+    shape: Integers,
+) -> Array:
     """Add `updates` into a new array of zeros: `scatter_nd_add` to zeros.
 
     Parameters
@@ -103,7 +121,7 @@ def scatter_nd(index, updates, shape):
     return _scatter_nd(index, updates, shape)
 
 
-def scatter_nd_add(x, index, updates):
+def scatter_nd_add(x: Array | Numbers, index: ArrayLike, updates: ArrayLike) -> Array:
     """Copy `x` and add each window of `updates` to the one that its index tuple names.
 
     Parameters
@@ -111,9 +129,8 @@ def scatter_nd_add(x, index, updates):
     x : array
         Of any shape, and any dtype but bool.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has dimensions, which
-        name cells, or windows along the axes behind them. Negative ones count from the end. A tuple without
-        entries names all of `x`.
+        int32 or int64. Its last axis holds index tuples for the first axes of `x`; the remaining
+        axes are the window. Negative indices count from the end. An empty tuple names all of `x`.
     updates : array
         Windows, of shape ``index.shape[:-1] + x.shape[index.shape[-1]:]`` and `x`'s dtype.
 
@@ -131,15 +148,23 @@ def scatter_nd_add(x, index, updates):
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.paddle.scatter_nd_add(np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12]))
+    >>> strew.paddle.scatter_nd_add(
+    ...     np.arange(6), np.array([[1], [2], [3], [1]]), np.array([9, 10, 11, 12])
+    ... )
     array([ 0, 22, 12, 14,  4,  5])
     """
     return _scatter_nd_add(x, index, updates)
 
 
 def put_along_axis(
-    arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True
-):
+    arr: Array | Numbers,
+    indices: ArrayLike,
+    values: ArrayLike,
+    axis: int,
+    reduce: Literal["assign", "add", "mul", "multiply", "mean", "amax", "amin"] = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Array:
     """Copy `arr` and join each of `values` to the cell that its index names along `axis`.
 
     Parameters
@@ -147,19 +172,24 @@ def put_along_axis(
     arr : array
         Of one or more dimensions and any dtype; of bool only for ``"assign"``.
     indices : array
-        Where along `axis` each value goes: int32 or int64, of `arr`'s rank. Negative ones count from the end.
+        Where along `axis` each value goes: int32 or int64, of `arr`'s rank. Negative ones count
+        from the end.
     values : array or number
-        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, becomes of `arr`'s.
+        Of `arr`'s dtype, broadcast to the indices. A number, or a 0-d array of any dtype, is
+        converted to `arr`'s.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     reduce : {"assign", "add", "mul", "multiply", "mean", "amax", "amin"}
-        How values join a cell: the last one stays, or their sum, product, mean (of integers rounded down), largest
-        or smallest. Of these, a NaN that comes first stays, and others are left out; not of complex numbers.
+        How values are combined with a cell: the last one stays, or their sum, product, mean (of
+        integers rounded down), maximum or minimum. A maximum or minimum is NaN if the first value
+        is; any other NaN is left out. Complex numbers have none.
     include_self : bool
-        Whether what `arr` holds in a cell that is named comes first. If not, the first value takes its place.
+        Whether the value of `arr` in a cell takes part, as the first one. If False, the first
+        update takes its place.
     broadcast : bool
-        Whether `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`. If
-        not, they stay as they are, and of `values`, which are as large at least, the leading corner is taken.
+        Whether `indices` are broadcast to `arr`'s shape, apart from `axis`, if no axis is larger
+        than `arr`'s. If False, they are used as they are, with the leading corner of `values`,
+        which must be at least as large.
 
     Returns
     -------
@@ -171,11 +201,11 @@ def put_along_axis(
     TypeError
         If `indices` have another dtype.
     RuntimeError
-        With ``broadcast=False`` for sizes that do not fit, and for an index beyond the end.
+        With ``broadcast=False``, for sizes that do not fit and for an index past the end.
 
     Notes
     -----
-    For an axis that is none PaddlePaddle raises an AssertionError; here it is a ValueError.
+    PaddlePaddle raises an AssertionError for an axis out of range; here it is a ValueError.
 
     Examples
     --------
@@ -193,7 +223,12 @@ def put_along_axis(
     return _put_along_axis(arr, indices, values, axis, reduce, include_self, broadcast)
 
 
-def index_add(x, index, axis, value):
+def index_add(
+    x: Array | Numbers,
+    index: ArrayLike,
+    axis: int,
+    value: ArrayLike,
+) -> Array:
     """Copy `x` and add slices of `value` to those that `index` names along `axis`.
 
     Parameters
@@ -205,7 +240,7 @@ def index_add(x, index, axis, value):
     axis : int
         The axis that `index` points along; negative counts from the end.
     value : array
-        Of `x`'s dtype and shape, but for `axis`, where it is as long as `index`.
+        Of `x`'s dtype and shape, but with `index`'s length along `axis`.
 
     Returns
     -------
@@ -229,7 +264,12 @@ def index_add(x, index, axis, value):
     return _index_add(x, index, axis, value)
 
 
-def index_fill(x, index, axis, value):
+def index_fill(
+    x: Array | Numbers,
+    index: ArrayLike,
+    axis: int,
+    value: complex,
+) -> Array:
     """Copy `x` and write one number into the slices that `index` names along `axis`.
 
     Parameters
@@ -241,7 +281,7 @@ def index_fill(x, index, axis, value):
     axis : int
         The axis that `index` points along; negative counts from the end.
     value : number
-        Becomes of `x`'s dtype: fractions are cut off, and integers wrap.
+        Converted to `x`'s dtype: fractions are cut off, and integers wrap.
 
     Returns
     -------
@@ -251,7 +291,7 @@ def index_fill(x, index, axis, value):
     Raises
     ------
     ValueError
-        Also for an axis that is none.
+        Also for an axis out of range.
 
     Examples
     --------
@@ -265,7 +305,7 @@ def index_fill(x, index, axis, value):
     return _index_fill(x, index, axis, value)
 
 
-def gather(x, index, axis=None):
+def gather(x: Array | Numbers, index: ArrayLike, axis: int | None = None) -> Array:
     """Pick the slices of `x` that `index` names along `axis`.
 
     Parameters
@@ -273,15 +313,16 @@ def gather(x, index, axis=None):
     x : array
         Of one or more dimensions and any dtype.
     index : array
-        Which slices: int32 or int64, 1-d, or 2-d with one column; 0-d for one slice. Negative ones count from the
-        end.
+        Which slices: int32 or int64, 1-d, or 2-d with one column; 0-d for one slice. Negative ones
+        count from the end.
     axis : int, optional
         The axis that `index` points along, the first one by default; negative counts from the end.
 
     Returns
     -------
     array
-        Of `x`'s dtype and shape, but as long as `index` along `axis`; for a 0-d `index` without that axis.
+        Of `x`'s dtype and shape, but with `index`'s length along `axis`; without that axis for a
+        0-d `index`.
 
     Examples
     --------
@@ -294,7 +335,7 @@ def gather(x, index, axis=None):
     return _gather(x, index, axis)
 
 
-def gather_nd(x, index):
+def gather_nd(x: Array | Numbers, index: ArrayLike) -> Array:
     """Pick the windows of `x` that index tuples name.
 
     Parameters
@@ -302,8 +343,8 @@ def gather_nd(x, index):
     x : array
         Of any shape and dtype.
     index : array
-        int32 or int64. Along the last axis lie tuples of at most as many entries as `x` has dimensions. Negative
-        ones count from the end. A tuple without entries names all of `x`.
+        int32 or int64. Its last axis holds index tuples for the first axes of `x`. Negative indices
+        count from the end. An empty tuple names all of `x`.
 
     Returns
     -------
@@ -326,21 +367,26 @@ def gather_nd(x, index):
     return _gather_nd(x, index)
 
 
-def take_along_axis(arr, indices, axis, broadcast=True):
-    """Pick the elements of `arr` that `indices` name along `axis`: the way back of `put_along_axis`.
+def take_along_axis(
+    arr: Array | Numbers,
+    indices: ArrayLike,
+    axis: int,
+    broadcast: bool = True,
+) -> Array:
+    """Pick the elements of `arr` that `indices` name along `axis`; the inverse of `put_along_axis`.
 
     Parameters
     ----------
     arr : array
         Of one or more dimensions and any dtype.
     indices : array
-        From where along `axis` each element comes: int32 or int64, of `arr`'s rank. Negative ones count from the
-        end.
+        The position of each element along `axis`: int32 or int64, of `arr`'s rank. Negative indices
+        count from the end.
     axis : int
         The axis that `indices` point along; negative counts from the end.
     broadcast : bool
-        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If not, `indices` are no larger
-        than `arr` apart from `axis`, and go with its leading corner.
+        Whether `arr` and `indices` are broadcast to each other, apart from `axis`. If False,
+        `indices` must not be larger than `arr` apart from `axis`, and refer to its leading corner.
 
     Returns
     -------
@@ -352,7 +398,7 @@ def take_along_axis(arr, indices, axis, broadcast=True):
     TypeError
         If `indices` have another dtype.
     ValueError
-        Also for an axis that is none, for which PaddlePaddle raises an AssertionError.
+        Also for an axis out of range, for which PaddlePaddle raises an AssertionError.
     RuntimeError
         With ``broadcast=False`` for indices that are too large.
 

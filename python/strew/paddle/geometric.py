@@ -1,10 +1,17 @@
-"""``paddle.geometric``: reductions of segments, whose numbers ascend.
+"""``paddle.geometric``: reductions of segments; segment numbers ascend.
 
-Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and are rounded
-once; integers wrap; a minimum or maximum of NaN is NaN.
+Arguments and exceptions of all are those of `segment_sum`. 16-bit floats accumulate in float32 and
+are rounded once; integers wrap; a minimum or maximum of NaN is NaN.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum"]
 
@@ -14,7 +21,7 @@ _segment_min = _Operator("paddle.geometric.segment_min")
 _segment_max = _Operator("paddle.geometric.segment_max")
 
 
-def segment_sum(data, segment_ids):
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Sum the rows of each segment.
 
     Parameters
@@ -22,19 +29,19 @@ def segment_sum(data, segment_ids):
     data : array
         The rows, one or more dimensions; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or of more dimensions that are all
-        1.
+        The segment of each row: int32 or int64, ascending from 0 or more. 1-d, or with more axes,
+        all of size 1.
 
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without rows are
-        0.
+        Of `data`'s dtype and shape, with one row more than the last number. Segments without
+        rows are 0.
 
     Raises
     ------
     RuntimeError
-        If the dtype of `data` has no such operation.
+        If the operation is not defined for the dtype of `data`.
     IndexError
         If the first number is negative.
     ValueError
@@ -52,7 +59,7 @@ def segment_sum(data, segment_ids):
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(data, segment_ids):
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -65,7 +72,7 @@ def segment_mean(data, segment_ids):
     return _segment_mean(data, segment_ids)
 
 
-def segment_min(data, segment_ids):
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Take the smallest of the rows of each segment, element by element.
 
     See `segment_sum`.
@@ -78,7 +85,7 @@ def segment_min(data, segment_ids):
     return _segment_min(data, segment_ids)
 
 
-def segment_max(data, segment_ids):
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Take the largest of the rows of each segment, element by element.
 
     See `segment_sum`.

@@ -1,16 +1,29 @@
-"""TensorFlow: ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``, ``tf.compat.v1.scatter_*``, ``tf.math``.
+"""TensorFlow: scatters and gathers of ``tf``, ``tf.compat.v1`` and ``tf.math``.
+
+They are ``tf.scatter_nd``, ``tf.tensor_scatter_nd_*``, ``tf.gather_nd``,
+``tf.compat.v1.scatter_*``, and the segment reductions of ``tf.math``.
 
 Functions raise
 
 * TypeError for a dtype that does not fit,
 * IndexError for an index out of range (TensorFlow's ``InvalidArgumentError``),
-* ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared memory.
+* ValueError for everything else: shapes, an unknown `bad_indices_policy`, a read-only `ref`, shared
+  memory.
 
-On an error nothing has changed.
+On an error, nothing has changed.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import math as math
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from .._types import Array, ArrayLike, Integers, Numbers
 
 __all__ = [
     "gather_nd",
@@ -46,21 +59,27 @@ _tensor_scatter_nd_min = _Operator("tensorflow.tensor_scatter_nd_min")
 _tensor_scatter_nd_max = _Operator("tensorflow.tensor_scatter_nd_max")
 
 
-def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
-    """Add `updates` into a new array of zeros: those that go to the same cells all count.
+def scatter_nd(
+    indices: Array | Numbers,
+    updates: ArrayLike,
+    shape: Integers,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
+    """Add `updates` into a new array of zeros; updates of the same cell add up.
 
     Parameters
     ----------
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``len(shape)`` entries, not negative,
-        which name cells, or windows along the axes behind them.
+        int16, int32 or int64. Its last axis holds index tuples of 1 to ``len(shape)`` entries, not
+        negative. A tuple names a cell, or a window if it has fewer entries than `shape`.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype, of which a sum of
+        Windows, of shape ``indices.shape[:-1] + shape[indices.shape[-1]:]``; any dtype. The sum of
         bools is a logical or.
     shape : sequence of int
         The shape of the result.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
-        Whether an index that names no cell is an error, as on the CPU by default, or left out.
+        Whether an index out of range is an error, as on the CPU by default, or is skipped
+        ("IGNORE").
 
     Returns
     -------
@@ -77,17 +96,24 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="DEFAULT"):
     return _scatter_nd(indices, updates, shape, bad_indices_policy)
 
 
-def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAULT"):
-    """Copy `tensor` and replace windows by `updates`; of several of a cell, the last one stays.
+def tensor_scatter_nd_update(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
+    """Copy `tensor` and replace windows by `updates`; the last of several for a cell stays.
 
     Parameters
     ----------
     tensor : array
-        One or more dimensions, any dtype; bool only to be updated.
+        One or more dimensions, any dtype; bool only for an update.
     indices : array
-        int16, int32 or int64. Along the last axis lie tuples of 1 to ``tensor.ndim`` entries, not negative.
+        int16, int32 or int64. Its last axis holds index tuples of 1 to ``tensor.ndim`` entries, not
+        negative.
     updates : array
-        Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s dtype.
+        Windows, of shape ``indices.shape[:-1] + tensor.shape[indices.shape[-1]:]`` and `tensor`'s
+        dtype.
     bad_indices_policy : {"", "DEFAULT", "ERROR", "IGNORE"}
         As for `scatter_nd`.
 
@@ -100,74 +126,109 @@ def tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy="DEFAU
     --------
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_update(np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_update(
+    ...     np.array([1, 2, 3]), np.array([[2], [0]]), np.array([30, 10])
+    ... )
     array([10,  2, 30])
     """
     return _tensor_scatter_nd_update(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="DEFAULT"):
-    """Copy `tensor` and add `updates` to windows; all of a cell count.
+def tensor_scatter_nd_add(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
+    """Copy `tensor` and add `updates` to windows; several for a cell add up.
 
     See `tensor_scatter_nd_update`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_add(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_add(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([ 1,  2, 43])
     """
     return _tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="DEFAULT"):
-    """Copy `tensor` and subtract `updates` from windows; all of a cell count.
+def tensor_scatter_nd_sub(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
+    """Copy `tensor` and subtract `updates` from windows; several for a cell add up.
 
     See `tensor_scatter_nd_update`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_sub(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_sub(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([  1,   2, -37])
     """
     return _tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_min(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and lower windows to `updates`.
 
-    A NaN in `updates` loses against a number, one in `tensor` stays.
+    A NaN in `updates` loses against a number; a NaN in `tensor` stays.
 
     See `tensor_scatter_nd_update`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_min(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_min(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([1, 2, 3])
     """
     return _tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy)
 
 
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="DEFAULT"):
+def tensor_scatter_nd_max(
+    tensor: Array | Numbers,
+    indices: ArrayLike,
+    updates: ArrayLike,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Copy `tensor` and raise windows to `updates`.
 
-    A NaN in `updates` loses against a number, one in `tensor` stays.
+    A NaN in `updates` loses against a number; a NaN in `tensor` stays.
 
     See `tensor_scatter_nd_update`.
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.tensor_scatter_nd_max(np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10]))
+    >>> strew.tensorflow.tensor_scatter_nd_max(
+    ...     np.array([1, 2, 3]), np.array([[2], [2]]), np.array([30, 10])
+    ... )
     array([ 1,  2, 30])
     """
     return _tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy)
 
 
-def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
+def gather_nd(
+    params: Array | Numbers,
+    indices: ArrayLike,
+    batch_dims: int = 0,
+    bad_indices_policy: Literal["", "DEFAULT", "ERROR", "IGNORE"] = "DEFAULT",
+) -> Array:
     """Pick the windows of `params` that tuples along the last axis of `indices` name.
 
-    Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The result has
-    the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``; zeros stand where an
-    index is left out.
+    Tuples have at most as many entries as `params` has axes from `batch_dims` on, not negative. The
+    result has the shape ``indices.shape[:-1] + params.shape[batch_dims + indices.shape[-1]:]``;
+    it is 0 where an index is skipped.
 
     >>> import numpy as np
     >>> import strew
@@ -177,17 +238,17 @@ def gather_nd(params, indices, batch_dims=0, bad_indices_policy="DEFAULT"):
     return _gather_nd(params, indices, batch_dims, bad_indices_policy)
 
 
-def scatter_update(ref, indices, updates):
-    """Replace rows of `ref` by rows of `updates`, in place; of several of a row, the last one stays.
+def scatter_update(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
+    """Replace rows of `ref` by rows of `updates`, in place; the last of several for a row stays.
 
     Parameters
     ----------
     ref : array
-        What to change: one or more dimensions, any dtype; bool only to be updated.
+        What to change: one or more dimensions, any dtype; bool only for an update.
     indices : array
         Row numbers: int16, int32 or int64, any shape, in ``0 .. ref.shape[0] - 1``.
     updates : array
-        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all of them.
+        Rows, of shape ``indices.shape + ref.shape[1:]`` and `ref`'s dtype; or 0-d, for all rows.
 
     Returns
     -------
@@ -204,7 +265,7 @@ def scatter_update(ref, indices, updates):
     return _scatter_update(ref, indices, updates)
 
 
-def scatter_add(ref, indices, updates):
+def scatter_add(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Add rows of `updates` to rows of `ref`, in place.
 
     See `scatter_update`.
@@ -217,7 +278,7 @@ def scatter_add(ref, indices, updates):
     return _scatter_add(ref, indices, updates)
 
 
-def scatter_sub(ref, indices, updates):
+def scatter_sub(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Subtract rows of `updates` from rows of `ref`, in place.
 
     See `scatter_update`.
@@ -230,7 +291,7 @@ def scatter_sub(ref, indices, updates):
     return _scatter_sub(ref, indices, updates)
 
 
-def scatter_mul(ref, indices, updates):
+def scatter_mul(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Multiply rows of `ref` by rows of `updates`, in place.
 
     See `scatter_update`.
@@ -243,7 +304,7 @@ def scatter_mul(ref, indices, updates):
     return _scatter_mul(ref, indices, updates)
 
 
-def scatter_div(ref, indices, updates):
+def scatter_div(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Divide rows of `ref` by rows of `updates`, in place; integers are rounded toward zero.
 
     A zero among integer `updates` is a ValueError. See `scatter_update`.
@@ -256,10 +317,10 @@ def scatter_div(ref, indices, updates):
     return _scatter_div(ref, indices, updates)
 
 
-def scatter_min(ref, indices, updates):
+def scatter_min(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Lower rows of `ref` to rows of `updates`, in place.
 
-    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+    A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
 
     >>> import numpy as np
     >>> import strew
@@ -269,10 +330,10 @@ def scatter_min(ref, indices, updates):
     return _scatter_min(ref, indices, updates)
 
 
-def scatter_max(ref, indices, updates):
+def scatter_max(ref: Array, indices: ArrayLike, updates: ArrayLike) -> Array:
     """Raise rows of `ref` to rows of `updates`, in place.
 
-    A NaN in `updates` loses against a number, one in `ref` stays. See `scatter_update`.
+    A NaN in `updates` loses against a number; a NaN in `ref` stays. See `scatter_update`.
 
     >>> import numpy as np
     >>> import strew

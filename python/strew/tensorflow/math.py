@@ -1,11 +1,18 @@
-"""``tf.math``: reductions of segments, whose numbers ascend or not.
+"""``tf.math``: reductions of segments, sorted or unsorted.
 
-Arguments and exceptions of the first are those of `segment_sum`, of the others those of
-`unsorted_segment_sum`. 16-bit floats accumulate in float32 and are rounded once; integers wrap; a
-minimum or maximum of NaN is NaN.
+Arguments and exceptions of ``segment_*`` are those of `segment_sum`; of ``unsorted_segment_*``,
+those of `unsorted_segment_sum`. 16-bit floats accumulate in float32 and are rounded once; integers
+wrap; a minimum or maximum of NaN is NaN.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from .._strew import Operator as _Operator
+
+if TYPE_CHECKING:
+    from .._types import Array, ArrayLike, Numbers
 
 __all__ = [
     "segment_max",
@@ -34,8 +41,8 @@ _unsorted_segment_max = _Operator("tensorflow.math.unsorted_segment_max")
 _unsorted_segment_sqrt_n = _Operator("tensorflow.math.unsorted_segment_sqrt_n")
 
 
-def segment_sum(data, segment_ids):
-    """Sum the rows of each segment, of which the numbers ascend.
+def segment_sum(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
+    """Sum the rows of each segment; segment numbers ascend.
 
     Parameters
     ----------
@@ -47,8 +54,8 @@ def segment_sum(data, segment_ids):
     Returns
     -------
     array
-        Of `data`'s dtype and shape, but one row more than the last number says. Segments without rows are
-        0.
+        Of `data`'s dtype and shape, with one row more than the last number. Segments without
+        rows are 0.
 
     Raises
     ------
@@ -69,7 +76,7 @@ def segment_sum(data, segment_ids):
     return _segment_sum(data, segment_ids)
 
 
-def segment_mean(data, segment_ids):
+def segment_mean(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Average the rows of each segment; integers are rounded toward zero.
 
     See `segment_sum`.
@@ -82,7 +89,7 @@ def segment_mean(data, segment_ids):
     return _segment_mean(data, segment_ids)
 
 
-def segment_prod(data, segment_ids):
+def segment_prod(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `segment_sum`.
@@ -95,7 +102,7 @@ def segment_prod(data, segment_ids):
     return _segment_prod(data, segment_ids)
 
 
-def segment_min(data, segment_ids):
+def segment_min(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Find the minimum of the rows of each segment.
 
     See `segment_sum`.
@@ -108,7 +115,7 @@ def segment_min(data, segment_ids):
     return _segment_min(data, segment_ids)
 
 
-def segment_max(data, segment_ids):
+def segment_max(data: Array | Numbers, segment_ids: ArrayLike) -> Array:
     """Find the maximum of the rows of each segment.
 
     See `segment_sum`.
@@ -121,7 +128,7 @@ def segment_max(data, segment_ids):
     return _segment_max(data, segment_ids)
 
 
-def unsorted_segment_sum(data, segment_ids, num_segments):
+def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
     """Sum the rows of each of `num_segments` segments.
 
     Parameters
@@ -129,10 +136,10 @@ def unsorted_segment_sum(data, segment_ids, num_segments):
     data : array
         The rows; any dtype but bool.
     segment_ids : array
-        The segment of each row: int32 or int64, below `num_segments`; rows with a negative one are left
-        out. Its shape is `data`'s first dimensions.
+        The segment of each row: int32 or int64, below `num_segments`. Rows with a negative number
+        are skipped. Its shape is that of `data`'s first dimensions.
     num_segments : int
-        How many segments there are.
+        The number of segments.
 
     Returns
     -------
@@ -146,7 +153,7 @@ def unsorted_segment_sum(data, segment_ids, num_segments):
     ValueError
         If a shape or `num_segments` does not fit.
     IndexError
-        If there is no segment of that number.
+        If a number is not below `num_segments`.
 
     Examples
     --------
@@ -158,7 +165,9 @@ def unsorted_segment_sum(data, segment_ids, num_segments):
     return _unsorted_segment_sum(data, segment_ids, num_segments)
 
 
-def unsorted_segment_mean(data, segment_ids, num_segments):
+def unsorted_segment_mean(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Average the rows of each segment; the means of integers are float64.
 
     See `unsorted_segment_sum`.
@@ -171,7 +180,9 @@ def unsorted_segment_mean(data, segment_ids, num_segments):
     return _unsorted_segment_mean(data, segment_ids, num_segments)
 
 
-def unsorted_segment_prod(data, segment_ids, num_segments):
+def unsorted_segment_prod(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Multiply the rows of each segment; those without rows are 1.
 
     See `unsorted_segment_sum`.
@@ -184,8 +195,8 @@ def unsorted_segment_prod(data, segment_ids, num_segments):
     return _unsorted_segment_prod(data, segment_ids, num_segments)
 
 
-def unsorted_segment_min(data, segment_ids, num_segments):
-    """Find the minimum of the rows of each segment; the largest finite value where there is none.
+def unsorted_segment_min(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
+    """Find the minimum of the rows of each segment; the largest finite value for one without rows.
 
     See `unsorted_segment_sum`.
 
@@ -197,8 +208,8 @@ def unsorted_segment_min(data, segment_ids, num_segments):
     return _unsorted_segment_min(data, segment_ids, num_segments)
 
 
-def unsorted_segment_max(data, segment_ids, num_segments):
-    """Find the maximum of the rows of each segment; the lowest finite value where there is none.
+def unsorted_segment_max(data: Array | Numbers, segment_ids: ArrayLike, num_segments: int) -> Array:
+    """Find the maximum of the rows of each segment; the lowest finite value for one without rows.
 
     See `unsorted_segment_sum`.
 
@@ -210,7 +221,9 @@ def unsorted_segment_max(data, segment_ids, num_segments):
     return _unsorted_segment_max(data, segment_ids, num_segments)
 
 
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments):
+def unsorted_segment_sqrt_n(
+    data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
+) -> Array:
     """Divide the sum of the rows of each segment by the square root of their number.
 
     Only of floats and complex numbers.
@@ -219,7 +232,9 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments):
 
     >>> import numpy as np
     >>> import strew
-    >>> strew.tensorflow.math.unsorted_segment_sqrt_n(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 0, 0]), 1)
+    >>> strew.tensorflow.math.unsorted_segment_sqrt_n(
+    ...     np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 0, 0]), 1
+    ... )
     array([4.])
     """
     return _unsorted_segment_sqrt_n(data, segment_ids, num_segments)

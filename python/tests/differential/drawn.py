@@ -1,10 +1,12 @@
 """Random cases that strew and another library are both given, and what it means that they agree.
 
-`drawn` yields the generators of a test's cases and prints the seed of each: the last line that a failing test
-has printed makes its case again. STREW_DRAWS="1000:200" draws the cases from number 1000 on, 200 of each test.
+`drawn` yields the generators of a test's cases and prints the seed of each: the last line that a
+failing test has printed makes its case again. STREW_DRAWS="1000:200" draws the cases from number
+1000 on, 200 of each test.
 
-What a library is known to do wrong is a `Defect` in the table of its tests, by name. Cases that it spoils are
-not compared, and the defect is shown to be there still: when it is mended, its test fails, and it goes.
+What a library is known to do wrong is a `Defect` in the table of its tests, by name. Cases that it
+spoils are not compared, and the defect is shown to be there still: when it is mended, its test
+fails, and it goes.
 """
 
 import os
@@ -37,11 +39,15 @@ class Defect:
 
 def defects(table):
     """The parameters of a test that calls `is_there` for each."""
-    return pytest.mark.parametrize("defect", [pytest.param(defect, id=name) for name, defect in table.items()])
+    return pytest.mark.parametrize(
+        "defect", [pytest.param(defect, id=name) for name, defect in table.items()]
+    )
 
 
 def is_there(defect, release):
-    assert release == defect.version, f"look for the defects of {defect.peer} {release}, and name that release"
+    assert release == defect.version, (
+        f"look for the defects of {defect.peer} {release}, and name that release"
+    )
     assert defect.shown is None or defect.shown(), f"{defect.peer} has mended it: {defect.what}"
 
 
@@ -76,14 +82,18 @@ def sizes(rng, rank, low=1, high=5):
 
 
 def summands(rng, dtype, shape):
-    """Numbers of which the sums of some hundred are exact in every order and every dtype, integers by wrapping."""
+    """Numbers of which the sums of some hundred are exact in every order and every dtype, integers
+    by wrapping.
+    """
     dtype = dtype_of(dtype)
     if dtype.kind == "b":
         return np.asarray(rng.random(shape) < 0.4)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         wide = rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
-        return np.where(rng.random(shape) < 0.7, np.asarray(rng.integers(0, 9, shape)).astype(dtype), wide)
+        return np.where(
+            rng.random(shape) < 0.7, np.asarray(rng.integers(0, 9, shape)).astype(dtype), wide
+        )
     made = np.asarray(rng.integers(-2, 3, shape))
     if dtype.kind == "c":
         return (made + 1j * rng.integers(-2, 3, shape)).astype(dtype)
@@ -91,7 +101,9 @@ def summands(rng, dtype, shape):
 
 
 def factors(rng, dtype, shape):
-    """Numbers of which the products are exact in every order: powers of two and few of them beside ones."""
+    """Numbers of which the products are exact in every order: powers of two and few of them beside
+    ones.
+    """
     dtype = dtype_of(dtype)
     if dtype.kind in "biu":
         return summands(rng, dtype.name, shape)
@@ -114,7 +126,9 @@ def orderable(rng, dtype, shape, nan=0.15):
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         made = np.asarray(rng.integers(0 if dtype.kind == "u" else -5, 6, shape)).astype(dtype)
-        extreme = np.where(rng.random(shape) < 0.5, np.array(limits.min, dtype), np.array(limits.max, dtype))
+        extreme = np.where(
+            rng.random(shape) < 0.5, np.array(limits.min, dtype), np.array(limits.max, dtype)
+        )
         return np.where(rng.random(shape) < 0.1, extreme, made)
     made = np.asarray(rng.integers(-5, 6, shape) / 2)
     made = np.where(rng.random(shape) < 0.1, np.inf * rng.choice([-1, 1], shape), made)
@@ -127,11 +141,15 @@ def orderable(rng, dtype, shape, nan=0.15):
 def normal(rng, dtype, shape):
     """Floats and complex numbers whose sums depend on their order."""
     made = np.asarray(rng.normal(size=shape))
-    return (made + 1j * rng.normal(size=shape) if dtype_of(dtype).kind == "c" else made).astype(dtype_of(dtype))
+    return (made + 1j * rng.normal(size=shape) if dtype_of(dtype).kind == "c" else made).astype(
+        dtype_of(dtype)
+    )
 
 
 def places(rng, size, shape, dtype="int64", negative=False, beyond=0.0):
-    """Indices of an axis, with duplicates; negative ones that count from the end, and some that name nothing."""
+    """Indices of an axis, with duplicates; negative ones that count from the end, and some that
+    name nothing.
+    """
     signed = np.dtype(dtype).kind == "i"
     made = np.asarray(rng.integers(-size if negative and signed else 0, max(size, 1), shape))
     if chance(rng, beyond):
@@ -151,7 +169,9 @@ def outcome(call, refusals):
 
 
 def agree(found, expected, case, rtol=0.0, atol=0.0):
-    """Both refuse, or both have the same dtype, shape and values: the same bits unless there is a tolerance."""
+    """Both refuse, or both have the same dtype, shape and values: the same bits unless there is a
+    tolerance.
+    """
     if isinstance(expected, Exception) or isinstance(found, Exception):
         both = isinstance(expected, Exception) and isinstance(found, Exception)
         assert both, f"{described(case)}\nstrew: {told_of(found)}\npeer: {told_of(expected)}"
@@ -162,13 +182,17 @@ def agree(found, expected, case, rtol=0.0, atol=0.0):
     assert found.shape == expected.shape, told
     if rtol or atol:
         wide = np.complex128 if found.dtype.kind == "c" else np.float64
-        np.testing.assert_allclose(found.astype(wide), expected.astype(wide), rtol, atol, err_msg=told)
+        np.testing.assert_allclose(
+            found.astype(wide), expected.astype(wide), rtol, atol, err_msg=told
+        )
     else:
         assert bits(found) == bits(expected), told
 
 
 def bits(array):
-    """An array's bytes, in which every NaN is the same, and of complex numbers zeros of either sign."""
+    """An array's bytes, in which every NaN is the same, and of complex numbers zeros of either
+    sign.
+    """
     if array.dtype.kind == "c":
         # A product's zeros have signs that depend on how it is made.
         array = np.array(array, order="C").reshape(-1).view(array.real.dtype) + 0

@@ -1,4 +1,6 @@
-"""strew.numpy_groupies against numpy_groupies on random arguments. Needs numpy_groupies, and numba for some of them."""
+"""strew.numpy_groupies against numpy_groupies on random arguments. Needs numpy_groupies, and numba
+for some of them.
+"""
 
 import numpy as np
 import pytest
@@ -38,7 +40,9 @@ def quarters(rng, dtype, shape):
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return np.asarray(rng.random(shape) < 0.5)
-    made = np.asarray(rng.integers(0, 2 if dtype.itemsize == 1 else 9, shape) / (4 if dtype.kind in "fc" else 1))
+    made = np.asarray(
+        rng.integers(0, 2 if dtype.itemsize == 1 else 9, shape) / (4 if dtype.kind in "fc" else 1)
+    )
     return (made + 1j * rng.integers(-4, 5, shape) if dtype.kind == "c" else made).astype(dtype)
 
 
@@ -137,7 +141,9 @@ def test_groups_along_two_axes(func):
         dtype = one_of(rng, DTYPES)
         groups = rng.integers(0, 4, (2, int(rng.integers(1, 30))))
         a = with_nan(rng, ALL[func](rng, dtype, groups.shape[1:]))
-        case = {"group_idx": groups, "a": a, "order": one_of(rng, "CF")} | options_for(rng, func, dtype, 4)
+        case = {"group_idx": groups, "a": a, "order": one_of(rng, "CF")} | options_for(
+            rng, func, dtype, 4
+        )
         if "size" in case:
             case["size"] = [int(n) for n in rng.integers(4, 7, 2)]
         compare(case, dtype=dtype)
@@ -182,7 +188,11 @@ def test_one_number_for_all(func):
 def test_what_is_refused():
     for rng in drawn(["refused"], 10 * CASES):
         groups = rng.integers(-1 if chance(rng, 0.3) else 0, 5, int(rng.integers(1, 9)))
-        case = {"group_idx": groups, "a": quarters(rng, one_of(rng, DTYPES), groups.shape), "func": "first"}
+        case = {
+            "group_idx": groups,
+            "a": quarters(rng, one_of(rng, DTYPES), groups.shape),
+            "func": "first",
+        }
         case["fill_value"] = one_of(rng, [0, 1])
         if chance(rng, 0.3):
             case["size"] = int(rng.integers(1, 6))
@@ -201,7 +211,12 @@ SUMS = {"float32": 1e-4, "float64": 1e-12, "complex64": 1e-4, "complex128": 1e-1
 def test_of_any_numbers(func, dtype):
     for rng in drawn(["any", func, dtype], CASES):
         groups = rng.integers(0, 4, int(rng.integers(1, 60)))
-        case = {"group_idx": groups, "a": normal(rng, dtype, groups.shape), "func": func, "fill_value": 0}
+        case = {
+            "group_idx": groups,
+            "a": normal(rng, dtype, groups.shape),
+            "func": func,
+            "fill_value": 0,
+        }
         found = ours(**case)
         found = found.real if func == "sumofsquares" else found
         agree(found, theirs(**case), case, SUMS[dtype], SUMS[dtype])
@@ -214,7 +229,10 @@ DEFECTS = {
     "positions-like-the-fill": Defect(
         *GROUPIES,
         "with an axis, the position of the value whose number in the whole array is fill_value becomes fill_value",
-        lambda: theirs([0], np.arange(4).reshape(1, 4), "argmin", fill_value=2, axis=0).tolist() == [[0, 0, 2, 0]],
+        lambda: (
+            theirs([0], np.arange(4).reshape(1, 4), "argmin", fill_value=2, axis=0).tolist()
+            == [[0, 0, 2, 0]]
+        ),
     ),
     "dtypes-of-sums": Defect(
         *GROUPIES,

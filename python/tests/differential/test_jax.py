@@ -49,7 +49,11 @@ def compiled(function, *arrays):
 
 
 def ids(operators):
-    return [pytest.param(name, dtype, id=f"{name}-{dtype}") for name, dtypes in operators.items() for dtype in dtypes]
+    return [
+        pytest.param(name, dtype, id=f"{name}-{dtype}")
+        for name, dtypes in operators.items()
+        for dtype in dtypes
+    ]
 
 
 def values_for(name):
@@ -89,14 +93,20 @@ def brackets(rng, shape, beyond):
     if form == "arrays":
         thin = tuple(1 if chance(rng, 0.3) else n for n in of)
         return tuple(
-            numbers(n, thin if chance(rng, 0.5) else of) for n in shape[: int(rng.integers(1, len(shape) + 1))]
+            numbers(n, thin if chance(rng, 0.5) else of)
+            for n in shape[: int(rng.integers(1, len(shape) + 1))]
         )
     entries = []
     for size in shape[: int(rng.integers(1, len(shape) + 1))]:
         ends = [None if chance(rng, 0.3) else int(n) for n in rng.integers(-size - 1, size + 2, 2)]
-        entries.append(numbers(size, of) if chance(rng, 0.5) else slice(*ends, one_of(rng, [None, 1, 2, -1])))
+        entries.append(
+            numbers(size, of) if chance(rng, 0.5) else slice(*ends, one_of(rng, [None, 1, 2, -1]))
+        )
     if form == "ellipsis":
-        entries.insert(int(rng.integers(0, len(entries) + 1)) if len(entries) == len(shape) else len(entries), ...)
+        entries.insert(
+            int(rng.integers(0, len(entries) + 1)) if len(entries) == len(shape) else len(entries),
+            ...,
+        )
     elif form == "new axis" or not any(isinstance(entry, slice) for entry in entries):
         entries.insert(int(rng.integers(0, len(entries) + 1)), None)
         # Without a slice among them, None takes an axis whole.
@@ -109,7 +119,10 @@ def within(shape, indices):
     listed = indices if isinstance(indices, tuple) else (indices,)
     is_number = [isinstance(entry, np.ndarray) and entry.dtype != bool for entry in listed]
     return np.zeros([max(n, 1) for n in shape])[
-        tuple(np.zeros_like(entry) if number else entry for entry, number in zip(listed, is_number, strict=True))
+        tuple(
+            np.zeros_like(entry) if number else entry
+            for entry, number in zip(listed, is_number, strict=True)
+        )
     ].shape
 
 
@@ -126,7 +139,9 @@ def broadcast_to(rng, shape):
     """A shape that broadcasts to it."""
     if chance(rng, 0.5):
         return shape
-    return tuple(1 if chance(rng, 0.3) else n for n in shape[int(rng.integers(0, len(shape) + 1)) :])
+    return tuple(
+        1 if chance(rng, 0.3) else n for n in shape[int(rng.integers(0, len(shape) + 1)) :]
+    )
 
 
 @pytest.mark.parametrize(("name", "dtype"), ids(AT))
@@ -149,14 +164,21 @@ def test_what_is_indexed(dtype):
         shape, indices, mode = drawn_places(rng)
         x = orderable(rng, dtype, shape)
         case = {"x": x, "indices": indices, "mode": mode}
-        options = {"fill_value": int(rng.integers(0, 2))} if mode == "fill" and chance(rng, 0.5) else {}
+        options = (
+            {"fill_value": int(rng.integers(0, 2))} if mode == "fill" and chance(rng, 0.5) else {}
+        )
         found = strew.jax.at_get(x, indices, mode=mode, **options)
         agree(found, compiled(lambda x: x.at[indices].get(mode=mode, **options), x), case | options)
 
 
 # jax.ops
 
-SEGMENTS = {"segment_sum": NUMBERS, "segment_prod": NUMBERS, "segment_min": REAL, "segment_max": REAL}
+SEGMENTS = {
+    "segment_sum": NUMBERS,
+    "segment_prod": NUMBERS,
+    "segment_min": REAL,
+    "segment_max": REAL,
+}
 
 
 @pytest.mark.parametrize(("name", "dtype"), ids(SEGMENTS))
@@ -165,11 +187,17 @@ def test_segments(name, dtype):
         shape = sizes(rng, int(rng.integers(1, 4)), 1, 9)
         segments = places(rng, 5, shape[0], one_of(rng, INTEGERS), beyond=0.5)
         count = int(rng.integers(0, 7)) if chance(rng, 0.8) or not shape[0] else None
-        case = {"data": values_for(name)(rng, dtype, shape), "segment_ids": segments, "num_segments": count}
+        case = {
+            "data": values_for(name)(rng, dtype, shape),
+            "segment_ids": segments,
+            "num_segments": count,
+        }
         theirs = getattr(jax.ops, name)
         # How many segments there are must be known when it is compiled.
         expected = (
-            theirs(**case) if count is None else compiled(lambda d, s: theirs(d, s, count), case["data"], segments)
+            theirs(**case)
+            if count is None
+            else compiled(lambda d, s: theirs(d, s, count), case["data"], segments)
         )
         agree(getattr(strew.jax.ops, name)(**case), expected, case)
 
@@ -190,7 +218,9 @@ def subset(rng, of, count):
 
 
 def dimension_numbers(rng, dtype, values):
-    """Arrays with dimension numbers that fit, and where JAX's indices have the axis of index vectors: behind."""
+    """Arrays with dimension numbers that fit, and where JAX's indices have the axis of index
+    vectors: behind.
+    """
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, 5))))
     axes = list(range(len(shape)))
     batching = subset(rng, axes, int(rng.integers(0, min(len(shape), 3))))
@@ -198,8 +228,11 @@ def dimension_numbers(rng, dtype, values):
     inserted = subset(rng, rest, int(rng.integers(0, len(rest) + 1)))
     pointed = [int(n) for n in rng.permutation(rest)[: int(rng.integers(1, len(rest) + 1))]]
     window = [axis for axis in rest if axis not in inserted]
-    window_sizes = [int(rng.integers(0 if chance(rng, 0.05) else 1, shape[axis] + 1)) for axis in window]
-    # The indices' axes, without that of vectors: some go hand in hand with the operand's, in another order.
+    window_sizes = [
+        int(rng.integers(0 if chance(rng, 0.05) else 1, shape[axis] + 1)) for axis in window
+    ]
+    # The indices' axes, without that of vectors: some go hand in hand with the operand's, in
+    # another order.
     scatter_sizes = [int(n) for n in rng.integers(1, 4, int(rng.integers(0, 3)))]
     hand_in_hand: list = [None] * len(scatter_sizes)
     for number in rng.permutation(len(batching)):
@@ -212,7 +245,9 @@ def dimension_numbers(rng, dtype, values):
     update_rank = len(scatter_sizes) + len(window)
     update_window_dims = subset(rng, range(update_rank), len(window))
     of_scatter, of_window = iter(scatter_sizes), iter(window_sizes)
-    update_shape = [next(of_window if axis in update_window_dims else of_scatter) for axis in range(update_rank)]
+    update_shape = [
+        next(of_window if axis in update_window_dims else of_scatter) for axis in range(update_rank)
+    ]
     options = {
         "update_window_dims": update_window_dims,
         "inserted_window_dims": inserted,
@@ -223,7 +258,9 @@ def dimension_numbers(rng, dtype, values):
     return values(rng, dtype, shape), indices, values(rng, dtype, update_shape), options
 
 
-@pytest.mark.parametrize(("region", "dtype"), ids({name: dtypes for name, (_, dtypes) in REGIONS.items()}))
+@pytest.mark.parametrize(
+    ("region", "dtype"), ids({name: dtypes for name, (_, dtypes) in REGIONS.items()})
+)
 def test_scatters_of_any_dimension_numbers(region, dtype):
     values = {"add": summands, "mul": factors}.get(region, orderable)
     for rng in drawn(["stablehlo", region, dtype], CASES):
@@ -239,7 +276,9 @@ def test_scatters_of_any_dimension_numbers(region, dtype):
             scatter_indices_batching_dims=tuple(options["scatter_indices_batching_dims"]),
         )
         expected = compiled(
-            lambda *arrays: REGIONS[region][0](*arrays, numbers, mode=lax.GatherScatterMode.FILL_OR_DROP),
+            lambda *arrays: REGIONS[region][0](
+                *arrays, numbers, mode=lax.GatherScatterMode.FILL_OR_DROP
+            ),
             *(operand, indices, updates),
         )
         behind = indices.ndim - 1
@@ -249,7 +288,9 @@ def test_scatters_of_any_dimension_numbers(region, dtype):
             vectors = int(rng.integers(0, behind + 1))
             indices = np.ascontiguousarray(np.moveaxis(indices, -1, vectors))
             with_batching = options["scatter_indices_batching_dims"]
-            options["scatter_indices_batching_dims"] = [axis + (axis >= vectors) for axis in with_batching]
+            options["scatter_indices_batching_dims"] = [
+                axis + (axis >= vectors) for axis in with_batching
+            ]
         options |= {"index_vector_dim": vectors, "region": region}
         case = {"operand": operand, "indices": indices, "updates": updates} | options
         agree(strew.stablehlo.scatter(**case), expected, case)
@@ -257,7 +298,13 @@ def test_scatters_of_any_dimension_numbers(region, dtype):
 
 # Sums that depend on their order.
 
-TOLERANCES = {"float16": 2e-2, "bfloat16": 2e-1, "float32": 1e-5, "float64": 1e-13, "complex64": 1e-5}
+TOLERANCES = {
+    "float16": 2e-2,
+    "bfloat16": 2e-1,
+    "float32": 1e-5,
+    "float64": 1e-13,
+    "complex64": 1e-5,
+}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCES)
@@ -280,7 +327,9 @@ def last_of_overlapping():
     numbers = lax.ScatterDimensionNumbers(
         update_window_dims=(0,), inserted_window_dims=(), scatter_dims_to_operand_dims=(0,)
     )
-    return lax.scatter(jnp.zeros(3), jnp.array([[0], [1]]), jnp.array([[1.0, 2.0], [3.0, 4.0]]), numbers)[1]
+    return lax.scatter(
+        jnp.zeros(3), jnp.array([[0], [1]]), jnp.array([[1.0, 2.0], [3.0, 4.0]]), numbers
+    )[1]
 
 
 DEFECTS = {
@@ -294,7 +343,9 @@ DEFECTS = {
         "jax",
         "0.10.2",
         "sums of 16-bit floats are rounded at each step",
-        lambda: jax.ops.segment_sum(jnp.ones(4096, jnp.float16), jnp.zeros(4096, int), 1)[0] == 2048,
+        lambda: (
+            jax.ops.segment_sum(jnp.ones(4096, jnp.float16), jnp.zeros(4096, int), 1)[0] == 2048
+        ),
     ),
 }
 

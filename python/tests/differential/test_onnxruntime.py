@@ -1,4 +1,6 @@
-"""strew.onnx against ONNX Runtime, by models of one node, on random arguments. Needs onnx and onnxruntime."""
+"""strew.onnx against ONNX Runtime, by models of one node, on random arguments. Needs onnx and
+onnxruntime.
+"""
 
 import functools
 
@@ -47,7 +49,9 @@ def session(node, opset, kinds, attributes):
     """The model of a node, ready to run. A kind is an input's dtype and rank."""
     helper = onnx.helper
     inputs = [
-        helper.make_tensor_value_info(f"in{n}", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), [None] * rank)
+        helper.make_tensor_value_info(
+            f"in{n}", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), [None] * rank
+        )
         for n, (dtype, rank) in enumerate(kinds)
     ]
     out = helper.make_tensor_value_info("out", inputs[0].type.tensor_type.elem_type, None)
@@ -58,7 +62,9 @@ def session(node, opset, kinds, attributes):
     options.log_severity_level = 4
     # races-of-scatter_nd
     options.intra_op_num_threads = 1
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
 
 
 def theirs(node, opset, inputs, **attributes):
@@ -106,7 +112,11 @@ def test_scatter_elements(reduction, dtype):
             part[0] += 9
         indices = places(rng, shape[axis], part, one_of(rng, ["int32", "int64"]), True, beyond=0.1)
         opset = one_of(rng, OPSETS[reduction])
-        case = {"data": values(rng, dtype, shape), "indices": indices, "updates": values(rng, dtype, part)}
+        case = {
+            "data": values(rng, dtype, shape),
+            "indices": indices,
+            "updates": values(rng, dtype, part),
+        }
         attributes = {"axis": axis} | ({"reduction": reduction} if opset >= 16 else {})
         expected = theirs("ScatterElements", opset, list(case.values()), **attributes)
         case |= attributes | {"opset": opset}
@@ -130,7 +140,11 @@ def test_scatter_nd(reduction, dtype):
         shape = sizes(rng, int(rng.integers(1, 5)))
         indices, window = tuples(rng, shape, 0.1)
         opset = one_of(rng, OPSETS[reduction])
-        case = {"data": values(rng, dtype, shape), "indices": indices, "updates": values(rng, dtype, window)}
+        case = {
+            "data": values(rng, dtype, shape),
+            "indices": indices,
+            "updates": values(rng, dtype, window),
+        }
         attributes = {"reduction": reduction} if opset >= 16 else {}
         expected = theirs("ScatterND", opset, list(case.values()), **attributes)
         case |= attributes | {"opset": opset}
@@ -149,7 +163,11 @@ def test_scatter_under_its_old_name(dtype):
         part[axis] = int(rng.integers(0, 7))
         # Of negative indices version 9 says nothing.
         indices = places(rng, shape[axis], part, one_of(rng, ["int32", "int64"]))
-        case = {"data": orderable(rng, dtype, shape), "indices": indices, "updates": orderable(rng, dtype, part)}
+        case = {
+            "data": orderable(rng, dtype, shape),
+            "indices": indices,
+            "updates": orderable(rng, dtype, part),
+        }
         expected = theirs("Scatter", 9, list(case.values()), axis=axis)
         case["axis"] = axis
         agree(ours(strew.onnx.scatter, **case, opset=9), expected, case)
@@ -226,7 +244,9 @@ def extreme(node, reduction, updates):
 
 
 def loses_nan(node, reduction):
-    return extreme(node, reduction, [np.nan, 7]) == 7 and np.isnan(extreme(node, reduction, [7, np.nan]))
+    return extreme(node, reduction, [np.nan, 7]) == 7 and np.isnan(
+        extreme(node, reduction, [7, np.nan])
+    )
 
 
 ORT = "onnxruntime", "1.31.1"
@@ -240,10 +260,14 @@ DEFECTS = {
     "nan-in-extremes": Defect(
         *ORT,
         "of max and min, NaN stays if it is the last update, and is lost otherwise",
-        lambda: all(loses_nan(n, r) for n in ("ScatterElements", "ScatterND") for r in ("max", "min")),
+        lambda: all(
+            loses_nan(n, r) for n in ("ScatterElements", "ScatterND") for r in ("max", "min")
+        ),
     ),
     "races-of-scatter_nd": Defect(
-        *ORT, "on several threads, ScatterND loses some of the updates that go to the same cell", None
+        *ORT,
+        "on several threads, ScatterND loses some of the updates that go to the same cell",
+        None,
     ),
 }
 

@@ -43,7 +43,9 @@ def drawn_groups(rng, values, dtype):
 
 
 def grouped(groups, values, count):
-    """pandas' groups. Those without values are among them if the result can say that they have none."""
+    """pandas' groups. Those without values are among them if the result can say that they have
+    none.
+    """
     frame = pandas.DataFrame(values) if values.ndim == 2 else pandas.Series(values)
     if values.dtype.kind == "f":
         groups = pandas.Categorical(groups, categories=range(count))
@@ -118,7 +120,14 @@ STRICT = ["sum", "prod", "mean", "min", "max", "first", "last", "median"]
 def test_of_nan_nan_is_made(name, dtype):
     values, method, _ = EXACT[name]
     for rng in drawn(["strict", name, dtype], CASES):
-        compare(rng, name, dtype, values, lambda groups: getattr(groups, method)(skipna=False), skipna=False)
+        compare(
+            rng,
+            name,
+            dtype,
+            values,
+            lambda groups: getattr(groups, method)(skipna=False),
+            skipna=False,
+        )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -160,13 +169,28 @@ def test_quantiles(dtype):
     for rng in drawn(["quantile", dtype], CASES):
         q = float(rng.choice([0, 0.25, 0.5, 1, rng.random()]))
         tolerance = 1e-6 if dtype == "float32" else 1e-13
-        compare(rng, "quantile", dtype, quarters, lambda groups, q=q: groups.quantile(q), tolerance=tolerance, q=q)
+        compare(
+            rng,
+            "quantile",
+            dtype,
+            quarters,
+            lambda groups, q=q: groups.quantile(q),
+            tolerance=tolerance,
+            q=q,
+        )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_different_values_with_nan_among_them(dtype):
     for rng in drawn(["nunique with NaN", dtype], CASES):
-        compare(rng, "nunique", dtype, orderable, lambda groups: groups.nunique(dropna=False), skipna=False)
+        compare(
+            rng,
+            "nunique",
+            dtype,
+            orderable,
+            lambda groups: groups.nunique(dropna=False),
+            skipna=False,
+        )
 
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
@@ -199,7 +223,13 @@ def test_of_any_numbers(name, dtype):
     options = {"ddof": 1, "fill_value": np.nan} if name in ("var", "std") else {}
     for rng in drawn(["any", name, dtype], CASES):
         compare(
-            rng, name, dtype, normal, lambda groups: getattr(groups, name)(), tolerance=TOLERANCES[dtype], **options
+            rng,
+            name,
+            dtype,
+            normal,
+            lambda groups: getattr(groups, name)(),
+            tolerance=TOLERANCES[dtype],
+            **options,
         )
 
 
@@ -215,7 +245,9 @@ DEFECTS = {
         "pandas",
         "3.1.1",
         "a sum's dtype depends on whether the values that come out fit, and a mean's likewise",
-        lambda: of_group(np.int8([127, 1]), "sum").dtype != of_group(np.int8([126, 1]), "sum").dtype,
+        lambda: (
+            of_group(np.int8([127, 1]), "sum").dtype != of_group(np.int8([126, 1]), "sum").dtype
+        ),
     ),
 }
 

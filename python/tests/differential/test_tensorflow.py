@@ -41,7 +41,11 @@ POLICIES = ["", "DEFAULT", "ERROR", "IGNORE"]
 
 
 def ids(operators):
-    return [pytest.param(name, dtype, id=f"{name}-{dtype}") for name, dtypes in operators.items() for dtype in dtypes]
+    return [
+        pytest.param(name, dtype, id=f"{name}-{dtype}")
+        for name, dtypes in operators.items()
+        for dtype in dtypes
+    ]
 
 
 def values_for(name):
@@ -61,7 +65,10 @@ def both(name, case, refusals=REFUSALS):
 
 # By windows that tuples name.
 
-TENSOR = ["tensor_scatter_nd_update", *(f"tensor_scatter_nd_{name}" for name in ("add", "sub", "min", "max"))]
+TENSOR = [
+    "tensor_scatter_nd_update",
+    *(f"tensor_scatter_nd_{name}" for name in ("add", "sub", "min", "max")),
+]
 BY_TUPLES = {
     "scatter_nd": DTYPES,
     "tensor_scatter_nd_update": DTYPES,
@@ -92,7 +99,11 @@ def test_scatters_by_tuples(name, dtype):
         if chance(rng, 0.03):
             window = (*window, 1)
         values = values_for(name)
-        case = {"indices": indices, "updates": values(rng, dtype, window), "bad_indices_policy": one_of(rng, POLICIES)}
+        case = {
+            "indices": indices,
+            "updates": values(rng, dtype, window),
+            "bad_indices_policy": one_of(rng, POLICIES),
+        }
         case |= {"shape": shape} if name == "scatter_nd" else {"tensor": values(rng, dtype, shape)}
         agree(*both(name, case), case)
 
@@ -198,18 +209,31 @@ def test_segments_in_any_order(name, dtype):
         }
         found = outcome(lambda: getattr(ours.math, name)(**case), REFUSALS)
         expected = outcome(lambda: getattr(tf.math, name)(**case).numpy(), REFUSALS)
-        if dtype in MEANS_OF_FLOAT32 and name == "unsorted_segment_mean" and not isinstance(found, Exception):
+        if (
+            dtype in MEANS_OF_FLOAT32
+            and name == "unsorted_segment_mean"
+            and not isinstance(found, Exception)
+        ):
             assert found.dtype == np.float64
             found = found.astype(np.float32)  # means-of-small-integers
         if not data.size and not isinstance(found, Exception):
             continue  # indices-of-nothing
-        of = SIXTEEN_BITS[dtype] if name == "unsorted_segment_sqrt_n" and dtype in SIXTEEN_BITS else 0
+        of = (
+            SIXTEEN_BITS[dtype]
+            if name == "unsorted_segment_sqrt_n" and dtype in SIXTEEN_BITS
+            else 0
+        )
         agree(found, expected, case, of, of)  # square-roots-of-16-bits
 
 
 # Sums that depend on their order. TensorFlow's of 16 bits are rounded at each step.
 
-TOLERANCES = SIXTEEN_BITS | {"float32": 1e-5, "float64": 1e-13, "complex64": 1e-5, "complex128": 1e-13}
+TOLERANCES = SIXTEEN_BITS | {
+    "float32": 1e-5,
+    "float64": 1e-13,
+    "complex64": 1e-5,
+    "complex128": 1e-13,
+}
 
 
 @pytest.mark.parametrize("dtype", TOLERANCES)
@@ -238,7 +262,9 @@ def refused(call):
 
 def lost(values, columns=1):
     """What becomes of a NaN in a segment's maximum."""
-    made = tf.math.segment_max(np.array([[v] * columns for v in values]), [0] * len(values)).numpy()[0]
+    made = tf.math.segment_max(
+        np.array([[v] * columns for v in values]), [0] * len(values)
+    ).numpy()[0]
     return not np.isnan(made).any() if columns == 1 else 0 < np.isnan(made).sum() < columns
 
 
@@ -273,7 +299,9 @@ DEFECTS = {
     "means-of-integers-wrap": Defect(
         *TF,
         "unsorted_segment_mean of integers divides sums that have wrapped",
-        lambda: tf.math.unsorted_segment_mean(np.int32([2**30] * 2), [0, 0], 1).numpy() == [-(2**30)],
+        lambda: (
+            tf.math.unsorted_segment_mean(np.int32([2**30] * 2), [0, 0], 1).numpy() == [-(2**30)]
+        ),
     ),
     "means-of-small-integers": Defect(
         *TF,
@@ -288,7 +316,10 @@ DEFECTS = {
     "16-bit-sums": Defect(
         *TF,
         "sums of 16-bit floats are rounded at each step",
-        lambda: tf.scatter_nd(np.zeros((4096, 1), int), np.ones(4096, np.float16), [1]).numpy() == [2048],
+        lambda: (
+            tf.scatter_nd(np.zeros((4096, 1), int), np.ones(4096, np.float16), [1]).numpy()
+            == [2048]
+        ),
     ),
 }
 

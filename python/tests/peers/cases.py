@@ -1,17 +1,16 @@
 """Calls of every function that torch's dispatcher knows: the rows of the table in docs/torch.md.
 
-A row is made of all cases of its name. To add one: a function of tensors and options, simple enough for TorchScript
-(where a parameter without a type is a tensor), and a `Case` of it in `CASES` with its arguments. What is not
-meant to hold is named in `without`.
+A row is made of all cases of its name. To add one: a function of tensors and options, simple enough
+for TorchScript (where a parameter without a type is a tensor), and a `Case` of it in `CASES` with
+its arguments. What is not meant to hold is named in `without`.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import torch
-
 import strew
+import torch
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ def values(*shape, seed=0):
     """Distinct numbers, of which none is zero; other ones for another seed."""
     made = torch.Generator().manual_seed(seed)
     count = math.prod(shape)
-    return (torch.randperm(count, generator=made).double() / 7 - count / 15 + seed / 100 + 0.003).reshape(
-        shape
-    )
+    return (
+        torch.randperm(count, generator=made).double() / 7 - count / 15 + seed / 100 + 0.003
+    ).reshape(shape)
 
 
 INPUT = values(3, 4)
@@ -59,7 +58,9 @@ SLICES = values(4, 4, seed=2)
 ASCENDING = torch.tensor([0, 0, 2, 2])
 POINTERS = torch.tensor([0, 2, 2, 3, 4])
 LENGTHS = torch.tensor([3, 1])
-MASK = torch.tensor([[True, False, True, True], [False, False, True, False], [True, True, False, False]])
+MASK = torch.tensor(
+    [[True, False, True, True], [False, False, True, False], [True, True, False, False]]
+)
 
 
 def scatter(input, index, src):
@@ -199,7 +200,9 @@ def scatter_log_softmax(src, index):
 
 
 def in_place(name, *dim):
-    """The in-place form with the arguments of a case; options that are no argument of it by name come last."""
+    """The in-place form with the arguments of a case; options that are no argument of it by name
+    come last.
+    """
     function = getattr(strew.torch, f"{name}_")
     return lambda input, *arguments: function(input, *dim, *arguments)
 
@@ -235,7 +238,9 @@ CASES = [
         "torch.scatter",
         [(2.5, None), (2.5, "add"), (-2.5, "multiply")],
         (INPUT, INDEX),
-        lambda input, index, value, reduce: strew.torch.scatter_(input, 0, index, value=value, reduce=reduce),
+        lambda input, index, value, reduce: strew.torch.scatter_(
+            input, 0, index, value=value, reduce=reduce
+        ),
         NO_SCRIPT,
     ),
     Case("torch.scatter_add", scatter_add, (INPUT, INDEX, SRC), in_place("scatter_add", 0)),
@@ -254,7 +259,9 @@ CASES = [
         "torch.index_add",
         [(1.0,), (-2.5,)],
         (INPUT, ROWS, SLICES),
-        lambda input, index, source, alpha: strew.torch.index_add_(input, 0, index, source, alpha=alpha),
+        lambda input, index, source, alpha: strew.torch.index_add_(
+            input, 0, index, source, alpha=alpha
+        ),
     ),
     *each(
         index_reduce,
@@ -264,7 +271,12 @@ CASES = [
         in_place_reduce("index_reduce"),
     ),
     Case("torch.index_copy", index_copy, (INPUT, ROWS, SLICES), in_place("index_copy", 0)),
-    Case("torch.index_fill", index_fill, (INPUT, torch.tensor([0, -1, 0]), 1.5), in_place("index_fill", 1)),
+    Case(
+        "torch.index_fill",
+        index_fill,
+        (INPUT, torch.tensor([0, -1, 0]), 1.5),
+        in_place("index_fill", 1),
+    ),
     *each(
         index_put,
         "torch.index_put",
@@ -279,7 +291,9 @@ CASES = [
         "torch.index_put",
         BOTH,
         (INPUT, MASK, values(6, seed=3)),
-        lambda input, mask, values, accumulate: strew.torch.index_put_(input, (mask,), values, accumulate),
+        lambda input, mask, values, accumulate: strew.torch.index_put_(
+            input, (mask,), values, accumulate
+        ),
     ),
     *each(
         index_put_columns,
@@ -299,7 +313,10 @@ CASES = [
         in_place("put"),
     ),
     Case(
-        "torch.masked_scatter", masked_scatter, (INPUT, MASK, values(7, seed=5)), in_place("masked_scatter")
+        "torch.masked_scatter",
+        masked_scatter,
+        (INPUT, MASK, values(7, seed=5)),
+        in_place("masked_scatter"),
     ),
     Case("torch.slice_scatter", slice_scatter, (INPUT, values(3, 2, seed=6), 1, -4, 100, 2)),
     Case("torch.select_scatter", select_scatter, (INPUT, values(3, seed=7), -1, -2)),

@@ -1,11 +1,10 @@
 """Derivatives, `torch.compile` and `torch.func`. Needs torch: without it this fails, as it should."""
 
 import pytest
-import torch
-from torch.autograd import forward_ad, gradcheck, gradgradcheck
-
 import strew
 import strew._torch as registered
+import torch
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
 # Its `opcheck` looks at the gradients of tensors that are no leaves.
@@ -58,7 +57,9 @@ def test_products_with_zeros(zeros, include_self):
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean"])
 def test_complex_numbers(reduce, include_self):
     made = torch.Generator().manual_seed(3)
-    input, src = (torch.randn(n, generator=made, dtype=torch.complex128).requires_grad_() for n in (3, 6))
+    input, src = (
+        torch.randn(n, generator=made, dtype=torch.complex128).requires_grad_() for n in (3, 6)
+    )
     index = torch.tensor([0, 1, 1, 1, 0, 0])
 
     def f(input, src):
@@ -87,7 +88,10 @@ def test_ties_are_shared_but_not_with_an_input_that_does_not_take_part():
     input = torch.tensor([4.0], requires_grad=True)
     src = torch.tensor([4.0, 3.0, 4.0], requires_grad=True)
     index = torch.tensor([0, 0, 0])
-    for include_self, of_input, of_src in [(True, 1 / 3, [1 / 3, 0, 1 / 3]), (False, 0, [0.5, 0, 0.5])]:
+    for include_self, of_input, of_src in [
+        (True, 1 / 3, [1 / 3, 0, 1 / 3]),
+        (False, 0, [0.5, 0, 0.5]),
+    ]:
         out = strew.torch.scatter_reduce(input, 0, index, src, "amax", include_self=include_self)
         found = torch.autograd.grad(out.sum(), (input, src))
         assert torch.allclose(found[0], torch.tensor([float(of_input)]))
@@ -98,7 +102,7 @@ def test_ties_are_shared_but_not_with_an_input_that_does_not_take_part():
 @pytest.mark.parametrize("shape", ["1-d", "full"])
 @pytest.mark.parametrize("into", [False, True])
 def test_torch_scatter(reduce, shape, into):
-    input, index, src = problem()
+    _, index, src = problem()
     index = torch.tensor([2, 0, 0, 2, 1, 2, 0]) if shape == "1-d" else torch.randint(0, 3, (7, 6))
     out = (torch.randperm(18).double().reshape(3, 6) / 5 - 1.73).requires_grad_()
 
@@ -129,9 +133,9 @@ def test_torch_scatter_products_with_zeros():
 def test_opcheck(reduce):
     input, index, src = problem()
     arguments = (input, 0, index, src, reduce, True)
-    torch.library.opcheck(registered.scatter_reduce.scatter_reduce.overload, arguments)
+    torch.library.opcheck(registered.torch.scatter_reduce.scatter_reduce.overload, arguments)
     plain = (input.detach(), 0, index, src.detach(), reduce, False)
-    torch.library.opcheck(registered.scatter_reduce.scatter_reduce_.overload, plain)
+    torch.library.opcheck(registered.torch.scatter_reduce.scatter_reduce_.overload, plain)
 
 
 @pytest.mark.parametrize("reduce", GROUPED)
@@ -139,8 +143,12 @@ def test_opcheck_torch_scatter(reduce):
     _, index, src = problem()
     index = torch.tensor([2, 0, 0, 2, 1, 2, 0])
     into = torch.zeros(3, 6, dtype=torch.float64, requires_grad=True)
-    names = ("scatter_extreme", "scatter_extreme_into") if reduce in ("min", "max") else ("scatter", "scatter_into")
-    new, old = (getattr(registered.torch_scatter, name).overload for name in names)
+    names = (
+        ("scatter_extreme", "scatter_extreme_into")
+        if reduce in ("min", "max")
+        else ("scatter", "scatter_into")
+    )
+    new, old = (getattr(registered.torch_scatter.scatter, name).overload for name in names)
     torch.library.opcheck(new, (src, index, 0, 3, reduce))
     torch.library.opcheck(old, (src, index, 0, into, reduce))
 
@@ -150,8 +158,10 @@ def test_opcheck_torch_scatter(reduce):
 def test_opcheck_derivatives(reduce, include_self):
     input, index, src = problem(zeros=2)
     grad = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
-    result = strew.torch.scatter_reduce(input, 0, index, src, reduce, include_self=include_self).detach()
-    operators = registered.scatter_reduce
+    result = strew.torch.scatter_reduce(
+        input, 0, index, src, reduce, include_self=include_self
+    ).detach()
+    operators = registered.torch.scatter_reduce
     linear = reduce in ("sum", "mean")
     kept = (None, None, [7, 6], None) if linear else (input, src, [7, 6], result)
     for wanted in [(True, True), (False, True), (True, False)]:
@@ -168,7 +178,7 @@ def test_opcheck_derivatives(reduce, include_self):
 
 
 def test_opcheck_derivatives_of_extremes():
-    operators = registered.torch_scatter
+    operators = registered.torch_scatter.scatter
     values = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     arg = torch.randint(0, 5, (3, 5))
     torch.library.opcheck(operators.scatter_extreme_backward.overload, (values, arg, None, 0, 4))
@@ -247,7 +257,9 @@ def test_func(reduce):
     live = src.clone().requires_grad_()
     assert torch.allclose(along, (torch.autograd.grad(f(input, live), live)[0] * tangent).sum())
     several = torch.stack([input, input * 2, input - 1])
-    found = torch.func.vmap(lambda input: strew.torch.scatter_reduce(input, 0, index, src, reduce))(several)
+    found = torch.func.vmap(lambda input: strew.torch.scatter_reduce(input, 0, index, src, reduce))(
+        several
+    )
     one_by_one = [strew.torch.scatter_reduce(input, 0, index, src, reduce) for input in several]
     assert torch.equal(found, torch.stack(one_by_one))
     # Transforms within transforms: what is below one must still be seen by those around it.
@@ -279,13 +291,17 @@ def test_torch_scatter_in_func(reduce):
     several = torch.stack([src, -src])
     assert torch.equal(torch.func.vmap(f)(several), torch.stack([f(src), f(-src)]))
     indices = torch.stack([index, index.flip(0)])
-    found = torch.func.vmap(lambda i: strew.torch_scatter.scatter(src, i, 0, None, 4, reduce))(indices)
+    found = torch.func.vmap(lambda i: strew.torch_scatter.scatter(src, i, 0, None, 4, reduce))(
+        indices
+    )
     one_by_one = [strew.torch_scatter.scatter(src, i, 0, None, 4, reduce) for i in indices]
     assert torch.equal(found, torch.stack(one_by_one))
     jacobian = torch.func.jacrev(f)(src)
     assert torch.allclose(jacobian, torch.func.jacfwd(f)(src))
     with pytest.raises(ValueError, match="dim_size"):
-        torch.func.vmap(lambda s: strew.torch_scatter.scatter(s, index, 0, None, None, reduce))(several)
+        torch.func.vmap(lambda s: strew.torch_scatter.scatter(s, index, 0, None, None, reduce))(
+            several
+        )
 
 
 def test_torch_script():
@@ -293,7 +309,12 @@ def test_torch_script():
         out = strew.torch_scatter.scatter(src, index, dim=0, reduce="mean")
         low, where = strew.torch_scatter.scatter_min(src, index, 0)
         total = strew.torch_scatter.scatter(src, index, 0, dim_size=4)
-        return strew.torch_scatter.scatter_sum(src, index, out=torch.zeros(4)) + out, low, where, total
+        return (
+            strew.torch_scatter.scatter_sum(src, index, out=torch.zeros(4)) + out,
+            low,
+            where,
+            total,
+        )
 
     src, index = torch.tensor([1.0, 3.0, 4.0, 9.0]), torch.tensor([0, 0, 3, 3])
     for a, b in zip(f(src, index), torch.jit.script(f)(src, index), strict=True):

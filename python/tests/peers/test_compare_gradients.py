@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
-
 from compare_adapters import ADAPTERS
 from compare_table import CELLS, ways
 
@@ -78,7 +77,9 @@ def goes_to_winners(weights):
     def check(case):
         case.is_difference(CELL, UPDATES)
         sign = -1.0 if case.word.endswith("min") else 1.0
-        _, of_updates = case.gradients([0.0, 0.0], [1] * 4, [sign * one for one in (1.0, 5.0, 5.0, 2.0)])
+        _, of_updates = case.gradients(
+            [0.0, 0.0], [1] * 4, [sign * one for one in (1.0, 5.0, 5.0, 2.0)]
+        )
         assert of_updates.tolist() == [0.0, *weights, 0.0]
 
     return check

@@ -1,13 +1,14 @@
-"""`strew.torch` on tensors that the dispatcher has to know of: what the table's checks do not look at. Needs torch."""
-
-import numpy as np
-import pytest
-import torch
-from torch.autograd import gradcheck, gradgradcheck
+"""`strew.torch` on tensors that the dispatcher has to know of: what the table's checks do not look
+at. Needs torch.
+"""
 
 import cases
+import numpy as np
+import pytest
 import strew
-from strew._route import dispatcher
+import torch
+from strew._dispatch import torch_operators
+from torch.autograd import gradcheck, gradgradcheck
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
 pytestmark = pytest.mark.filterwarnings(
@@ -30,9 +31,15 @@ def leaf(tensor):
 ALIKE = {
     "scatter": (lambda m, x, s: m.scatter(x, 0, DISTINCT, s), (cases.INPUT, cases.SRC[:2, :4])),
     "scatter of a number": (lambda m, x: m.scatter(x, 0, cases.INDEX, value=2.5), (cases.INPUT,)),
-    "scatter_add": (lambda m, x, s: m.scatter_add(x, 0, cases.INDEX, s), (cases.INPUT, cases.SRC[:4, :4])),
+    "scatter_add": (
+        lambda m, x, s: m.scatter_add(x, 0, cases.INDEX, s),
+        (cases.INPUT, cases.SRC[:4, :4]),
+    ),
     "gather": (lambda m, x: m.gather(x, 0, cases.INDEX), (cases.INPUT,)),
-    "take_along_dim": (lambda m, x: m.take_along_dim(x, torch.tensor([[1, 3, 1]]), 1), (cases.INPUT,)),
+    "take_along_dim": (
+        lambda m, x: m.take_along_dim(x, torch.tensor([[1, 3, 1]]), 1),
+        (cases.INPUT,),
+    ),
     "take_along_dim without dim": (lambda m, x: m.take_along_dim(x, cases.ROWS), (cases.INPUT,)),
     "index_add": (
         lambda m, x, s: m.index_add(x, 0, cases.ROWS, s, alpha=-1.5),
@@ -51,7 +58,10 @@ ALIKE = {
         (cases.INPUT, cases.SLICES),
     ),
     "index_copy": (lambda m, x, s: m.index_copy(x, 0, ORDER, s), (cases.INPUT, SLICES)),
-    "index_fill": (lambda m, x, v: m.index_fill(x, 1, ORDER, v), (cases.INPUT, torch.tensor(2.5).double())),
+    "index_fill": (
+        lambda m, x, v: m.index_fill(x, 1, ORDER, v),
+        (cases.INPUT, torch.tensor(2.5).double()),
+    ),
     "put": (lambda m, x, s: m.put(x, torch.tensor([-1, 3, 0]), s), (cases.INPUT, cases.values(3))),
     "index_put": (
         lambda m, x, v: m_index_put(m, x, (ORDER[:, None], ORDER), v, False),
@@ -65,7 +75,10 @@ ALIKE = {
         lambda m, x, v: m_index_put(m, x, (ORDER, None, ORDER), v, False),
         (cases.values(3, 2, 4), cases.values(2, seed=3)),
     ),
-    "masked_scatter": (lambda m, x, s: m.masked_scatter(x, cases.MASK, s), (cases.INPUT, cases.values(7))),
+    "masked_scatter": (
+        lambda m, x, s: m.masked_scatter(x, cases.MASK, s),
+        (cases.INPUT, cases.values(7)),
+    ),
     "masked_scatter, wider": (
         lambda m, x, s: m.masked_scatter(x, cases.MASK, s),
         (cases.values(4), cases.values(7, seed=1)),
@@ -74,7 +87,10 @@ ALIKE = {
         lambda m, x, s: m.slice_scatter(x, s, 1, 1, None, 2),
         (cases.INPUT, cases.values(3, 2)),
     ),
-    "select_scatter": (lambda m, x, s: m.select_scatter(x, s, 0, -1), (cases.INPUT, cases.values(4))),
+    "select_scatter": (
+        lambda m, x, s: m.select_scatter(x, s, 0, -1),
+        (cases.INPUT, cases.values(4)),
+    ),
 }
 
 
@@ -94,7 +110,9 @@ def test_gradients_are_torch_s(name):
     torch.testing.assert_close(found, expected)
     grad = torch.randn_like(expected)
     for a, b in zip(
-        torch.autograd.grad(found, ours, grad), torch.autograd.grad(expected, theirs, grad), strict=True
+        torch.autograd.grad(found, ours, grad),
+        torch.autograd.grad(expected, theirs, grad),
+        strict=True,
     ):
         torch.testing.assert_close(a, b)
 
@@ -120,7 +138,11 @@ def test_only_the_update_that_stays_has_a_gradient(name):
     assert of_x.tolist() == [0, 0, 5] and of_s.tolist() == [0, 2, 3]
     # What is not chosen takes nothing, not even an infinite gradient times zero.
     of_x, of_s = torch.autograd.grad(ASSIGNED[name](x, s), (x, s), torch.full((3,), float("inf")))
-    assert of_x.tolist() == [0, 0, float("inf")] and of_s.tolist() == [0, float("inf"), float("inf")]
+    assert of_x.tolist() == [0, 0, float("inf")] and of_s.tolist() == [
+        0,
+        float("inf"),
+        float("inf"),
+    ]
 
 
 def test_a_value_that_is_repeated_gets_the_sum_of_what_stays():
@@ -183,7 +205,10 @@ SHAPES = {
     "0-d gather": (lambda x: st.gather(x, 0, torch.tensor([0, 0])), ((),)),
     "0-d take_along_dim": (lambda x: st.take_along_dim(x, torch.tensor(-1), 0), ((),)),
     "0-d index_add": (lambda x, s: st.index_add(x, 0, torch.tensor(0), s, alpha=3), ((), ())),
-    "0-d index_reduce": (lambda x, s: st.index_reduce(x, 0, torch.tensor([0]), s, "prod"), ((), ())),
+    "0-d index_reduce": (
+        lambda x, s: st.index_reduce(x, 0, torch.tensor([0]), s, "prod"),
+        ((), ()),
+    ),
     "0-d index_copy": (lambda x, s: st.index_copy(x, 0, torch.tensor(0), s), ((), (1,))),
     "0-d source": (lambda x, s: st.index_copy(x, 0, torch.tensor([1]), s), ((3,), ())),
     "0-d index_fill": (lambda x: st.index_fill(x, 0, torch.tensor([0]), 1.0), ((),)),
@@ -193,7 +218,10 @@ SHAPES = {
     "no update": (lambda x, s: st.scatter(x, 0, NONE, s), ((2, 3), (2, 3))),
     "no update, added": (lambda x, s: st.scatter_add(x, 0, NONE, s), ((2, 3), (1,))),
     "nothing gathered": (lambda x: st.gather(x, 1, NONE.reshape(2, 0)), ((2, 3),)),
-    "nothing gathered by floats": (lambda x: st.gather(x, 1, NONE.reshape(2, 0).float()), ((2, 3),)),
+    "nothing gathered by floats": (
+        lambda x: st.gather(x, 1, NONE.reshape(2, 0).float()),
+        ((2, 3),),
+    ),
     "gathered from a part": (lambda x: st.gather(x, -1, torch.tensor([[2, 2, 0, 2]])), ((2, 3),)),
     "no slice added": (lambda x, s: st.index_add(x, 1, NONE, s), ((2, 3), (2, 0))),
     "no slice copied": (lambda x, s: st.index_copy(x, 1, NONE, s), ((2, 3), (2, 0))),
@@ -202,9 +230,15 @@ SHAPES = {
     "nothing put into nothing": (lambda x, s: st.put(x, NONE, s, True), ((0, 3), (0,))),
     "no mask": (lambda x, s: st.masked_scatter(x, torch.zeros(2, 3).bool(), s), ((2, 3), (0,))),
     "an empty slice": (lambda x, s: st.slice_scatter(x, s, 0, 2, 1), ((3, 2), (0, 2))),
-    "rows of nothing": (lambda x, s: st.index_copy(x, 0, torch.tensor([1, 1]), s), ((3, 0), (2, 0))),
+    "rows of nothing": (
+        lambda x, s: st.index_copy(x, 0, torch.tensor([1, 1]), s),
+        ((3, 0), (2, 0)),
+    ),
     "every cell": (lambda x, s: st.index_put(x, (), s, True), ((2, 3), (3,))),
-    "a third axis": (lambda x, s: st.index_copy(x, -2, torch.tensor([1, 1]), s), ((2, 3, 2), (2, 2, 2))),
+    "a third axis": (
+        lambda x, s: st.index_copy(x, -2, torch.tensor([1, 1]), s),
+        ((2, 3, 2), (2, 2, 2)),
+    ),
 }
 
 
@@ -233,7 +267,9 @@ def test_strides():
         part, from_there = whole.t()[1::2, ::3], src[::2].t()[2:]
         out = st.scatter(part, 0, cases.INDEX[:, :3], from_there)
         out = st.index_copy(out, 1, torch.tensor([1]), from_there[:3, 1:2])
-        return st.index_put(out, (torch.tensor([0, 2]), torch.tensor([1, 1])), from_there[0, ::2], True)
+        return st.index_put(
+            out, (torch.tensor([0, 2]), torch.tensor([1, 1])), from_there[0, ::2], True
+        )
 
     assert gradcheck(f, (input, src), check_forward_ad=True)
     assert gradgradcheck(f, (input, src))
@@ -284,7 +320,9 @@ VALUES, CUBE = cases.values(9), cases.values(3, 2, 4)
 BATCHES = torch.stack([cases.ROWS, cases.ROWS.flip(0), 2 - cases.ROWS])
 BATCHED = {
     "scatter": lambda i: st.scatter(cases.INPUT, 0, i[:, None].expand(4, 4), cases.SLICES),
-    "scatter of a number": lambda i: st.scatter(cases.INPUT, 0, i[:, None], value=3.5, reduce="multiply"),
+    "scatter of a number": lambda i: st.scatter(
+        cases.INPUT, 0, i[:, None], value=3.5, reduce="multiply"
+    ),
     "scatter_add": lambda i: st.scatter_add(cases.INPUT, 0, i[:, None], cases.SLICES),
     "gather": lambda i: st.gather(cases.INPUT, 0, i[:, None].expand(4, 4)),
     "take_along_dim": lambda i: st.take_along_dim(cases.INPUT, i[:, None] - 1, 0),
@@ -317,7 +355,10 @@ def test_transforms_within_transforms():
 
     def several(function):
         found = torch.func.vmap(torch.func.vmap(function, (0, None)))(samples, index)
-        rows = [torch.stack([function(x, i) for x in row]) for row, i in zip(samples, index, strict=True)]
+        rows = [
+            torch.stack([function(x, i) for x in row])
+            for row, i in zip(samples, index, strict=True)
+        ]
         assert torch.equal(found, torch.stack(rows))
 
     several(lambda x, i: st.index_add(x, 0, i, VALUES[:3]))
@@ -325,7 +366,9 @@ def test_transforms_within_transforms():
     several(lambda x, i: st.take_along_dim(x, i))
     several(lambda x, i: st.put_(x.clone(), i, VALUES[:3]))
     several(lambda x, i: st.scatter_reduce_(x.clone(), 0, i, VALUES[:3], "amax"))
-    several(lambda x, i: torch.func.grad(lambda x: st.scatter_(x * 1, 0, i, VALUES).square().sum())(x))
+    several(
+        lambda x, i: torch.func.grad(lambda x: st.scatter_(x * 1, 0, i, VALUES).square().sum())(x)
+    )
     several(lambda x, i: torch.func.hessian(lambda x: st.index_put(x, (i,), x[:3]).pow(3).sum())(x))
 
 
@@ -417,10 +460,13 @@ def test_other_arrays_join_in():
 
 def test_no_way_through_the_dispatcher_without_need():
     x = torch.ones(3)
-    assert dispatcher(x, x, 1.5) is None and dispatcher(x) is None
+    assert torch_operators(x, x, 1.5) is None and torch_operators(x) is None
     with torch.no_grad():
-        assert dispatcher(x, x) is None
-    assert dispatcher(x, leaf(x)) is not None and dispatcher(np.ones(2), None, leaf(x)) is not None
+        assert torch_operators(x, x) is None
+    assert (
+        torch_operators(x, leaf(x)) is not None
+        and torch_operators(np.ones(2), None, leaf(x)) is not None
+    )
 
 
 def test_second_derivatives_under_compile():
@@ -432,7 +478,9 @@ def test_second_derivatives_under_compile():
         return st.masked_scatter(out, cases.MASK, s).square()
 
     compiled = torch.compile(f, fullgraph=True, backend="aot_eager")
-    for a, b in zip(*(torch.autograd.grad(g(x, s).sum(), (x, s)) for g in (f, compiled)), strict=True):
+    for a, b in zip(
+        *(torch.autograd.grad(g(x, s).sum(), (x, s)) for g in (f, compiled)), strict=True
+    ):
         torch.testing.assert_close(a, b)
 
 
@@ -447,7 +495,9 @@ def test_in_place_under_compile():
 
     compiled = torch.compile(f, fullgraph=True, backend="aot_eager")
     assert torch.equal(f(x, s), compiled(x, s))
-    for a, b in zip(*(torch.autograd.grad(g(x, s).sum(), (x, s)) for g in (f, compiled)), strict=True):
+    for a, b in zip(
+        *(torch.autograd.grad(g(x, s).sum(), (x, s)) for g in (f, compiled)), strict=True
+    ):
         torch.testing.assert_close(a, b)
 
 
@@ -498,5 +548,6 @@ def test_positions_of_extremes():
         for a, b in zip(run(x, s), expected, strict=True):
             np.testing.assert_array_equal(a.detach().numpy(), b)
         assert torch.equal(
-            torch.autograd.grad(run(x, s)[0].sum(), s)[0], torch.autograd.grad(f(x, s)[0].sum(), s)[0]
+            torch.autograd.grad(run(x, s)[0].sum(), s)[0],
+            torch.autograd.grad(f(x, s)[0].sum(), s)[0],
         )

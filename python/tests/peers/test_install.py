@@ -26,7 +26,9 @@ def run(script, folder):
     """Runs a script that may import modules of a folder."""
     first = f"import sys\nsys.path.insert(0, {str(folder)!r})\n"
     (folder / "script.py").write_text(first + script)  # TorchScript reads sources.
-    done = subprocess.run([sys.executable, str(folder / "script.py")], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(folder / "script.py")], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -85,7 +87,9 @@ assert "torch_scatter" not in sys.modules and "torch_scatter.composite" not in s
 def test_in_the_place_of_one_that_is_loaded(folder):
     (folder / "torch_scatter").mkdir()
     (folder / "torch_scatter" / "__init__.py").write_text(FOREIGN)
-    (folder / "client.py").write_text("from torch_scatter import scatter\nimport torch_scatter as whole")
+    (folder / "client.py").write_text(
+        "from torch_scatter import scatter\nimport torch_scatter as whole"
+    )
     script = """
 import client, strew, torch
 theirs = client.scatter
@@ -174,6 +178,8 @@ assert "torch_scatter" not in sys.modules
 
 
 def test_the_example():
-    done = subprocess.run([sys.executable, str(ROOT / "examples/gnn.py"), "--small"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples/gnn.py"), "--small"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the same weights bit for bit" in done.stdout and "max of messages" in done.stdout

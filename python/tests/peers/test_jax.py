@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 import strew
 
 DTYPES = "bool int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64".split()
@@ -80,7 +79,9 @@ def test_a_jax_array_is_no_target():
 
 def test_a_traced_array_is_refused():
     for transform in [jax.jit, jax.vmap, lambda f: jax.grad(lambda x: f(x).sum())]:
-        with pytest.raises(TypeError, match="src must be an array that has its values .* being traced"):
+        with pytest.raises(
+            TypeError, match="src must be an array that has its values .* being traced"
+        ):
             transform(lambda x: strew.torch_scatter.scatter(x, [0, 0, 1]))(jnp.ones((3, 3)))
 
 

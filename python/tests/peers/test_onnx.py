@@ -10,7 +10,6 @@ import pytest
 onnx = pytest.importorskip("onnx")
 
 from onnx.backend.test import BackendTest  # noqa: E402
-
 from strew.onnx import backend  # noqa: E402
 
 PATTERN = r"test_(scatter|gather|tensor_?scatter)"
@@ -38,14 +37,24 @@ def test_a_node_of_onnx_s_own_tests(name):
 
 
 def test_there_are_some_of_every_operator():
-    kinds = ("gather", "gather_elements", "gathernd", "scatter", "scatter_elements", "scatternd", "tensorscatter")
+    kinds = (
+        "gather",
+        "gather_elements",
+        "gathernd",
+        "scatter",
+        "scatter_elements",
+        "scatternd",
+        "tensorscatter",
+    )
     for kind in kinds:
         assert any(re.match(f"test_{kind}_(?!elements)", name) for name in NAMES), kind
 
 
 def test_a_model_with_constants_and_one_that_is_not_ours():
     helper = onnx.helper
-    data, out = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3]) for name in ("data", "out"))
+    data, out = (
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3]) for name in ("data", "out")
+    )
     index = onnx.numpy_helper.from_array(np.array([2, 2]), "index")
     updates = onnx.numpy_helper.from_array(np.array([1, 2], np.float32), "updates")
 
@@ -54,7 +63,9 @@ def test_a_model_with_constants_and_one_that_is_not_ours():
         graph = helper.make_graph([node], "one", [data], [out], [index, updates])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
-    prepared = backend.prepare(model("ScatterElements", ["data", "index", "updates"], reduction="add"))
+    prepared = backend.prepare(
+        model("ScatterElements", ["data", "index", "updates"], reduction="add")
+    )
     assert prepared.run([np.ones(3, np.float32)])[0].tolist() == [1, 1, 4]
     assert not backend.is_compatible(model("Relu", ["data"]))
     with pytest.raises(NotImplementedError, match="the model has the nodes .'Relu'."):

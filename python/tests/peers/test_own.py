@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-import torch
-
 import strew
+import torch
 
 REDUCES = ["sum", "mean", "prod", "min", "max", "assign"]
 MODES = {"error": (0, 4), "wrap": (-4, 4), "drop": (-9, 9), "clip": (-9, 9)}

@@ -1,14 +1,13 @@
 """PaddlePaddle's own functions, on random arguments: the same bits, or an error of the same class.
 
-Left out is what COMPARE.md lists as different: what writes or reads outside of its tensors, and what a document and
-the release disagree on.
+Left out is what COMPARE.md lists as different: what writes or reads outside of its tensors, and
+what a document and the release disagree on.
 """
 
 import functools
 
 import numpy as np
 import pytest
-
 import strew
 
 paddle = pytest.importorskip("paddle")
@@ -165,7 +164,9 @@ def test_slices(seed, bad):
     random = Random(seed)
     shape = random.shape()
     axis, count = random.below(len(shape)), random.below(7)
-    given = random.pick([axis, axis - len(shape)] if not bad else [axis, axis - len(shape), len(shape)])
+    given = random.pick(
+        [axis, axis - len(shape)] if not bad else [axis, axis - len(shape), len(shape)]
+    )
     own = random.pick([[], [count], [count, 1]])
     x = random.array(random.pick(COPIED), shape)
     compare(

@@ -4,7 +4,6 @@ import os
 
 import numpy as np
 import pytest
-
 import strew
 
 ROUNDS = range(60)
@@ -53,13 +52,20 @@ def ort():
     def run(op, *inputs, **attributes):
         names = [f"x{k}" for k in range(len(inputs))]
         kinds = [helper.np_dtype_to_tensor_dtype(x.dtype) for x in inputs]
-        infos = [helper.make_tensor_value_info(n, kind, x.shape) for n, kind, x in zip(names, kinds, inputs)]
+        infos = [
+            helper.make_tensor_value_info(n, kind, x.shape)
+            for n, kind, x in zip(names, kinds, inputs)
+        ]
         out = helper.make_tensor_value_info("out", kinds[0], None)
-        graph = helper.make_graph([helper.make_node(op, names, ["out"], **attributes)], "one", infos, [out])
+        graph = helper.make_graph(
+            [helper.make_node(op, names, ["out"], **attributes)], "one", infos, [out]
+        )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
         options = runtime.SessionOptions()
         options.log_severity_level = 4
-        session = runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         return session.run(None, dict(zip(names, inputs)))[0]
 
     return run
@@ -76,7 +82,9 @@ class TestJax:
             depth = int(rng.integers(1, len(shape) + 1))
             outer = sizes(rng, 1, 6, rng.integers(0, 3))
             most = max(shape)
-            indices = [rng.integers(-most - 1, most + 1, outer).astype(np.int32) for _ in range(depth)]
+            indices = [
+                rng.integers(-most - 1, most + 1, outer).astype(np.int32) for _ in range(depth)
+            ]
             x, y = values(shape), values(outer + shape[depth:])
             mode = [None, "drop", "clip", "fill"][seed % 4]
             if method == "set":
@@ -86,22 +94,33 @@ class TestJax:
                     continue
                 indices[0] = rng.permutation(shape[0])[:flat].astype(np.int32).reshape(outer)
             expected = getattr(jax.numpy.asarray(x).at[tuple(indices)], method)(y, mode=mode)
-            same(getattr(strew.jax, f"at_{method}")(x, tuple(indices), y, mode=mode), expected, seed)
+            same(
+                getattr(strew.jax, f"at_{method}")(x, tuple(indices), y, mode=mode), expected, seed
+            )
 
     def test_get(self, jax):
         for seed in FEW:
             rng, values = problem(seed)
             x, indices = values((5, 3)), rng.integers(-8, 8, (2, 4)).astype(np.int32)
             for mode in (None, "clip", "fill"):
-                same(strew.jax.at_get(x, indices, mode=mode), jax.numpy.asarray(x).at[indices].get(mode=mode), seed)
+                same(
+                    strew.jax.at_get(x, indices, mode=mode),
+                    jax.numpy.asarray(x).at[indices].get(mode=mode),
+                    seed,
+                )
 
     @pytest.mark.parametrize("name", ["segment_sum", "segment_prod", "segment_min", "segment_max"])
     def test_segments(self, jax, name):
         for seed in FEW:
             rng, values = problem(seed)
             rows, count = int(rng.integers(1, 9)), int(rng.integers(1, 5))
-            data, ids = values((rows, *sizes(rng, 1, 3, rng.integers(0, 2)))), rng.integers(-1, 6, rows).astype(np.int32)
-            expected = getattr(jax.ops, name)(jax.numpy.asarray(data), jax.numpy.asarray(ids), count)
+            data, ids = (
+                values((rows, *sizes(rng, 1, 3, rng.integers(0, 2)))),
+                rng.integers(-1, 6, rows).astype(np.int32),
+            )
+            expected = getattr(jax.ops, name)(
+                jax.numpy.asarray(data), jax.numpy.asarray(ids), count
+            )
             same(getattr(strew.jax.ops, name)(data, ids, count), expected, seed)
 
     @pytest.mark.parametrize("region", ["add", "mul", "min", "max"])
@@ -145,9 +164,17 @@ class TestTensorflow:
         for seed in ROUNDS:
             tensor, indices, updates = self.tuples(*problem(seed))
             expected = getattr(tf, f"tensor_scatter_nd_{name}")(tensor, indices, updates)
-            if name == "update" and len(np.unique(indices.reshape(-1, indices.shape[-1]), axis=0)) < indices[..., 0].size:
+            if (
+                name == "update"
+                and len(np.unique(indices.reshape(-1, indices.shape[-1]), axis=0))
+                < indices[..., 0].size
+            ):
                 continue
-            same(getattr(strew.tensorflow, f"tensor_scatter_nd_{name}")(tensor, indices, updates), expected, seed)
+            same(
+                getattr(strew.tensorflow, f"tensor_scatter_nd_{name}")(tensor, indices, updates),
+                expected,
+                seed,
+            )
 
     def test_scatter_nd_and_back(self, tf):
         for seed in ROUNDS:
@@ -200,17 +227,28 @@ class TestOnnxruntime:
                 indices = indices.take([0], axis)
             data, updates = values(shape), values(own)
             found = strew.onnx.scatter_elements(data, indices, updates, axis, reduction)
-            same(found, ort("ScatterElements", data, indices, updates, axis=axis, reduction=reduction), seed)
+            same(
+                found,
+                ort("ScatterElements", data, indices, updates, axis=axis, reduction=reduction),
+                seed,
+            )
             found = strew.onnx.gather_elements(data, indices, axis)
             same(found, ort("GatherElements", data, indices, axis=axis), seed)
-            same(strew.onnx.gather(data, indices, axis), ort("Gather", data, indices, axis=axis), seed)
+            same(
+                strew.onnx.gather(data, indices, axis),
+                ort("Gather", data, indices, axis=axis),
+                seed,
+            )
 
     @pytest.mark.parametrize("reduction", ["add", "mul", "min", "max"])
     def test_scatter_nd(self, ort, reduction):
         for seed in ROUNDS:
             rng, values = problem(seed)
             shape = sizes(rng, 1, 5, rng.integers(1, 4))
-            depth, outer = int(rng.integers(1, len(shape) + 1)), sizes(rng, 1, 6, rng.integers(1, 3))
+            depth, outer = (
+                int(rng.integers(1, len(shape) + 1)),
+                sizes(rng, 1, 6, rng.integers(1, 3)),
+            )
             indices = np.stack([rng.integers(-n, n, outer) for n in shape[:depth]], -1)
             data, updates = values(shape), values(outer + shape[depth:])
             found = strew.onnx.scatter_nd(data, indices, updates, reduction)

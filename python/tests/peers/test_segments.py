@@ -1,11 +1,10 @@
 """Derivatives of torch_scatter's segments, gathers and composites. Needs torch, as it should."""
 
 import pytest
-import torch
-from torch.autograd import forward_ad, gradcheck, gradgradcheck
-
 import strew
 import strew._torch as registered
+import torch
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
 # Its `opcheck` looks at the gradients of tensors that are no leaves.
@@ -38,7 +37,9 @@ def distinct(*shape, seed=0):
     """Different numbers, so that a step of `gradcheck` changes no winner."""
     count = torch.Size(shape).numel()
     made = torch.Generator().manual_seed(seed)
-    return (torch.randperm(count, generator=made).double().reshape(shape) / 5 - count / 10.7).requires_grad_()
+    return (
+        torch.randperm(count, generator=made).double().reshape(shape) / 5 - count / 10.7
+    ).requires_grad_()
 
 
 def source(index):
@@ -64,7 +65,10 @@ def naive_csr(src, pointers, reduce):
     }
     shape = list(src.shape)
     shape[pointers.dim() - 1] = pointers.shape[-1] - 1
-    found = [functions[reduce](x[a:b]) if a < b else x[:0].sum(0) for _, _, a, b, x in rows(src, pointers)]
+    found = [
+        functions[reduce](x[a:b]) if a < b else x[:0].sum(0)
+        for _, _, a, b, x in rows(src, pointers)
+    ]
     return torch.stack(found).reshape(shape) if found else src.new_zeros(shape)
 
 
@@ -72,7 +76,9 @@ def same_derivatives(f, naive, *inputs):
     """Values, Jacobians and Hessians of both are the same."""
     assert torch.allclose(f(*inputs), naive(*inputs))
     weights = torch.randn_like(naive(*inputs))
-    first = [torch.autograd.grad(g(*inputs), inputs, weights, create_graph=True) for g in (f, naive)]
+    first = [
+        torch.autograd.grad(g(*inputs), inputs, weights, create_graph=True) for g in (f, naive)
+    ]
     for a, b in zip(*first, strict=True):
         assert torch.allclose(a, b)
 
@@ -101,7 +107,9 @@ def test_segment_coo(name, into, reduce):
     out = distinct(*src.shape[: index.dim() - 1], 5, 3, seed=1) * 0.9
 
     def f(src, out):
-        return seg.segment_coo(src, index, out.clone() if into else None, None if into else 5, reduce)
+        return seg.segment_coo(
+            src, index, out.clone() if into else None, None if into else 5, reduce
+        )
 
     def naive(src, out):
         """Of the same elements by `scatter`, which is tested by itself."""
@@ -218,11 +226,20 @@ def test_no_elements():
         src = torch.zeros(shape, requires_grad=True)
         for reduce in REDUCES:
             out = seg.segment_coo(src, index, dim_size=2, reduce=reduce)
-            assert out.shape == (2, *shape[1:]) and torch.autograd.grad(out.sum(), src)[0].shape == shape
+            assert (
+                out.shape == (2, *shape[1:])
+                and torch.autograd.grad(out.sum(), src)[0].shape == shape
+            )
             out = seg.segment_csr(src, torch.tensor([0, 0]), reduce=reduce)
-            assert out.shape == (1, *shape[1:]) and torch.autograd.grad(out.sum(), src)[0].shape == shape
+            assert (
+                out.shape == (1, *shape[1:])
+                and torch.autograd.grad(out.sum(), src)[0].shape == shape
+            )
     src = torch.zeros(3, 0, requires_grad=True)
-    for out in (seg.gather_coo(src, torch.tensor([0, 2])), seg.gather_csr(src, torch.tensor([0, 1, 1, 2]))):
+    for out in (
+        seg.gather_coo(src, torch.tensor([0, 2])),
+        seg.gather_csr(src, torch.tensor([0, 1, 1, 2])),
+    ):
         assert torch.autograd.grad(out.sum(), src)[0].shape == (3, 0)
 
 
@@ -230,12 +247,25 @@ def test_out_is_returned_and_recorded():
     src = torch.tensor([1.0, 2.0, 5.0], requires_grad=True)
     out = torch.zeros(2)
     assert seg.segment_coo(src, torch.tensor([0, 1, 1]), out) is out and out.tolist() == [1, 7]
-    assert torch.autograd.grad((out * torch.tensor([1.0, 10.0])).sum(), src)[0].tolist() == [1, 10, 10]
+    assert torch.autograd.grad((out * torch.tensor([1.0, 10.0])).sum(), src)[0].tolist() == [
+        1,
+        10,
+        10,
+    ]
     out = torch.full((2,), 9.0)
     assert seg.segment_csr(src, torch.tensor([0, 1, 3]), out) is out and out.tolist() == [1, 7]
-    assert torch.autograd.grad((out * torch.tensor([1.0, 10.0])).sum(), src)[0].tolist() == [1, 10, 10]
+    assert torch.autograd.grad((out * torch.tensor([1.0, 10.0])).sum(), src)[0].tolist() == [
+        1,
+        10,
+        10,
+    ]
     out = torch.full((4,), 9.0)
-    assert seg.gather_csr(src, torch.tensor([0, 1, 1, 3]), out) is out and out.tolist() == [1, 5, 5, 9]
+    assert seg.gather_csr(src, torch.tensor([0, 1, 1, 3]), out) is out and out.tolist() == [
+        1,
+        5,
+        5,
+        9,
+    ]
     assert torch.autograd.grad(out.sum(), src)[0].tolist() == [1, 0, 2]
     with pytest.raises(RuntimeError, match="segment_csr: out"):
         seg.segment_csr(src, torch.tensor([0, 1, 3]), torch.zeros(3))
@@ -268,7 +298,11 @@ def naive_composite(name, src, index, size):
     """Group by group, column by column, by torch's own functions."""
     whole = index[:, None].expand(src.shape) if index.dim() == 1 else index
     eps = 0.5 if "large" in name else 1e-12
-    found = src.new_zeros(size, src.shape[1]) if name.startswith(("std", "logsumexp")) else torch.zeros_like(src)
+    found = (
+        src.new_zeros(size, src.shape[1])
+        if name.startswith(("std", "logsumexp"))
+        else torch.zeros_like(src)
+    )
     for n in range(size):
         for column in range(src.shape[1]):
             mine = whole[:, column] == n
@@ -314,7 +348,9 @@ def test_logsumexp_goes_on_from_out():
     with torch.no_grad():
         whole = [torch.cat([out[:1], src[index == 0]]), torch.cat([out[1:2], src[index == 1]])]
         tops = [src[index == 0].amax(), src[index == 1].amax()]
-        expected = [(x.exp().sum() + 0.25 * top.exp()).log() for x, top in zip(whole, tops, strict=True)]
+        expected = [
+            (x.exp().sum() + 0.25 * top.exp()).log() for x, top in zip(whole, tops, strict=True)
+        ]
         assert torch.allclose(f(src, out)[:2], torch.stack(expected)) and f(src, out)[2] == out[2]
     assert gradcheck(f, (src, out), check_forward_ad=True)
     assert gradgradcheck(f, (src, out), check_fwd_over_rev=True)
@@ -399,7 +435,11 @@ OPERATORS = {
 
 def operator(name):
     name = name.partition(",")[0]
-    module = registered.composites if name.startswith("scatter") else registered.segments
+    module = (
+        registered.torch_scatter.composites
+        if name.startswith("scatter")
+        else registered.torch_scatter.segments
+    )
     return getattr(module, name)
 
 
@@ -422,7 +462,9 @@ def test_transforms(name):
     src, *rest = arguments
     several = torch.stack([src, src.flip(0), -src])
     found = torch.func.vmap(lambda src: values(src, *rest))(several)
-    assert torch.allclose(found, torch.stack([values(one, *rest) for one in several]), equal_nan=True)
+    assert torch.allclose(
+        found, torch.stack([values(one, *rest) for one in several]), equal_nan=True
+    )
     places = torch.stack([rest[0], rest[0]])
     found = torch.func.vmap(lambda place: values(src, place, *rest[1:]))(places)
     assert torch.allclose(found, torch.stack([values(src, *rest)] * 2), equal_nan=True)
@@ -432,15 +474,17 @@ def test_transforms(name):
     out = values(live, *rest)
     weights = torch.randn_like(out)
     (expected,) = torch.autograd.grad(out, live, weights)
-    whole = (jacobian * weights.reshape(*weights.shape, *[1] * src.dim())).sum(tuple(range(weights.dim())))
+    whole = (jacobian * weights.reshape(*weights.shape, *[1] * src.dim())).sum(
+        tuple(range(weights.dim()))
+    )
     assert torch.allclose(whole, expected)
 
 
 def test_vmap_wants_sizes():
     src, places = torch.randn(2, 7), torch.stack([_index, _index])
-    with pytest.raises(ValueError, match="size of the result is needed"):
+    with pytest.raises(ValueError, match="out or the size of the result is needed"):
         torch.func.vmap(seg.segment_coo)(src, places)
-    with pytest.raises(ValueError, match="size of the result is needed"):
+    with pytest.raises(ValueError, match="out or the size of the result is needed"):
         torch.func.vmap(seg.gather_csr)(torch.randn(2, 5), torch.stack([_indptr, _indptr]))
 
 
@@ -486,7 +530,9 @@ def test_torch_script():
         total = strew.torch_scatter.segment_coo(src, index, dim_size=4, reduce="mean")
         most, where = strew.torch_scatter.segment_max_csr(src, indptr)
         least = strew.torch_scatter.segment_min_coo(src, index, out=torch.zeros(4))[0]
-        rows = strew.torch_scatter.gather_coo(total, index) + strew.torch_scatter.gather_csr(most, indptr)
+        rows = strew.torch_scatter.gather_coo(total, index) + strew.torch_scatter.gather_csr(
+            most, indptr
+        )
         return total, most, where, least, rows, strew.torch_scatter.segment_add_csr(src, indptr)
 
     def composites(src: torch.Tensor, index: torch.Tensor, indptr: torch.Tensor):
@@ -510,7 +556,9 @@ def test_torch_script_of_a_function_itself(name):
     function = getattr(seg, name)
     compiled = torch.jit.script(function)
     found, expected = compiled(src, index), function(src, index)
-    for a, b in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+    for a, b in (
+        zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    ):
         assert torch.equal(a, b)
     torch.jit.script(function)
 
@@ -535,7 +583,9 @@ def test_second_derivatives_of_torch_func(name):
 def test_softmax_needs_no_size_for_a_jacobian():
     src = distinct(7).detach()
     jacobian = torch.func.jacrev(lambda src: seg.scatter_softmax(src, _groups))(src)
-    assert torch.allclose(jacobian, torch.func.jacfwd(lambda src: seg.scatter_softmax(src, _groups))(src))
+    assert torch.allclose(
+        jacobian, torch.func.jacfwd(lambda src: seg.scatter_softmax(src, _groups))(src)
+    )
 
 
 PAIRS = torch.tensor([0, 1, 1, 0])
@@ -545,9 +595,15 @@ PAIRS = torch.tensor([0, 1, 1, 0])
     ("name", "run"),
     [
         ("scatter_std", lambda src: strew.torch_scatter.scatter_std(src, PAIRS, 0, None, 2)),
-        ("scatter_logsumexp", lambda src: strew.torch_scatter.scatter_logsumexp(src, PAIRS, 0, None, 2)),
+        (
+            "scatter_logsumexp",
+            lambda src: strew.torch_scatter.scatter_logsumexp(src, PAIRS, 0, None, 2),
+        ),
         ("scatter_softmax", lambda src: strew.torch_scatter.scatter_softmax(src, PAIRS, 0, 2)),
-        ("scatter_log_softmax", lambda src: strew.torch_scatter.scatter_log_softmax(src, PAIRS, 0, dim_size=2)),
+        (
+            "scatter_log_softmax",
+            lambda src: strew.torch_scatter.scatter_log_softmax(src, PAIRS, 0, dim_size=2),
+        ),
     ],
 )
 def test_forward_mode_of_forward_mode_is_refused(name, run):

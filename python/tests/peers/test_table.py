@@ -7,15 +7,17 @@ import functools
 import os
 from pathlib import Path
 
+import cases
 import pytest
 import torch
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import cases
-
 DOCUMENT = Path(__file__).parents[3] / "docs/torch.md"
-BEGIN, END = "<!-- The table is written by python/tests/peers/test_table.py. -->\n", "<!-- End. -->\n"
+BEGIN, END = (
+    "<!-- The table is written by python/tests/peers/test_table.py. -->\n",
+    "<!-- End. -->\n",
+)
 
 # torch's own forward mode loads decompositions that it compiles in a way that it advises against.
 # Its `opcheck` looks at the gradients of tensors that are no leaves.
@@ -114,7 +116,9 @@ def batched(case):
             expected = torch.stack([one(sample) for sample in samples], out_dim)
             torch.testing.assert_close(found, expected, rtol=0, atol=0)
         moved = torch.func.vmap(one, in_dims=-1)(samples.movedim(0, -1))
-        torch.testing.assert_close(moved, torch.stack([one(sample) for sample in samples]), rtol=0, atol=0)
+        torch.testing.assert_close(
+            moved, torch.stack([one(sample) for sample in samples]), rtol=0, atol=0
+        )
 
 
 def transformed(case):
@@ -129,7 +133,9 @@ def transformed(case):
     found = torch.func.grad(f, every)(*inputs)
     tangents = tuple(torch.randn_like(x) for x in inputs)
     _, along = torch.func.jvp(f, tuple(inputs), tangents)
-    torch.testing.assert_close(along, sum((a * t).sum() for a, t in zip(expected, tangents, strict=True)))
+    torch.testing.assert_close(
+        along, sum((a * t).sum() for a, t in zip(expected, tangents, strict=True))
+    )
     for a, b in zip(expected, found, strict=True):
         torch.testing.assert_close(a, b)
     hessian = torch.func.hessian(f, every)(*inputs)
@@ -143,7 +149,9 @@ def scripted(case):
     run = torch.jit.script(case.function)
     inputs, others = case.inputs, case.inputs
     given, again = iter(inputs), iter(others)
-    expected = case.function(*(next(given) if cases.is_differentiable(a) else a for a in case.arguments))
+    expected = case.function(
+        *(next(given) if cases.is_differentiable(a) else a for a in case.arguments)
+    )
     found = run(*(next(again) if cases.is_differentiable(a) else a for a in case.arguments))
     same = floating(expected), floating(found)
     for a, b in zip(*same, strict=True):
@@ -163,7 +171,9 @@ def in_place(case):
     with Calls() as calls:
         assert case.in_place(target, *rest) is target
     ((operator, arguments),) = calls.seen
-    torch.library.opcheck(operator, tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments))
+    torch.library.opcheck(
+        operator, tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
+    )
 
     def run(*inputs):
         given = iter(inputs)
@@ -209,7 +219,7 @@ def is_meant(case, check):
 def cell(row, check):
     meant = [n for n, case in enumerate(cases.CASES) if case.row == row and is_meant(case, check)]
     if not meant:
-        return "–"
+        return "–"  # noqa: RUF001
     return "yes" if all(failure(n, check) is None for n in meant) else "no"
 
 

@@ -7,9 +7,8 @@ import weakref
 
 import numpy as np
 import pytest
-import torch
-
 import strew
+import torch
 
 DTYPES = [
     torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32,
@@ -51,13 +50,21 @@ def test_segment_reduce_is_torch_s(dtype, initial, reduce):
     data[0, 7, 2], data[1, 20, 0] = torch.nan, -torch.inf
     offsets = torch.randint(0, 41, (3, 9)).sort().values
     offsets[:, 0], offsets[:, -1] = 0, 40
-    for groups in [{"offsets": offsets[:, 1:-1]}, {"offsets": offsets.int()}, {"lengths": offsets.diff()}]:
+    for groups in [
+        {"offsets": offsets[:, 1:-1]},
+        {"offsets": offsets.int()},
+        {"lengths": offsets.diff()},
+    ]:
         expected = torch.segment_reduce(data, reduce, axis=1, initial=initial, **groups)
         found = strew.torch.segment_reduce(data, reduce, axis=1, initial=initial, **groups)
         torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
     short = torch.tensor([[1, 2], [0, 3], [40, 0]])
-    expected = torch.segment_reduce(data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial)
-    found = strew.torch.segment_reduce(data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial)
+    expected = torch.segment_reduce(
+        data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial
+    )
+    found = strew.torch.segment_reduce(
+        data, reduce, lengths=short, axis=-2, unsafe=True, initial=initial
+    )
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
 
 
@@ -88,14 +95,19 @@ def test_strides_and_offsets():
     strew.mindspore.scatter_mul(view.add_(1), torch.tensor([2]), torch.tensor([[5.0, 7.0]]))
     assert target[1, 4] == 5 and target[2, 4] == 7 and target.sum() == 4 + 12
     expanded = torch.tensor([1.0, 2.0]).expand(3, 2)
-    assert strew.torch_scatter.scatter(expanded, torch.tensor([0, 0, 1]), 0).tolist() == [[2, 4], [1, 2]]
+    assert strew.torch_scatter.scatter(expanded, torch.tensor([0, 0, 1]), 0).tolist() == [
+        [2, 4],
+        [1, 2],
+    ]
 
 
 def test_inputs_and_outputs_are_not_copied():
     src = torch.ones(10)
     target = torch.zeros(3)
     at = target.data_ptr()
-    assert strew.torch_scatter.scatter(src, torch.zeros(10, dtype=torch.int64), out=target) is target
+    assert (
+        strew.torch_scatter.scatter(src, torch.zeros(10, dtype=torch.int64), out=target) is target
+    )
     assert target.data_ptr() == at and target.tolist() == [10, 0, 0]
     out = strew.torch_scatter.scatter(torch.ones(1000), torch.arange(1000))
     assert out.data_ptr() % 64 == 0
@@ -104,12 +116,16 @@ def test_inputs_and_outputs_are_not_copied():
 
 
 def test_both_results_are_tensors():
-    out, arg = strew.torch_scatter.scatter_max(torch.tensor([1.0, 5.0, 2.0]), torch.tensor([0, 0, 1]))
+    out, arg = strew.torch_scatter.scatter_max(
+        torch.tensor([1.0, 5.0, 2.0]), torch.tensor([0, 0, 1])
+    )
     assert out.tolist() == [5, 2] and arg.tolist() == [1, 2] and arg.dtype == torch.int64
 
 
 def test_zero_dimensions_and_no_elements():
-    out = strew.torch.scatter_reduce(torch.tensor(2.0), 0, torch.tensor(0), torch.tensor(3.0), "sum")
+    out = strew.torch.scatter_reduce(
+        torch.tensor(2.0), 0, torch.tensor(0), torch.tensor(3.0), "sum"
+    )
     assert out.shape == () and out == 5
     out = strew.torch_scatter.scatter(torch.zeros(0, 3), torch.zeros(0, dtype=torch.int64), 0)
     assert out.shape == (0, 3)
@@ -219,9 +235,13 @@ def test_other_kinds_of_tensors_are_refused(make):
 
 def test_numbers_may_be_tensors():
     x = torch.ones(2, 3)
-    out = strew.torch_scatter.scatter(x, torch.tensor([0, 0]), torch.tensor(0), None, torch.tensor(4))
+    out = strew.torch_scatter.scatter(
+        x, torch.tensor([0, 0]), torch.tensor(0), None, torch.tensor(4)
+    )
     assert out.shape == (4, 3)
-    out = strew.openvino.slice_scatter(x, torch.zeros(2, 1), torch.tensor([1]), [2], [1], torch.tensor([-1]))
+    out = strew.openvino.slice_scatter(
+        x, torch.zeros(2, 1), torch.tensor([1]), [2], [1], torch.tensor([-1])
+    )
     assert out.tolist() == [[1, 0, 1]] * 2
 
 
@@ -236,7 +256,11 @@ def test_mixed_with_numpy():
 
 def test_errors_are_torch_s():
     x = torch.ones(2)
-    for index in [torch.tensor([0, 2]), torch.tensor([0, -1]), torch.tensor([0, 1], dtype=torch.int16)]:
+    for index in [
+        torch.tensor([0, 2]),
+        torch.tensor([0, -1]),
+        torch.tensor([0, 1], dtype=torch.int16),
+    ]:
         with pytest.raises(RuntimeError):
             x.scatter_reduce(0, index, x, "sum")
         with pytest.raises(RuntimeError):

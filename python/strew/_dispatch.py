@@ -1,0 +1,46 @@
+"""Which calls go through torch's dispatcher.
+
+Autograd, `torch.compile`, `torch.func` and tensor subclasses only see operators that are registered
+with torch's dispatcher. A call through it takes some microseconds, so plain tensors that none of
+these watches skip it: they are taken as arrays, like NumPy's.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+
+def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
+    """`strew._torch` if a call with these arrays must go through torch's dispatcher, else None."""
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "Tensor"):
+        return None
+    tensor = torch.Tensor
+    if not (isinstance(first, tensor) or isinstance(second, tensor) or isinstance(third, tensor)):
+        return None
+    if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second, third):
+        return None
+    from . import _torch
+
+    return _torch
+
+
+def is_plain(torch: ModuleType, *arrays: Any) -> bool:
+    """Whether nothing in torch watches what is done with these arrays."""
+    tensor = torch.Tensor
+    for array in arrays:
+        if type(array) is tensor:
+            if array.requires_grad:
+                return False
+        elif array is not None and isinstance(array, tensor):
+            return False
+    return (
+        torch.autograd.forward_ad._current_level < 0
+        and not torch._C._are_functorch_transforms_active()
+        and torch._C._len_torch_dispatch_stack() == 0
+    )

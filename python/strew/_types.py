@@ -1,0 +1,46 @@
+"""Types of arguments and results.
+
+Only type checkers read them: modules import them under ``TYPE_CHECKING``, and nothing is defined
+at run time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
+
+    import numpy as np
+
+    # `typing` has type variables with defaults only from Python 3.13 on.
+    from typing_extensions import TypeVar
+
+    class SupportsDLPack(Protocol):
+        """An array of any library that speaks DLPack."""
+
+        def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+        def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+    # Numbers, and lists and tuples of them, of any depth: they become NumPy arrays.
+    Numbers: TypeAlias = bool | int | float | complex | np.generic | Sequence["Numbers"]
+
+    # Anything that is read.
+    ArrayLike: TypeAlias = SupportsDLPack | np.ndarray[Any, Any] | Numbers
+
+    # A list of integers, or a 1-d array of them.
+    Integers: TypeAlias = Sequence[SupportsIndex] | SupportsDLPack | np.ndarray[Any, Any]
+
+    # A number, or an array of one.
+    Scalar: TypeAlias = complex | np.generic | np.ndarray[Any, Any] | SupportsDLPack
+
+    # What an index means that names no cell.
+    Mode: TypeAlias = Literal["error", "wrap", "drop", "clip"]
+
+    # What goes in comes out; lists come out as NumPy arrays.
+    Array = TypeVar(
+        "Array",
+        bound=SupportsDLPack | np.ndarray[Any, Any],
+        default=np.ndarray[Any, Any],
+    )
