@@ -1,9 +1,12 @@
 """Plain loops in Rust, from ``bench/plain``: what strew's special paths have to beat.
 
 They run on one thread, also where the others run on all. NumPy allocates their outputs. The
-gradient of a product divides by the updates, which must not be zero; the gradient of a maximum goes
-to all updates that are equal to it. For rows of 2, 4, 8 and 16 there are two loops: one is given the
-width, the other is compiled for it. The time of a W9 call is mostly that of ctypes.
+gradient of a product divides by the updates, which must not be zero. The gradient of a maximum goes
+to all updates that are equal to it. The time of a W9 call is mostly that of ctypes.
+
+Some workloads have two loops, of which the faster counts. Rows of 2, 4, 8 and 16 have one for any
+width and one for this width. Flat sums that leave an input out either mark the cells that have had
+a value, or clear the cells first.
 """
 
 from __future__ import annotations
@@ -56,8 +59,9 @@ def spellings(problem: Problem) -> list[Spelling]:
         case "flat" if not w.sized:
             return [_unsized(problem)]
     if w.form == "flat" or w.width == 1:
-        name = "flat_fresh" if w.include_self is False else f"flat_{w.reduce}_{w.dtype}"
-        return [_into(problem, name)]
+        if w.include_self is False:
+            return [_into(problem, "flat_fresh"), _into(problem, "flat_cleared")]
+        return [_into(problem, f"flat_{w.reduce}_{w.dtype}")]
     if w.include_self is False:
         return [_into(problem, "rows_fresh", w.width)]
     if w.reduce == "mean":

@@ -75,6 +75,7 @@ export! {
     flat_sum_bfloat16(out: bf16; index: i64, src: bf16;) =>
         loops::flat_wide(out, index, src, bf16::from_f32);
     flat_fresh(out: f32; index: i64, src: f32;) => loops::flat_fresh(out, index, src);
+    flat_cleared(out: f32; index: i64, src: f32;) => loops::flat_cleared(out, index, src);
     counts(out: i64; index: i64;) => loops::counts(out, index);
     largest(out: i64; index: i64;) => out[0] = loops::largest(index);
 

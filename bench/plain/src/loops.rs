@@ -16,10 +16,9 @@ pub fn multiply<T: MulAssign>(cell: &mut T, value: T) {
 }
 
 /// Keeps the larger of the cell and the value. Unlike in the frameworks, NaN is no maximum.
-pub fn larger<T: PartialOrd>(cell: &mut T, value: T) {
-    if value > *cell {
-        *cell = value;
-    }
+pub fn larger<T: Copy + PartialOrd>(cell: &mut T, value: T) {
+    // Not an `if` around the assignment: the compiler makes no vector instruction of that.
+    *cell = if value > *cell { value } else { *cell };
 }
 
 /// Combines each value with the cell that its index names.
@@ -117,6 +116,14 @@ pub fn flat_fresh(out: &mut [f32], index: &[i64], src: &[f32]) {
     }
 }
 
+/// As [`flat_fresh`], in two passes: what was in the cells is cleared first.
+pub fn flat_cleared(out: &mut [f32], index: &[i64], src: &[f32]) {
+    for &at in index {
+        out[at as usize] = 0.0;
+    }
+    flat(out, index, src, add);
+}
+
 /// As [`flat_fresh`], by rows.
 pub fn rows_fresh(out: &mut [f32], index: &[i64], src: &[f32], width: usize) {
     let mut touched = vec![false; out.len() / width];
@@ -141,7 +148,7 @@ pub fn counts(out: &mut [i64], index: &[i64]) {
 
 /// The largest index; -1 if there is none.
 pub fn largest(index: &[i64]) -> i64 {
-    index.iter().copied().max().unwrap_or(-1)
+    index.iter().fold(-1, |largest, &at| largest.max(at))
 }
 
 /// Sums of the elements of an array, each along an axis of length `axis` by an index of its own.
@@ -303,9 +310,11 @@ mod tests {
         assert_eq!(reduced(add), [3.0, 1.0, 9.0]);
         assert_eq!(reduced(multiply), [2.0, 1.0, 12.0]);
         assert_eq!(reduced(larger), [2.0, 1.0, 4.0]);
-        let mut out = [5.0; 3];
-        flat_fresh(&mut out, &INDEX, &SRC);
-        assert_eq!(out, [2.0, 5.0, 8.0]);
+        for fresh in [flat_fresh, flat_cleared] {
+            let mut out = [5.0; 3];
+            fresh(&mut out, &INDEX, &SRC);
+            assert_eq!(out, [2.0, 5.0, 8.0]);
+        }
         let mut out = [0; 3];
         counts(&mut out, &INDEX);
         assert_eq!((out, largest(&INDEX), largest(&[])), ([1, 0, 3], 2, -1));
