@@ -243,8 +243,10 @@ pub fn amax_back(
     for (row, (src, &at)) in out.chunks_exact_mut(width).zip(updates) {
         let largest = &largest[at as usize * width..][..width];
         let grad = &grad[at as usize * width..][..width];
-        for (k, value) in row.iter_mut().enumerate() {
-            *value = if src[k] == largest[k] { grad[k] } else { 0.0 };
+        for ((value, &src), (&largest, &grad)) in
+            row.iter_mut().zip(src).zip(largest.iter().zip(grad))
+        {
+            *value = if src == largest { grad } else { 0.0 };
         }
     }
 }
@@ -262,8 +264,10 @@ pub fn prod_back(
     for (row, (src, &at)) in out.chunks_exact_mut(width).zip(updates) {
         let product = &product[at as usize * width..][..width];
         let grad = &grad[at as usize * width..][..width];
-        for (k, value) in row.iter_mut().enumerate() {
-            *value = grad[k] * product[k] / src[k];
+        for ((value, &src), (&product, &grad)) in
+            row.iter_mut().zip(src).zip(product.iter().zip(grad))
+        {
+            *value = grad * product / src;
         }
     }
 }
