@@ -85,7 +85,7 @@ def draw(rows: list[Row], path: Path) -> bool:
 def _panel(
     panel: Axes, rows: list[Row | None], names: list[str], handles: dict[str, object]
 ) -> None:
-    peers = [name for name in CONTENDERS if name != STREW]
+    peers = [name for name, c in CONTENDERS.items() if name != STREW and c.library]
     panel.axvline(1, color="#444444", linewidth=1.2, zorder=1)
     for place, row in enumerate(rows):
         panel.axhline(place, color="#eeeeee", linewidth=0.8, zorder=0)

@@ -38,12 +38,13 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
         return made[name] if name in made else np.load(files[name], mmap_mode="r")
 
     files: dict[str, str] = {}
-    limits = (w.cells,) if w.form in ("flat", "rows", "edges") else w.shape
+    limits = (w.cells,) if w.form in ("flat", "rows", "edges", "gather") else w.shape
     index = (w.index, w.index_shape, limits, w.dim, w.seed)
     src = (w.reduce, w.values, w.dtype, w.src_shape, w.seed)
     if w.form != "slice":
         files["index"] = keep("index", lambda: _index(w, limits), *index)
-    files["src"] = keep("src", lambda: _values(w, w.src_shape, 1), *src)
+    if w.reduce != "count":
+        files["src"] = keep("src", lambda: _values(w, w.src_shape, 1), *src)
     if w.has_input:
         start = (w.reduce, w.values, w.dtype, w.out_shape, w.seed)
         files["input"] = keep("input", lambda: _values(w, w.out_shape, 2), *start)
@@ -54,6 +55,8 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
         grad = (w.dtype, w.out_shape, w.seed)
         files["grad"] = keep("grad", lambda: _whole(w, w.out_shape, 3), *grad)
         answer += ("backward",)
+    if w.reduce == "count":
+        answer += ("count",)
 
     def expected() -> np.ndarray:
         arrays = {name: numbers(get(name), w.dtype) for name in files}

@@ -121,6 +121,8 @@ def _tell(summed: Row) -> None:
         line += f"; best peer {report.named(summed.best)} {report.time_text(summed.best)}"
     if (ratio := summed.ratio(summed.best)) is not None:
         line += f"; ratio {ratio:.2f}"
+    if (loop := summed.ratio(summed.plain)) is not None:
+        line += f"; plain / strew {loop:.2f}"
     say(line)
     for reasons in (summed.wrong, summed.failed):
         for name, why in reasons.items():

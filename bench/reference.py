@@ -25,6 +25,11 @@ def answer(workload: Workload, arrays: dict[str, np.ndarray]) -> np.ndarray:
         exact = _backward(w, arrays)
     elif w.form == "slice":
         exact = _slice(w, arrays["input"], arrays["src"])
+    elif w.form == "gather":
+        exact = arrays["src"][arrays["index"]]
+    elif w.reduce == "count":
+        borders = np.searchsorted(np.sort(arrays["index"]), np.arange(w.cells + 1))
+        exact = np.diff(borders)
     elif w.form == "nd":
         flat = np.ravel_multi_index(tuple(arrays["index"]), w.shape)
         exact = _last(flat, arrays["src"], int(np.prod(w.shape))).reshape(w.out_shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .contenders.table import CONTENDERS, STREW
+from .contenders.table import CONTENDERS, PLAIN, STREW
 from .summary import Entry, Row, bound
 from .workloads import INDEX
 
@@ -81,6 +81,12 @@ def _how(results: dict[str, Any]) -> list[str]:
         "torch-hugepages is torch with THP_MEM_ALLOC_ENABLE=1, which is not its default: it is "
         "shown, but not counted as best peer.",
         "",
+        "*plain* is the same work as a plain loop in Rust, compiled as strew is, without threads, "
+        "vector instructions of its own or prefetches. For rows of 2, 4, 8 and 16 it is the faster "
+        "of two loops: one for any width and one for this width. It runs on one thread in every "
+        "table, and is not counted as a peer. Its time for a call of W9 is mostly that of Python's "
+        "ctypes.",
+        "",
         f"Indices are {INDEX}. A library that uses int32 by default, as JAX does, has half the "
         "index bytes to read: strew then runs with such an index, too. *ratio* is the peer's time "
         "divided by strew's time with an index of the same dtype. That dtype stands in brackets "
@@ -116,7 +122,8 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
     # strew's other indices: those that peers read.
     indices = sorted({index for row in rows for index in row.own} - {INDEX})
     heads = ["", "workload", "strew", *(f"strew, {index}" for index in indices)]
-    heads += ["best correct peer", "ratio", "to reach", "", "hugepages", "share"]
+    heads += ["best correct peer", "ratio", "to reach", "", "plain", "plain / strew"]
+    heads += ["hugepages", "share"]
     heads += ["memory: strew", "peer"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for row in rows:
@@ -132,6 +139,8 @@ def _table(rows: list[Row], results: dict[str, Any]) -> list[str]:
             "" if ratio is None or row.best is None else f"**{ratio:.2f}**{_marked(row.best)}",
             "" if row.reach is None else f"{row.reach:g}",
             {True: "reached", False: "**not reached**", None: ""}[row.reached],
+            time_text(row.plain) if row.plain else _standing(row, PLAIN),
+            "" if (loop := row.ratio(row.plain)) is None else f"{loop:.2f}",
             "" if huge is None else f"{huge:.2f}",
             "" if share is None else f"{share:.0%}",
             _megabytes(row.strew.bytes if row.strew else None),
@@ -151,7 +160,7 @@ def _own(row: Row) -> str:
 
 def _ratios(rows: list[Row]) -> list[str]:
     taking_part = {name for row in rows for name in (*row.peers, *row.wrong, *row.failed)}
-    names = [name for name in CONTENDERS if name in taking_part and name != STREW]
+    names = [n for n, c in CONTENDERS.items() if n in taking_part and n != STREW and c.library]
     lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for row in rows:
         cells = [_standing(row, name) for name in names]

@@ -7,7 +7,7 @@ import math
 import statistics
 from collections.abc import Callable
 
-from .contenders.table import CONTENDERS, STREW
+from .contenders.table import CONTENDERS, PLAIN, STREW
 from .workloads import INDEX, Workload
 
 __all__ = ["Entry", "Row", "bound", "row"]
@@ -66,6 +66,8 @@ class Row:
     failed: dict[str, str]
     # The peer with the smallest ratio, of those that run at their defaults.
     best: Entry | None
+    # The plain loop, which is none of the peers. It runs on one thread whatever `threads` is.
+    plain: Entry | None
     twin: Entry | None
     no_op: Entry | None
     reach: float | None
@@ -146,6 +148,7 @@ def row(workload: Workload, threads: int, entries: list[Entry]) -> Row:
     names = list(dict.fromkeys(e.contender for e in others))
     found = {name: hardest([e for e in others if e.contender == name]) for name in names}
     peers = {name: entry for name, entry in found.items() if entry is not None}
+    plain = peers.pop(PLAIN, None)
     reach = workload.reach
     return Row(
         workload,
@@ -154,10 +157,11 @@ def row(workload: Workload, threads: int, entries: list[Entry]) -> Row:
         peers,
         _reasons(others, lambda entry: entry.wrong),
         _reasons(others, lambda entry: entry.failed),
-        hardest([entry for name, entry in peers.items() if CONTENDERS[name].at_defaults]),
+        hardest([entry for name, entry in peers.items() if CONTENDERS[name].may_be_best]),
+        plain,
         fastest([e for e in strew if e.twin is not None]),
         next((e for e in itself if not e.counts and e.seconds), None),
-        None if reach is None else reach[0 if threads == 1 else 1],
+        None if reach is None else reach[0 if threads == 1 else 1] or None,
     )
 
 

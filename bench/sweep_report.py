@@ -12,12 +12,12 @@ __all__ = ["draw", "markdown", "steps"]
 EXPLAINED = """\
 Reasons for the steps that remain:
 
-- *cells*: a cell has 4 bytes. The destination outgrows one cache after the other. From 64 MiB on, updates are listed by
-  block of the destination first. With more cells, more of the elements belong to the new output, which is written line
-  by line.
+- *cells*: a cell has 4 bytes. The destination outgrows one cache after the other. From 64 MiB on,
+  updates are listed by block of the destination first. With more cells, more of the elements
+  belong to the new output, which is written line by line.
 - *window*, 1 to 2: a row is one line of memory, for one element and for two.
-- *dtype* with several threads: sums of integers have the same bits in every order, so threads split the updates. Sums
-  of floats are made in order, by one thread for each cell.
+- *dtype* with several threads: sums of integers have the same bits in every order, so threads
+  split the updates. Sums of floats are made in order, by one thread for each cell.
 - *skew*: in float32 each addition waits for the previous one into the same cell.
 """
 

@@ -15,11 +15,11 @@ FILE = Path(__file__).with_name("workloads.toml")
 # The dtype of the workloads' indices. Contenders that want another one say so.
 INDEX = "int64"
 
-Form = Literal["flat", "rows", "elements", "nd", "slice", "edges"]
+Form = Literal["flat", "rows", "elements", "nd", "slice", "edges", "gather"]
 
 _CHOICES = {
-    "form": ("flat", "rows", "elements", "nd", "slice", "edges"),
-    "reduce": ("sum", "mean", "amax", "prod", "assign"),
+    "form": ("flat", "rows", "elements", "nd", "slice", "edges", "gather"),
+    "reduce": ("sum", "mean", "amax", "prod", "assign", "count"),
     "index": ("", "uniform", "zipf", "sorted", "unique"),
     "values": ("exact", "near-one", "distinct"),
     "timed": ("forward", "backward"),
@@ -33,6 +33,7 @@ _NEEDS = {
     "nd": ("updates", "shape", "width", "index"),
     "slice": ("shape", "start", "stop", "step"),
     "edges": ("updates", "cells", "width", "index"),
+    "gather": ("updates", "cells", "width", "index"),
 }
 
 
@@ -60,6 +61,7 @@ class Workload:
     step: tuple[int, ...] = ()
     include_self: bool | None = None
     in_place: bool = False
+    sized: bool = True
     values: str = "exact"
     timed: str = "forward"
     ulps: int = 0
@@ -80,7 +82,7 @@ class Workload:
                 return (self.updates, self.width)
             case "elements":
                 return self.shape
-            case "edges":
+            case "edges" | "gather":
                 return (self.cells, self.width)
             case _:
                 axes = zip(self.start, self.stop, self.step, strict=True)
@@ -105,6 +107,8 @@ class Workload:
                 return (self.cells,)
             case "rows" | "edges":
                 return (self.cells, self.width)
+            case "gather":
+                return (self.updates, self.width)
             case "nd":
                 return (*self.shape, self.width)
             case _:
@@ -121,7 +125,7 @@ class Workload:
 
     def bytes_moved(self) -> tuple[int, int]:
         """How much has to be read and written, at the least."""
-        item = {"float16": 2, "bfloat16": 2}.get(self.dtype, 4)
+        item = {"float16": 2, "bfloat16": 2, "float64": 8, "int64": 8}.get(self.dtype, 4)
         size = {
             "index": math.prod(self.index_shape) * 8,
             "src": math.prod(self.src_shape) * item,

@@ -6,10 +6,10 @@ Run it from the project's root, in a fresh virtual environment (2 GB of download
     python examples/gnn.py            # --small: the same in seconds
 
 Two networks of torch_geometric learn the four groups of Zachary's karate club, which comes with
-torch_geometric. The networks do not mention strew. ``strew.torch_scatter.install(pyg=True)`` puts it behind
-torch_geometric's functions. Weights are compared bit by bit between repetitions and numbers of threads.
-Then messages along 2 million edges are reduced, forward and backward, by strew, by torch, and by
-torch_scatter if that is installed.
+torch_geometric. The networks do not mention strew. ``strew.torch_scatter.install(pyg=True)`` puts
+it behind torch_geometric's functions. Weights are compared bit by bit between repetitions and
+numbers of threads. Then messages along 2 million edges are reduced, forward and backward, by
+strew, by torch, and by torch_scatter if that is installed.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Who competes: one module per library, each in an environment of its own.
+"""Who competes: one module per library, each in an environment of its own, and one for plain loops.
 
 A module here has two functions. ``spellings(problem)`` gives the ways in which the library says the
 workload, none if it cannot, each with the dtype of the index that it reads: the fastest right one

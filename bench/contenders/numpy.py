@@ -1,4 +1,4 @@
-"""NumPy: ``ufunc.at``, ``bincount`` and assignment."""
+"""NumPy: ``ufunc.at``, ``bincount``, ``take`` and assignment."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ def spellings(problem: Problem) -> list[Spelling]:
         return [Spelling("copy, then assign", lambda: _slice(problem))]
     if w.form == "nd":
         return [Spelling("assign", lambda: _assign(problem))]
+    if w.form == "gather":
+        return [Spelling("take", lambda: np.take(problem.src, problem.index, axis=0))]
+    if w.reduce == "count":
+        return [Spelling("bincount", lambda: np.bincount(problem.index, minlength=w.cells))]
     if w.reduce not in _UFUNCS or w.dtype == "bfloat16":
         return []
     found = [_at(problem)]
     if w.form == "flat" and w.reduce == "sum" and not w.has_input:
-        index, src, cells = problem.index, problem.src, w.cells
+        index, src, cells = problem.index, problem.src, w.cells if w.sized else 0
         # NumPy sums in float64: the sums are converted to the dtype of the values.
         found.append(
             Spelling(
@@ -56,7 +60,11 @@ def _at(problem: Problem) -> Spelling:
         where = tuple(grid)
 
     def run():
-        out = problem.input.copy() if w.has_input else np.zeros(w.out_shape, src.dtype)
+        if w.has_input:
+            out = problem.input.copy()
+        else:
+            shape = w.out_shape if w.sized else (int(problem.index.max()) + 1,)
+            out = np.zeros(shape, src.dtype)
         ufunc.at(out, where, src)
         return out
 

@@ -39,6 +39,12 @@ def _calls(problem: Problem, index: str) -> list[Spelling]:
         return _backward(problem, index)
     if w.form == "slice":
         calls = [_slice(problem)]
+    elif w.form == "gather":
+        arguments = (problem.src, problem.index, 0)
+        calls = [_Call("gather", strew.gather, arguments)]
+        calls.append(_Call("openvino.gather", strew.openvino.gather, arguments))
+    elif w.reduce == "count":
+        calls = [_Call("numpy.bincount", strew.numpy.bincount, (problem.index, None, w.cells))]
     elif w.form == "nd":
         arguments = (problem.src, problem.index, w.out_shape)
         calls = [_Call("mxnet.scatter_nd", strew.mxnet.scatter_nd, arguments)]
@@ -109,7 +115,8 @@ def _in_place(problem: Problem) -> _Call:
 def _new(problem: Problem) -> _Call:
     """A new output that starts from zeros."""
     w = problem.workload
-    size = w.shape[w.dim] if w.form == "elements" else w.cells
+    size: int | None = w.shape[w.dim] if w.form == "elements" else w.cells
+    size = size if w.sized else None
     arguments = (_typed(problem.src, w.dtype), problem.index, w.dim, None, size, w.reduce)
     return _Call("torch_scatter.scatter", strew.torch_scatter.scatter, arguments)
 

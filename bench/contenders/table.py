@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-__all__ = ["CONTENDERS", "STREW", "Contender", "one_thread"]
+__all__ = ["CONTENDERS", "PLAIN", "STREW", "Contender", "one_thread"]
 
 STREW = "strew"
+PLAIN = "plain"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +21,13 @@ class Contender:
     # Whether the library runs as its users find it. One that does not is shown, and is not counted
     # as the best peer.
     at_defaults: bool = True
+    # Whether it is a library at all. What is none has a column of its own, and is not counted as
+    # a peer either.
+    library: bool = True
+
+    @property
+    def may_be_best(self) -> bool:
+        return self.library and self.at_defaults
 
 
 CONTENDERS = {
@@ -38,6 +46,8 @@ CONTENDERS = {
         Contender("tensorflow", "tensorflow", {"TF_CPP_MIN_LOG_LEVEL": "3"}),
         Contender("mindspore", "mindspore"),
         Contender("mxnet", "mxnet"),
+        # Plain loops.
+        Contender(PLAIN, PLAIN, library=False),
     ]
 }
 

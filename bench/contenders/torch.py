@@ -25,6 +25,13 @@ def spellings(problem: Problem) -> list[Spelling]:
         return [Spelling("clone, then assign", _slice(problem), answer)]
     if w.form == "nd":
         return [Spelling("zeros, then assign", _assign(problem), answer)]
+    if w.form == "gather":
+        return _gather(problem)
+    if w.reduce == "count":
+        index = torch.from_numpy(problem.index)
+        return [Spelling("bincount", lambda: torch.bincount(index, minlength=w.cells), answer)]
+    if not w.sized:
+        return [_unsized(problem)]
     if w.in_place:
         return _in_place(problem)
     if w.has_input:
@@ -66,6 +73,24 @@ def _assign(problem: Problem):
         return out
 
     return run
+
+
+def _gather(problem: Problem) -> list[Spelling]:
+    src, index = torch.from_numpy(problem.src), torch.from_numpy(problem.index)
+    return [
+        Spelling("index_select", lambda: torch.index_select(src, 0, index), answer),
+        Spelling("src[index]", lambda: src[index], answer),
+    ]
+
+
+def _unsized(problem: Problem) -> Spelling:
+    src, index = torch.from_numpy(problem.src), torch.from_numpy(problem.index)
+
+    def run():
+        cells = int(index.max()) + 1
+        return torch.zeros(cells, dtype=src.dtype).scatter_add_(0, index, src)
+
+    return Spelling("max, scatter_add_", run, answer)
 
 
 def _index(problem: Problem, src: torch.Tensor) -> torch.Tensor:

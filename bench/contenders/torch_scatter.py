@@ -26,6 +26,7 @@ def spellings(problem: Problem) -> list[Spelling]:
         return backward.spellings(problem, _library(problem))
     src, index = tensor(problem.src, w.dtype), torch.from_numpy(problem.index)
     size = w.shape[w.dim] if w.form == "elements" else w.cells
+    size = size if w.sized else None
     reduce, dim = _NAMES[w.reduce], w.dim
     scatter = torch_scatter.scatter
     if w.in_place:

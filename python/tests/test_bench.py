@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import os
 import re
 
 import ml_dtypes
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 
 from bench import data, plans, reference, report, run, summary, sweep, workloads
-from bench.contenders import problem
+from bench.contenders import plain, problem
 from bench.contenders import strew as contender
-from bench.contenders.table import CONTENDERS
+from bench.contenders.table import CONTENDERS, PLAIN
 
 ALL = workloads.read()
 ENVIRONMENTS = workloads.FILE.parent / "environments"
@@ -22,6 +23,8 @@ def test_every_workload_names_contenders_that_exist():
         unknown = {*w.peers, *w.reach_of} - set(CONTENDERS)
         assert not unknown, w.name
         assert set(w.reach_of) <= set(w.peers), w.name
+        # There is no work that has no plain loop.
+        assert PLAIN in w.peers, w.name
 
 
 def test_every_contender_has_an_environment_and_a_module():
@@ -79,6 +82,7 @@ def small(name, **changes):
         "rows": {"updates": 40, "cells": 7, "width": min(w.width, 3)},
         "elements": {"shape": (4, 3, 5)},
         "edges": {"updates": 40, "cells": 7, "width": 3},
+        "gather": {"updates": 40, "cells": 7},
         "nd": {"updates": 9, "shape": (4, 5), "width": 2},
         "slice": {
             "shape": (9, 8),
@@ -86,12 +90,16 @@ def small(name, **changes):
             "stop": tuple(8 * n // size for n, size in zip(w.stop, w.shape, strict=False)),
         },
     }
-    return dataclasses.replace(w, **sizes[w.form], **changes)
+    return dataclasses.replace(w, **(sizes[w.form] | changes))
 
 
 def brute(w, arrays):
     """The workload as a loop over its updates, in exact numbers."""
+    if w.reduce == "count":
+        return np.array([sum(arrays["index"] == cell) for cell in range(w.cells)])
     src = arrays["src"].astype(np.float64)
+    if w.form == "gather":
+        return np.stack([src[at] for at in arrays["index"]])
     if w.has_grad:
         return brute_back(w, arrays, src)
     start = arrays.get("input")
@@ -160,7 +168,7 @@ def test_right_answers_are_those_of_the_loop(tmp_path, name):
     np.testing.assert_allclose(arrays["expected"].astype(np.float64), right, rtol=1e-15)
     assert reference.wrong(w, right, arrays["expected"]) is None
     # A lost update shows. (A factor of 1 would not.)
-    if w.form not in ("slice", "nd") and w.reduce in ("sum", "mean"):
+    if w.form not in ("slice", "nd", "gather") and w.reduce in ("sum", "mean"):
         lost = np.argmax(np.abs(right) > 0)
         off = right.reshape(-1).copy()
         off[lost] += 1 if w.values == "exact" else 1000 * reference.ulp(off[lost], w.dtype)
@@ -187,6 +195,26 @@ def test_strew_says_every_workload_and_with_both_indices(tmp_path, name):
     indices = {workloads.INDEX} if w.form == "slice" else {workloads.INDEX, "int32"}
     assert {s.index for s in said if s.counts} == indices
     assert any(not s.counts for s in said) is (w.above_no_op is not None)
+
+
+@pytest.mark.skipif(plain.VARIABLE not in os.environ, reason="cargo xtask test compiles the loops")
+@pytest.mark.parametrize("name", list(ALL))
+def test_plain_loops_say_every_workload(tmp_path, name):
+    # Of their own width: there are loops for rows of some widths.
+    w = small(name, **({"width": ALL[name].width} if ALL[name].form in ("rows", "gather") else {}))
+    files = data.prepare(w, tmp_path)
+    arrays = {k: data.load(path) for k, path in files.items()}
+    expected = arrays.pop("expected")
+    said = plain.spellings(problem.Problem(w, arrays))
+    known = w.form in ("rows", "gather") and w.width in (2, 4, 8, 16)
+    assert len(said) == 1 + (known or (w.form == "flat" and w.include_self is False))
+    for spelling in said:
+        # Neither a call nor what it leaves behind changes the next one.
+        for _ in range(2):
+            if spelling.reset is not None:
+                spelling.reset()
+            answer = spelling.answer(spelling.run())
+            assert reference.wrong(w, answer, expected) is None, spelling.name
 
 
 def test_another_index_has_the_same_values():
@@ -251,6 +279,23 @@ def test_the_best_peer_is_the_right_one_with_the_smallest_ratio():
     assert row.ratio(row.peers["torch-hugepages"]) == 0.5
     assert row.wrong == {"jax": "f: 1 of 2 elements"}
     assert row.failed == {"openvino": "f: the process died"}
+
+
+def test_plain_is_no_peer():
+    entries = [entry("strew", 2.0), entry("plain", 1.0), entry("numpy", 3.0)]
+    row = summary.row(ALL["W1a"], 1, entries)
+    assert row.plain is entries[1] and row.ratio(row.plain) == 0.5
+    assert row.best is entries[2] and set(row.peers) == {"numpy"}
+    # Nor is strew to be as fast as it in order to reach what it has to.
+    assert row.reached is True
+    row = summary.row(ALL["W1a"], 1, [entry("strew", 2.0), entry("plain", 1.0, wrong="x")])
+    assert row.plain is None and row.best is None and row.wrong == {"plain": "f: x"}
+
+
+def test_nothing_is_to_be_reached_where_plain_loops_have_been_faster():
+    for w in ALL.values():
+        row = summary.row(w, 1, [entry("strew", 2.0), entry("numpy", 1.0)])
+        assert (row.reach is None) is (w.name.startswith("P") or w.name.startswith("W9")), w.name
 
 
 def test_ratios_are_between_indices_of_one_dtype():
@@ -348,12 +393,14 @@ def test_the_report_says_what_is_wrong_and_what_is_reached():
     entries = [
         entry("strew", 1e-3),
         entry("numpy", 2e-3),
+        entry("plain", 3e-3),
         entry("jax", 1e-4, wrong="half of it"),
         entry("tensorflow", failed="the process died"),
     ]
     text, missed = told(entries)
     line = next(line for line in text.splitlines() if line.startswith("| W1a"))
     assert "| 1.00 ms (1.00-1.00) | numpy 2.00 ms (2.00-2.00) | **2.00** | 1.1 | reached |" in line
+    assert "| reached | 3.00 ms (3.00-3.00) | 3.00 |" in line
     assert "| W1a | 2.00 | wrong | failed |" in text
     assert "- W1a, 1 thread: jax, f: half of it" in text
     assert "- W1a, 1 thread: tensorflow gave no answer: f: the process died" in text

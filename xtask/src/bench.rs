@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: strew beside its peers.
 
 use crate::bandwidth;
-use crate::places::{files, root, target};
+use crate::places::{cargo, files, root, target};
 use crate::python::{self, Venv};
 use crate::stages::{Outcome, Stages, needs, run};
 use std::fs;
@@ -11,12 +11,16 @@ use std::process::ExitCode;
 /// The group that strew itself, the driver and the charts live in.
 const OWN: &str = "strew";
 
+/// The peer that is no library but a crate of ours, and what tells its worker where that is.
+const PLAIN: &str = "plain";
+pub(crate) const PLAIN_LIBRARY: &str = "STREW_BENCH_PLAIN";
+
 /// Where everything of the bench goes, from the target folder.
 const OUT: &str = "bench";
 
 /// Measure strew beside its peers, and write a table and a chart
 ///
-/// Builds the wheel, installs each peer into an environment of its own under the target folder (a
+/// Builds the wheel and the plain loops, installs each peer into an environment of its own under the target folder (a
 /// download of gigabytes, kept for the next time), measures the machine's bandwidth, and lets all
 /// contenders take turns on each workload of `bench/workloads.toml`, on one thread and on all.
 /// Answers are checked. The results are results.json, results.md and chart.svg in the target
@@ -63,6 +67,10 @@ impl Bench {
             venv.install_wheel(&wheel, "")?;
             Ok(venv)
         });
+        let plain = stages.run("plain loops", || match peers.as_ref() {
+            Some(peers) if !peers.iter().any(|peer| peer == PLAIN) => Ok(None),
+            _ => plain_loops().map(Some),
+        });
         let installed = stages.run("environments", || {
             let peers = needs(peers.as_ref(), "peers")?;
             let failed: Vec<_> = peers
@@ -90,7 +98,8 @@ impl Bench {
         stages.run("measurement", || {
             let peers = needs(installed.as_ref(), "environments")?;
             let venv = needs(own.as_ref(), "wheel")?;
-            self.measure(venv, peers, needs(measured.as_ref(), "bandwidth")?)
+            let plain = needs(plain.as_ref(), "plain loops")?.as_deref();
+            self.measure(venv, peers, plain, needs(measured.as_ref(), "bandwidth")?)
         });
         stages.finish()
     }
@@ -114,8 +123,15 @@ impl Bench {
         Ok(chosen)
     }
 
-    fn measure(&self, venv: &Venv, peers: &[String], bandwidth: &Path) -> Outcome {
+    fn measure(
+        &self,
+        venv: &Venv,
+        peers: &[String],
+        plain: Option<&Path>,
+        bandwidth: &Path,
+    ) -> Outcome {
         let mut driver = venv.python();
+        driver.envs(plain.map(|library| (PLAIN_LIBRARY, library)));
         driver.args(["-m", "bench.driver", "--out"]);
         driver.arg(target(OUT)).arg("--bandwidth").arg(bandwidth);
         driver.args(["--peers", &peers.join(",")]);
@@ -140,6 +156,18 @@ impl Bench {
         }
         run(&mut driver)
     }
+}
+
+/// Compiles the plain loops as strew is, and says where the library is.
+pub(crate) fn plain_loops() -> Outcome<PathBuf> {
+    run(&mut cargo([
+        "build",
+        "--release",
+        "--package",
+        "strew-plain",
+    ]))?;
+    let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    Ok(target("release").join(format!("{before}strew_plain{after}")))
 }
 
 /// The folder of the files that say what goes into each environment.

@@ -22,8 +22,9 @@ const GROUND: [&str; 6] = [
 const LIBRARY: &str = "crates/strew/src";
 
 /// Where `unsafe` may stand: whole folders, the files that map files into memory and take the
-/// signals that come of it, and the one that makes the fuzzer's views.
-const UNSAFE: [&str; 6] = [
+/// signals that come of it, and those that make the fuzzer's views and the plain loops' slices.
+const UNSAFE: [&str; 7] = [
+    "bench/plain/src/edge.rs",
     "crates/strew/src/kernel/",
     "crates/strew/src/tensor/",
     "python/src/",
@@ -33,7 +34,8 @@ const UNSAFE: [&str; 6] = [
 ];
 
 /// Where Rust sources are.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
+    "bench/plain/src",
     "crates/strew/src",
     "crates/strew-cli/src",
     "crates/strew-vectors/src",

@@ -3,8 +3,8 @@
 use crate::places::{cargo, command, files, root, target};
 use crate::python::{self, Venv};
 use crate::stages::{Outcome, Stages, needs, run};
-use crate::{conformance, readme, size};
-use std::process::ExitCode;
+use crate::{bench, conformance, readme, size};
+use std::process::{Command, ExitCode};
 
 /// Foreign vectors are run when this folder stands beside the checkout.
 const FOREIGN: &str = "../shared/conformance";
@@ -46,7 +46,10 @@ impl Test {
             Ok(venv)
         });
         let installed = || needs(installed.as_ref(), "installation").copied();
-        stages.run("Python tests", || pytest(installed()?, &["python/tests"]));
+        stages.run("Python tests", || {
+            let loops = bench::plain_loops()?;
+            run(pytest_of(installed()?, &["python/tests"]).env(bench::PLAIN_LIBRARY, loops))
+        });
         stages.run("Python docstrings", || {
             // What needs torch or onnx is no part of the documentation.
             let without = [
@@ -139,6 +142,12 @@ fn examples() -> Outcome {
 }
 
 fn pytest(venv: &Venv, arguments: &[&str]) -> Outcome {
+    run(&mut pytest_of(venv, arguments))
+}
+
+fn pytest_of(venv: &Venv, arguments: &[&str]) -> Command {
     // Not `python -m pytest`: that would put the checkout before the installed package.
-    run(command(venv.bin().join("pytest")).args(arguments))
+    let mut pytest = command(venv.bin().join("pytest"));
+    pytest.args(arguments);
+    pytest
 }
