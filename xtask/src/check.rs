@@ -1,22 +1,40 @@
 //! `cargo xtask check`: what can be said about the sources without running them.
 
-use crate::places::cargo;
-use crate::stages::{Stages, run};
+use crate::places::{cargo, command};
+use crate::python::Venv;
+use crate::stages::{Outcome, Stages, needs, run};
 use crate::{imports, readme, unsafe_blocks};
 use std::process::ExitCode;
 
-/// Check the sources: format, lints, documentation, import direction, README
+/// Check the sources: format, lints, documentation, circles of files, unsafe, README
 ///
-/// Formatting (rustfmt), lints (clippy, warnings denied), documentation (rustdoc, warnings denied),
-/// the direction of imports between the rooms of the library, where `unsafe` may stand, that the table
-/// of it in docs/robustness.md is right, and that README.md has examples in every language. `cargo xtask test` runs those examples.
+/// Rust: formatting (rustfmt), lints (clippy, warnings denied), documentation (rustdoc, warnings
+/// denied), no circle of files within a crate, `unsafe` only where it may stand, and the table of it
+/// in docs/robustness.md. Python: format and lints (ruff), types (mypy). README.md has examples in
+/// every language; `cargo xtask test` runs them.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Check {}
+pub(crate) struct Check {
+    /// Rewrite what can be rewritten: formats, and the table of unsafe
+    #[arg(long)]
+    fix: bool,
+}
+
+/// The tools of the Python stages.
+const TOOLS: [&str; 3] = ["ruff==0.17.6", "mypy==2.4.1", "numpy==2.4.6"];
+
+/// The folders of Python sources.
+const PYTHON: [&str; 3] = ["python", "bench", "examples"];
 
 impl Check {
     pub(crate) fn run(&self) -> ExitCode {
         let mut stages = Stages::default();
-        stages.run("format", || run(&mut cargo(["fmt", "--all", "--check"])));
+        stages.run("format", || {
+            let fmt = ["fmt", "--all"];
+            match self.fix {
+                true => run(&mut cargo(fmt)),
+                false => run(cargo(fmt).arg("--check")),
+            }
+        });
         stages.run("lints", || {
             let clippy = [
                 "clippy",
@@ -32,10 +50,27 @@ impl Check {
             let doc = ["doc", "--workspace", "--no-deps"];
             run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))
         });
-        stages.run("direction of imports", imports::check_direction);
+        stages.run("circles of files", imports::check_circles);
         stages.run("places of unsafe", imports::check_unsafe);
-        stages.run("table of unsafe", unsafe_blocks::check);
+        stages.run("table of unsafe", || unsafe_blocks::check(self.fix));
         stages.run("README", readme::check);
+        let venv = stages.run("tools for Python", || {
+            let venv = Venv::make("venv-check")?;
+            venv.install(["--quiet"].into_iter().chain(TOOLS))?;
+            Ok(venv)
+        });
+        let tool = |name: &str, arguments: &[&str]| -> Outcome {
+            let venv = needs(venv.as_ref(), "tools for Python")?;
+            run(command(venv.bin().join(name)).args(arguments))
+        };
+        stages.run("format, Python", || {
+            let check: &[&str] = if self.fix { &[] } else { &["--check"] };
+            tool("ruff", &[&["format"], check, &PYTHON].concat())
+        });
+        stages.run("lints, Python", || {
+            tool("ruff", &[&["check"], &PYTHON[..]].concat())
+        });
+        stages.run("types, Python", || tool("mypy", &[]));
         stages.finish()
     }
 }
