@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Check that the hot loops are still vectorised and unrolled (x86-64 only)
 ///
-/// Compiles the library once more, with the types in its symbols, into a folder of its own under the target
+/// Compiles the kernel crate once more, with the types in its symbols, into a folder of its own under the target
 /// folder, and looks at the assembly: which instructions the sums of
 /// float32 and float16 rows, of short rows and of single float32 elements, are made of. Takes some minutes the
 /// first time and nothing when the library has not changed; skipped on other architectures.
@@ -38,32 +38,32 @@ struct Kernel {
 const KERNELS: [Kernel; 6] = [
     Kernel {
         name: "sums of float32 rows, AVX-512",
-        symbol: &["16vectorize_avx512", "4rows4eachfff", "3Sumf"],
+        symbol: &["16vectorize_avx512", "9row_pairs4eachfff", "3Sumf"],
         wanted: &[(4, &["vaddps", "zmm"])],
         banned: &[],
     },
     Kernel {
         name: "sums of float32 rows, AVX2",
-        symbol: &["14vectorize_avx2", "4rows4eachfff", "3Sumf"],
+        symbol: &["14vectorize_avx2", "9row_pairs4eachfff", "3Sumf"],
         wanted: &[(4, &["vaddps", "ymm"])],
         banned: &["zmm"],
     },
     Kernel {
         name: "sums of float16 rows, AVX-512",
-        symbol: &["16vectorize_avx512", "4rows4eachf", "3f16", "3Sum"],
+        symbol: &["16vectorize_avx512", "9row_pairs4eachf", "3f16", "3Sum"],
         wanted: &[(4, &["vcvtph2ps"]), (4, &["vaddps", "ymm"])],
         banned: &["cvtph_ps"],
     },
     Kernel {
         name: "sums of float16 rows, AVX2",
-        symbol: &["14vectorize_avx2", "4rows4eachf", "3f16", "3Sum"],
+        symbol: &["14vectorize_avx2", "9row_pairs4eachf", "3f16", "3Sum"],
         wanted: &[(4, &["vcvtph2ps"]), (4, &["vaddps", "ymm"])],
         banned: &["cvtph_ps", "zmm"],
     },
     Kernel {
         name: "sums of single float32 elements",
         // Of the type itself: one of rows has another name before it.
-        symbol: &["6kernel4line5linesINtNt", "3Sumf"],
+        symbol: &["6update5fused5linesINtNt", "3Sumf"],
         // Two widths of index, in rows and in columns, eight elements and a rest each; their streams are
         // fetched ahead.
         wanted: &[(2 * 2 * (8 + 1), &["addss"]), (8, &["prefetch"])],
@@ -90,7 +90,7 @@ fn check() -> Outcome {
     let mut compile = cargo([
         "rustc",
         "--package",
-        "strew",
+        "strew-kernel",
         "--lib",
         "--release",
         "--config",
@@ -115,7 +115,7 @@ fn units(folder: &Path) -> io::Result<Vec<String>> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with("strew-") && name.ends_with(".s") {
+        if name.starts_with("strew_kernel-") && name.ends_with(".s") {
             files.push((entry.metadata()?.modified()?, name, entry.path()));
         }
     }

@@ -9,6 +9,7 @@ mod fuzz;
 mod imports;
 mod places;
 mod python;
+mod quick;
 mod readme;
 mod sanitize;
 mod size;
@@ -37,6 +38,7 @@ struct Chores {
 enum Chore {
     Test(test::Test),
     Check(check::Check),
+    Quick(quick::Quick),
     Assembly(assembly::Assembly),
     Conformance(conformance::Conformance),
     Size(size::Size),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
     match Chores::parse().chore {
         Chore::Test(chore) => chore.run(),
         Chore::Check(chore) => chore.run(),
+        Chore::Quick(chore) => chore.run(),
         Chore::Assembly(chore) => chore.run(),
         Chore::Conformance(chore) => chore.run(),
         Chore::Size(chore) => chore.run(),

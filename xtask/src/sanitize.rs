@@ -73,7 +73,16 @@ const CASES: &str = "100";
 
 fn address() -> Outcome {
     // The extension module has no tests in Rust.
-    let all = ["strew", "strew-cli", "strew-vectors", "strew-fuzz", "xtask"];
+    let all = [
+        "strew",
+        "strew-cli",
+        "strew-engine",
+        "strew-kernel",
+        "strew-plain",
+        "strew-vectors",
+        "strew-fuzz",
+        "xtask",
+    ];
     let mut tests = sanitized("address", &all, &[])?;
     tests.args(["--lib", "--bins", "--tests", "--"]);
     // It takes terabytes of addresses, which a limit would not give it.
@@ -118,7 +127,7 @@ fn thread(rustc: Option<&Path>) -> Outcome {
     }
     // Fences, which ThreadSanitizer does not know, are written otherwise then.
     flags.extend(["--cfg", "crossbeam_sanitize_thread"].map(str::to_owned));
-    let mut tests = sanitized("thread", &["strew"], &flags)?;
+    let mut tests = sanitized("thread", &["strew", "strew-engine", "strew-kernel"], &flags)?;
     tests.args(["-Zbuild-std", "--lib", "--tests", "--"]);
     skip(&mut tests, &RACING);
     skip(&mut tests, &LARGE);
@@ -155,7 +164,10 @@ fn run_time(sysroot: &Path) -> Outcome<Option<PathBuf>> {
 const KERNELS: [&str; 3] = ["choices", "hostile", "segments"];
 
 fn memcheck() -> Outcome {
-    let mut build = cargo(["test", "--package", "strew", "--lib", "--no-run"]);
+    let mut build = cargo(["test", "--lib", "--no-run"]);
+    for package in ["strew", "strew-engine", "strew-kernel"] {
+        build.args(["--package", package]);
+    }
     // By itself rustix looks for functions in a page that the kernel maps into each process, which valgrind takes away.
     build.args(["--features", "rustix/use-libc"]);
     for test in KERNELS {
