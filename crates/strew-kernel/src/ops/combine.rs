@@ -1,6 +1,7 @@
 //! Combine.
 
-use crate::ops::number::{Convert, Number, Ordered};
+use crate::ops::number::{Convert, Number};
+use crate::ops::order::{Ordered, minmax, replaces_element_branch};
 use crate::ops::sentinel::Settable;
 use crate::update::fused_repeats::CHANGES;
 use std::marker::PhantomData;
@@ -97,16 +98,7 @@ impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, S
     type Wide = T;
     #[inline(always)]
     fn join(cell: &mut T, value: T) {
-        let value = value.canonical();
-        let current = if STRICT { *cell } else { cell.canonical() };
-        let wins = if MAX {
-            current.below(value)
-        } else {
-            value.below(current)
-        };
-        let wins = wins | (!STRICT && value.nan());
-        // A choice instead of a branch: it vectorises.
-        *cell = if wins { value } else { *cell };
+        *cell = minmax::<T, MAX, STRICT>(*cell, value);
     }
 }
 
@@ -121,15 +113,8 @@ impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
     type Wide = T;
     #[inline(always)]
     fn join(cell: &mut T, value: T) {
-        let value = value.canonical();
-        let current = cell.canonical();
-        let stays = match MAX {
-            true => value.at_most(current),
-            false => current.at_most(value),
-        };
-        // What stays if either is a NaN is told apart here, where nearly nobody comes.
-        if !stays && (value.nan() || !current.nan()) {
-            *cell = value;
+        if replaces_element_branch::<T, MAX>(value, *cell) {
+            *cell = value.canonical();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Identity.
 
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Number, Ordered};
+use crate::ops::number::Number;
+use crate::ops::order::{finite_start_of, identity_of};
 use crate::ops::reduction::Combine;
 use crate::tensor::DType;
 
@@ -20,10 +21,10 @@ pub fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
             for_dtype!(dtype, T => bits(<T as Number>::ONE), complex C => bits(<C as Number>::ONE))
         }
         Combine::Min(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::HIGHEST), complex C => return None)
+            for_dtype!(dtype, T => bits(identity_of::<T, false>()), complex C => return None)
         }
         Combine::Max(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::LOWEST), complex C => return None)
+            for_dtype!(dtype, T => bits(identity_of::<T, true>()), complex C => return None)
         }
     })
 }
@@ -33,10 +34,10 @@ pub fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
 pub fn finite_start(dtype: DType, combine: Combine) -> Option<Bits> {
     Some(match combine {
         Combine::Min(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_HIGHEST), complex C => return None)
+            for_dtype!(dtype, T => bits(finite_start_of::<T, false>()), complex C => return None)
         }
         Combine::Max(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_LOWEST), complex C => return None)
+            for_dtype!(dtype, T => bits(finite_start_of::<T, true>()), complex C => return None)
         }
         _ => return None,
     })

@@ -7,5 +7,6 @@ pub mod half;
 pub mod identity;
 pub mod math;
 pub mod number;
+pub mod order;
 pub mod reduction;
 pub mod sentinel;

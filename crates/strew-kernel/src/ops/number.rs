@@ -14,7 +14,7 @@ pub(crate) struct Bool(pub(crate) u8);
 
 impl Bool {
     #[inline(always)]
-    fn get(self) -> bool {
+    pub(crate) fn get(self) -> bool {
         self.0 != 0
     }
 }
@@ -85,30 +85,6 @@ impl Mean {
     }
 }
 
-/// What minima and maxima need.
-pub(crate) trait Ordered: Copy + 'static {
-    /// There is no NaN, and every pattern of bits is a value of its own: whatever a reduction does with
-    /// NaN, it is the same loop.
-    const PLAIN: bool;
-    /// No value is below it; it is the identity of max.
-    const LOWEST: Self;
-    /// No value is above it; it is the identity of min.
-    const HIGHEST: Self;
-    /// A finite value that no larger finite one exceeds, to start a strict min from.
-    const FINITE_HIGHEST: Self;
-    /// Likewise for a strict max.
-    const FINITE_LOWEST: Self;
-    fn below(self, other: Self) -> bool;
-    /// Whether it is below the other or equal to it: never if one of them is a NaN.
-    fn at_most(self, other: Self) -> bool;
-    fn nan(self) -> bool;
-    /// The value as it is compared: all true bools are alike.
-    #[inline(always)]
-    fn canonical(self) -> Self {
-        self
-    }
-}
-
 macro_rules! integers {
     ($($t:ty: |$sum:ident, $count:ident| $mean:expr, $toward_zero:expr;)*) => {$(
         impl Number for $t {
@@ -129,19 +105,6 @@ macro_rules! integers {
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn mean_toward_zero($sum: $t, $count: u64) -> $t { $toward_zero as $t }
-        }
-        impl Ordered for $t {
-            const PLAIN: bool = true;
-            const LOWEST: $t = <$t>::MIN;
-            const HIGHEST: $t = <$t>::MAX;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
-            #[inline(always)]
-            fn below(self, other: $t) -> bool { self < other }
-            #[inline(always)]
-            fn at_most(self, other: $t) -> bool { self <= other }
-            #[inline(always)]
-            fn nan(self) -> bool { false }
         }
     )*};
 }
@@ -179,19 +142,6 @@ macro_rules! floats {
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn by_root(sum: $acc, count: u64) -> $acc { sum / (count as $acc).sqrt() }
-        }
-        impl Ordered for $t {
-            const PLAIN: bool = false;
-            const LOWEST: $t = <$t>::NEG_INFINITY;
-            const HIGHEST: $t = <$t>::INFINITY;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
-            #[inline(always)]
-            fn below(self, other: $t) -> bool { self.widen() < other.widen() }
-            #[inline(always)]
-            fn at_most(self, other: $t) -> bool { self.widen() <= other.widen() }
-            #[inline(always)]
-            fn nan(self) -> bool { self.widen().is_nan() }
         }
     )*};
 }
@@ -259,31 +209,6 @@ impl Number for Bool {
     #[inline(always)]
     fn mean(sum: Self, _: u64) -> Self {
         sum
-    }
-}
-
-impl Ordered for Bool {
-    const PLAIN: bool = false;
-    const LOWEST: Self = Self(0);
-    const HIGHEST: Self = Self(1);
-    // Beyond both bools, so that a strict comparison tells "untouched" from either.
-    const FINITE_HIGHEST: Self = Self(2);
-    const FINITE_LOWEST: Self = Self(u8::MAX);
-    #[inline(always)]
-    fn below(self, other: Self) -> bool {
-        self.0.cast_signed() < other.0.cast_signed()
-    }
-    #[inline(always)]
-    fn at_most(self, other: Self) -> bool {
-        self.0.cast_signed() <= other.0.cast_signed()
-    }
-    #[inline(always)]
-    fn nan(self) -> bool {
-        false
-    }
-    #[inline(always)]
-    fn canonical(self) -> Self {
-        Self(u8::from(self.get()))
     }
 }
 

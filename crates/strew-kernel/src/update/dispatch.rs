@@ -2,7 +2,8 @@
 
 use crate::ops::combine::{Copied, Div, Extreme, FirstSum, Join, Prod, Seldom, Sub, Sum};
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Bool, Mean, Number, Ordered};
+use crate::ops::number::{Bool, Mean, Number};
+use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
 use crate::update::fused::lines;
