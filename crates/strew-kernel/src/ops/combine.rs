@@ -1,8 +1,8 @@
 //! Combine.
 
+use crate::ops::number::MaybeUnset;
 use crate::ops::number::{Convert, Number};
 use crate::ops::order::{Ordered, minmax, replaces_element_branch};
-use crate::ops::sentinel::Settable;
 use crate::update::fused_repeats::CHANGES;
 use std::marker::PhantomData;
 
@@ -35,9 +35,9 @@ impl<T: Number> Join for Sum<T> {
 }
 
 /// A sum that starts from nothing where the cell is unset.
-pub(crate) struct FirstSum<T>(PhantomData<T>);
+pub(crate) struct SumFromUnset<T>(PhantomData<T>);
 
-impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
+impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
     const CHAINS: usize = CHANGES;
     type Cell = T;
     type Value = T;
@@ -88,9 +88,9 @@ impl<T: Number> Join for Div<T> {
 
 /// A minimum or maximum. A strict one reads its cells as they are: they may hold a start value that
 /// is no element.
-pub(crate) struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
+pub(crate) struct MinMaxSelect<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
-impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
+impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for MinMaxSelect<T, MAX, STRICT> {
     // That of integers would be a branch, which goes wrong wherever there are ties.
     const CHAINS: usize = if T::PLAIN { 0 } else { CHANGES };
     type Cell = T;
@@ -104,9 +104,9 @@ impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, S
 
 /// A minimum or maximum of cells that most updates leave as they are: a branch that is nearly always foreseen does without
 /// the write, on which the next update of the same cell would have to wait.
-pub(crate) struct Seldom<T, const MAX: bool>(PhantomData<T>);
+pub(crate) struct MinMaxBranch<T, const MAX: bool>(PhantomData<T>);
 
-impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
+impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
     const STORES: bool = false;
     type Cell = T;
     type Value = T;
@@ -119,9 +119,9 @@ impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
     }
 }
 
-pub(crate) struct Copied<B>(PhantomData<B>);
+pub(crate) struct Overwrite<B>(PhantomData<B>);
 
-impl<B: Copy + 'static> Join for Copied<B> {
+impl<B: Copy + 'static> Join for Overwrite<B> {
     type Cell = B;
     type Value = B;
     type Wide = B;

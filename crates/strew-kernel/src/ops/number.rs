@@ -212,6 +212,26 @@ impl Number for Bool {
     }
 }
 
+/// A type with a value that no sum of its own is, to mark cells that nothing was added to: a signalling NaN, which arithmetic turns
+/// into a quiet one. See [`Unset`](crate::ops::sentinel::Unset).
+pub(crate) trait MaybeUnset: Number {
+    const UNSET: Self;
+    fn is_unset(self) -> bool;
+}
+
+macro_rules! maybe_unset {
+    ($($t:ty, $bits:expr);*) => {$(
+        impl MaybeUnset for $t {
+            const UNSET: $t = <$t>::from_bits($bits);
+            #[inline(always)]
+            fn is_unset(self) -> bool { self.to_bits() == $bits }
+        }
+    )*};
+}
+
+// All ones in the exponent, a fraction that is not 0, and not its highest bit: that would be quiet.
+maybe_unset!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);
+
 /// Conversion of an element: to itself, to a type that holds more, or from an accumulator.
 pub(crate) trait Convert<D>: Copy + 'static {
     /// Whether [`eight`](Self::eight) is faster than eight conversions.

@@ -1,7 +1,7 @@
 //! Sentinel.
 
 use crate::ops::identity::{Bits, bits};
-use crate::ops::number::Number;
+use crate::ops::number::MaybeUnset;
 use crate::tensor::DType;
 
 /// What unset cells hold.
@@ -26,22 +26,3 @@ impl Unset {
         }
     }
 }
-
-/// Elements that have a value which no sum of theirs is.
-pub(crate) trait Settable: Number {
-    const UNSET: Self;
-    fn is_unset(self) -> bool;
-}
-
-macro_rules! settable {
-    ($($t:ty, $bits:expr);*) => {$(
-        impl Settable for $t {
-            const UNSET: $t = <$t>::from_bits($bits);
-            #[inline(always)]
-            fn is_unset(self) -> bool { self.to_bits() == $bits }
-        }
-    )*};
-}
-
-// All ones in the exponent, a fraction that is not 0, and not its highest bit: that would be quiet.
-settable!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);
