@@ -1,4 +1,21 @@
 //! Arithmetic of each element type, as the operators define it.
+//!
+//! | trait | holds | types |
+//! |---|---|---|
+//! | `Number` | zero, one, sum, product, difference, quotient, mean | all |
+//! | `Convert` | conversion to a wider type, and of an accumulator to its element | the pairs that loops need |
+//! | `MaybeUnset` | a value that marks an untouched cell | `f32`, `f64` |
+//!
+//! Minima and maxima are in [`order`](crate::ops::order).
+//!
+//! | element | accumulator | sum, product, difference | mean |
+//! |---|---|---|---|
+//! | integers | the type itself | wrap | rounded down, or toward zero |
+//! | `f16`, `bf16` | `f32` | rounded to 16 bits once, at the end | in `f32` |
+//! | `f32`, `f64`, complex | the type itself | IEEE arithmetic, no fused multiply-add | sum / count |
+//! | bool | the type itself | or, and, exclusive or | the sum |
+//!
+//! Each function is a few instructions and always inlined.
 
 use crate::cpu::isa::Isa;
 use crate::ops::half::{
@@ -19,25 +36,25 @@ impl Bool {
     }
 }
 
-/// What sums and products need.
+/// The arithmetic of an element type, done in its accumulator type.
 pub(crate) trait Number: Convert<Self::Acc> {
-    /// The type in which they are computed; rounded back once, at the end.
+    /// The accumulator type: `f32` for 16-bit floats, otherwise the type itself. Its values are rounded back once, at the end.
     type Acc: Convert<Self>;
     const ZERO: Self::Acc;
     const ONE: Self::Acc;
     fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     fn sub(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// Integers are rounded toward zero, wrap, and divided by 0 are 0.
+    /// The quotient. Of integers: rounded toward zero, `MIN / -1` wraps, and division by 0 gives 0.
     fn div(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// The mean, given the sum of `count > 0` values: integers are rounded down.
+    /// The mean of `count > 0` values with this sum. Integers are rounded down.
     fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
-    /// Likewise, integers rounded toward zero.
+    /// The mean of `count > 0` values with this sum. Integers are rounded toward zero.
     #[inline(always)]
     fn mean_toward_zero(sum: Self::Acc, count: u64) -> Self::Acc {
         Self::mean(sum, count)
     }
-    /// The sum by the square root of the count.
+    /// The sum divided by the square root of the count. Integers and bools stay as they are.
     #[inline(always)]
     fn by_root(sum: Self::Acc, _: u64) -> Self::Acc {
         sum
@@ -55,25 +72,25 @@ pub(crate) trait Number: Convert<Self::Acc> {
 /// How a sum becomes a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mean {
-    /// This is added to the number of updates.
+    /// Added to the number of updates before the division.
     pub more: u64,
-    /// What the number does.
+    /// What the sum is divided by, given that number.
     pub divisor: Divisor,
 }
 
 /// What a sum is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divisor {
-    /// The number; integers are rounded down.
+    /// The number of updates. Integers are rounded down.
     Count,
-    /// The number; integers are rounded toward zero.
+    /// The number of updates. Integers are rounded toward zero.
     CountTowardZero,
-    /// Its square root; integers and bools stay as they are.
+    /// The square root of the number of updates. Integers and bools stay as they are.
     Root,
 }
 
 impl Mean {
-    /// The mean of a cell that so many updates went to, at least one.
+    /// The mean of a cell that `count > 0` updates were added to.
     #[inline(always)]
     pub(crate) fn of<T: Number>(self, sum: T::Acc, count: u64) -> T::Acc {
         let count = count + self.more;
@@ -201,7 +218,7 @@ impl Number for Bool {
     fn sub(a: Self, b: Self) -> Self {
         Self(u8::from(a.get() ^ b.get()))
     }
-    // No operator gets here: quotients of bools are refused before.
+    // Unreachable from operators: they refuse quotients of bools.
     #[inline(always)]
     fn div(a: Self, _: Self) -> Self {
         a
@@ -232,9 +249,9 @@ macro_rules! maybe_unset {
 // All ones in the exponent, a fraction that is not 0, and not its highest bit: that would be quiet.
 maybe_unset!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);
 
-/// Conversion of an element: to itself, to a type that holds more, or from an accumulator.
+/// Conversion of an element to itself or to a wider type, or of an accumulator to its element.
 pub(crate) trait Convert<D>: Copy + 'static {
-    /// Whether [`eight`](Self::eight) is faster than eight conversions.
+    /// Whether [`eight`](Self::eight) is faster than eight calls of [`convert`](Self::convert): there is an instruction for it.
     const EIGHT: bool = false;
     fn convert(self) -> D;
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Minimum and maximum: which of two values wins.
 //!
 //! Every loop of the crate that keeps the better of two values asks one of the functions below. They all rest on one comparison,
-//! [`beats`], and differ in NaN and in how the cell is read:
+//! `beats`, and differ in NaN and in how the cell is read:
 //!
 //! ```text
 //! beats(value, cell)   max: cell < value      min: value < cell      false for ties and where either is NaN
@@ -9,22 +9,32 @@
 //!
 //! | function | value is NaN | cell is NaN | tie | cell is read as |
 //! |---|---|---|---|---|
-//! | [`replaces_element`] with `NAN` | wins, over a NaN too: the last NaN stays | stays | cell stays | an element |
-//! | [`replaces_element_branch`] | as above | as above | as above | an element |
-//! | [`replaces_element`] without `NAN` | loses | stays | cell stays | an element |
-//! | [`replaces_start`] | loses | stays | cell stays | it is, see below |
-//! | [`first_nan_replaces`] | wins, unless the cell is NaN: the first NaN stays | stays | cell stays | it is |
-//! | [`number_replaces`] | wins only over a NaN | gives way to anything | cell stays | it is |
+//! | `replaces_element` with `NAN` | wins, over a NaN too: the last NaN stays | stays | cell stays | an element |
+//! | `replaces_element_branch` | as above | as above | as above | an element |
+//! | `replaces_element` without `NAN` | loses | stays | cell stays | an element |
+//! | `replaces_start` | loses | stays | cell stays | it is, see below |
+//! | `first_nan_replaces` | wins, unless the cell is NaN: the first NaN stays | stays | cell stays | it is |
+//! | `number_replaces` | wins only over a NaN | gives way to anything | cell stays | it is |
+//!
+//! | function | used by |
+//! |---|---|
+//! | `minmax` over `replaces_element` with `NAN` | reductions with [`Nan::Propagate`](crate::ops::reduction::Nan) |
+//! | `minmax` over `replaces_start` | reductions with [`Nan::Ignore`](crate::ops::reduction::Nan) |
+//! | `replaces_element_branch` | reductions with `Nan::Propagate` that have many updates per cell |
+//! | `replaces_element` without `NAN` | runs with `Nan::Ignore` or positions; positions in cells that hold elements |
+//! | `replaces_start` | positions: by groups, and in cells that hold start values |
+//! | `first_nan_replaces` | NumPy's `minimum` and `maximum`; minima and maxima of [`group_stats`](crate::group_stats) |
+//! | `number_replaces` | NumPy's `fmin` and `fmax` |
 //!
 //! A tie leaves the cell as it is, so the first of equal values stays; -0.0 and 0.0 are equal. An argmin or argmax therefore
 //! gives the first position.
 //!
-//! **Bools.** Any byte but 0 is true. An update, and a cell that is read as an element, are compared and stored in their
-//! [canonical](Ordered::canonical) form, 0 or 1. [`replaces_start`] compares the cell's byte as it is, because the cell may hold a start
-//! value that is no bool: [`FINITE_HIGHEST`](Ordered::FINITE_HIGHEST) is 2, so that both bools replace it.
+//! **Bools.** Any byte but 0 is true. An update is compared and stored in its canonical form, 0 or 1. A cell that is read as an
+//! element is compared in that form, and keeps its byte if it stays. `replaces_start` compares the cell's byte as it is, because the
+//! cell may hold a start value that is no bool: `FINITE_HIGHEST` is 2, so that both bools replace it.
 //!
 //! **Form.** All but one are written without a branch (`|` and `&` instead of `||` and `&&`): their callers turn the answer into a
-//! select, and LLVM vectorises the loop. [`replaces_element_branch`] is for loops whose cells rarely change: a predicted branch skips the
+//! select, and LLVM vectorises the loop. `replaces_element_branch` is for loops whose cells rarely change: a predicted branch skips the
 //! store, and the next update of the same cell does not wait for it.
 //!
 //! **Cost.** One comparison, and one test for NaN where a NaN can win.
