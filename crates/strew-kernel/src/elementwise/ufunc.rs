@@ -5,6 +5,7 @@ use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::cast::cast;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::Bool;
+use crate::ops::order::{Compared, first_nan_replaces, number_replaces};
 use crate::segment::row_ids::Numbers;
 use crate::tensor::{DType, DynView, DynViewMut, offset_of, offsets};
 use half::{bf16, f16};
@@ -48,31 +49,15 @@ trait Elementwise: Copy {
     fn apply(self, ufunc: Ufunc, by: Self) -> Self;
 }
 
-/// The larger of two floats, or what stands where NaN is.
-macro_rules! extremes {
-    ($a:expr, $b:expr, $ufunc:expr, $nan:expr, $at_least:expr, $at_most:expr) => {{
-        let (a, b) = ($a, $b);
-        match ($ufunc, $nan(a), $nan(b)) {
-            (Ufunc::Maximum | Ufunc::Minimum, true, _) => a,
-            (Ufunc::Maximum | Ufunc::Minimum, _, true) => b,
-            (_, true, _) => b,
-            (_, _, true) => a,
-            (Ufunc::Maximum | Ufunc::Fmax, ..) => {
-                if $at_least(a, b) {
-                    a
-                } else {
-                    b
-                }
-            }
-            _ => {
-                if $at_most(a, b) {
-                    a
-                } else {
-                    b
-                }
-            }
-        }
-    }};
+/// The one of the two that [`Ufunc::Maximum`], [`Ufunc::Minimum`], [`Ufunc::Fmax`] or [`Ufunc::Fmin`] keeps.
+fn extreme<T: Compared>(ufunc: Ufunc, a: T, b: T) -> T {
+    let wins = match ufunc {
+        Ufunc::Maximum => first_nan_replaces::<T, true>(b, a),
+        Ufunc::Minimum => first_nan_replaces::<T, false>(b, a),
+        Ufunc::Fmax => number_replaces::<T, true>(b, a),
+        _ => number_replaces::<T, false>(b, a),
+    };
+    if wins { b } else { a }
 }
 
 macro_rules! integers {
@@ -102,8 +87,9 @@ macro_rules! integers {
                         }
                         made
                     }
-                    Ufunc::Maximum | Ufunc::Fmax => $a.max($b),
-                    Ufunc::Minimum | Ufunc::Fmin => $a.min($b),
+                    Ufunc::Maximum | Ufunc::Minimum | Ufunc::Fmax | Ufunc::Fmin => {
+                        extreme(ufunc, $a, $b)
+                    }
                     Ufunc::BitwiseAnd => $a & $b,
                     Ufunc::BitwiseOr => $a | $b,
                     Ufunc::BitwiseXor => $a ^ $b,
@@ -202,9 +188,9 @@ macro_rules! floats {
                     Ufunc::Divide => a / b,
                     Ufunc::FloorDivide => floor_divide!(a, b),
                     Ufunc::Power => $pow(a, b),
-                    Ufunc::Maximum | Ufunc::Minimum | Ufunc::Fmax | Ufunc::Fmin => extremes!(
-                        a, b, ufunc, |v: $t| v.is_nan(), |a, b| a >= b, |a, b| a <= b
-                    ),
+                    Ufunc::Maximum | Ufunc::Minimum | Ufunc::Fmax | Ufunc::Fmin => {
+                        extreme(ufunc, a, b)
+                    }
                     Ufunc::LogicalAnd => truth(a != 0.0 && b != 0.0),
                     Ufunc::LogicalOr => truth(a != 0.0 || b != 0.0),
                     Ufunc::LogicalXor => truth((a != 0.0) != (b != 0.0)),
@@ -313,12 +299,9 @@ macro_rules! complexes {
                     Ufunc::Multiply => a * b,
                     Ufunc::Divide => quotient!($t, a, b),
                     Ufunc::Power => power!($t, $part, a, b),
-                    Ufunc::Maximum | Ufunc::Minimum | Ufunc::Fmax | Ufunc::Fmin => extremes!(
-                        a, b, ufunc,
-                        |v: $t| v.re.is_nan() || v.im.is_nan(),
-                        |a: $t, b: $t| a.re > b.re || (a.re == b.re && a.im >= b.im),
-                        |a: $t, b: $t| a.re < b.re || (a.re == b.re && a.im <= b.im)
-                    ),
+                    Ufunc::Maximum | Ufunc::Minimum | Ufunc::Fmax | Ufunc::Fmin => {
+                        extreme(ufunc, a, b)
+                    }
                     Ufunc::LogicalAnd => truth(a != zero && b != zero),
                     Ufunc::LogicalOr => truth(a != zero || b != zero),
                     Ufunc::LogicalXor => truth((a != zero) != (b != zero)),

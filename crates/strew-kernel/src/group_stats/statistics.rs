@@ -2,6 +2,7 @@
 //! column of values after the other, in the order of the updates.
 
 use crate::error::Problem;
+use crate::ops::order::{Compared, beats, first_nan_replaces, minmax};
 use crate::tensor::{Element, try_vec};
 use num_complex::Complex64;
 use std::cmp::Ordering;
@@ -107,7 +108,7 @@ impl Statistic {
 }
 
 /// A type that values are computed in.
-pub trait Value: Element + PartialEq + Send + Sync {
+pub trait Value: Element + Compared + PartialEq + Send + Sync {
     const COMPLEX: bool;
     /// Means are sums of the type itself.
     const FLOAT: bool;
@@ -117,29 +118,23 @@ pub trait Value: Element + PartialEq + Send + Sync {
     fn mul(self, other: Self) -> Self;
     /// The square, of complex numbers that of the magnitude.
     fn square(self) -> Self;
-    fn nan(self) -> bool;
     /// NaN last; complex numbers by their real parts first.
     fn order(&self, other: &Self) -> Ordering;
     /// The lesser of two, the first if neither is; NaN is stronger.
+    #[inline(always)]
     fn lesser(self, other: Self) -> Self {
-        extreme(self, other, Ordering::Less)
+        let wins = first_nan_replaces::<Self, false>(other, self);
+        if wins { other } else { self }
     }
     /// The greater of two, likewise.
+    #[inline(always)]
     fn greater(self, other: Self) -> Self {
-        extreme(self, other, Ordering::Greater)
+        let wins = first_nan_replaces::<Self, true>(other, self);
+        if wins { other } else { self }
     }
     fn mean(all: &[Self]) -> Complex64;
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
-}
-
-fn extreme<T: Value>(a: T, b: T, wins: Ordering) -> T {
-    match (a.nan(), b.nan()) {
-        (true, _) => a,
-        (_, true) => b,
-        _ if b.order(&a) == wins => b,
-        _ => a,
-    }
 }
 
 macro_rules! integers {
@@ -153,7 +148,6 @@ macro_rules! integers {
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn square(self) -> Self { self.wrapping_mul(self) }
-            fn nan(self) -> bool { false }
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
             fn mean(all: &[Self]) -> Complex64 {
                 let sum: i128 = all.iter().map(|&value| i128::from(value)).sum();
@@ -181,21 +175,9 @@ impl Value for f64 {
     fn square(self) -> Self {
         self * self
     }
-    fn nan(self) -> bool {
-        self.is_nan()
-    }
     fn order(&self, other: &Self) -> Ordering {
         let last = || self.is_nan().cmp(&other.is_nan());
         self.partial_cmp(other).unwrap_or_else(last)
-    }
-    // Without a branch, so that rows are compared many values at a time.
-    fn lesser(self, other: Self) -> Self {
-        let wins = !self.is_nan() & ((other < self) | other.is_nan());
-        if wins { other } else { self }
-    }
-    fn greater(self, other: Self) -> Self {
-        let wins = !self.is_nan() & ((other > self) | other.is_nan());
-        if wins { other } else { self }
     }
     #[allow(clippy::cast_precision_loss)]
     fn mean(all: &[Self]) -> Complex64 {
@@ -222,9 +204,6 @@ impl Value for Complex64 {
     }
     fn square(self) -> Self {
         (self.re * self.re + self.im * self.im).into()
-    }
-    fn nan(self) -> bool {
-        self.re.is_nan() || self.im.is_nan()
     }
     fn order(&self, other: &Self) -> Ordering {
         let last = || self.nan().cmp(&other.nan());
@@ -393,10 +372,7 @@ impl<T: Value> Column<T> {
     pub(crate) fn exponentials(&self) -> (f64, f64) {
         let all = || self.values.iter().map(|value| value.complex().re);
         let most = all().fold(f64::NEG_INFINITY, |most, value| {
-            match value > most || value.is_nan() {
-                true => value,
-                false => most,
-            }
+            minmax::<f64, true, false>(most, value)
         });
         let most = if all().any(f64::is_nan) {
             f64::NAN
@@ -422,10 +398,10 @@ impl<T: Value> Column<T> {
         }
         let all = || self.values.iter().copied();
         let is_true = |value: T| value != T::ZERO;
-        let arg = |wins: Ordering| {
+        let arg = |wins: fn(T, T) -> bool| {
             let places = self.places.iter().copied().zip(all());
             let better = |a: (usize, T), b: (usize, T)| {
-                if b.1.order(&a.1) == wins { b } else { a }
+                if wins(b.1, a.1) { b } else { a }
             };
             let found = places.reduce(better).filter(|_| !all().any(T::nan));
             found.map(|(place, _)| place as i64)
@@ -433,8 +409,8 @@ impl<T: Value> Column<T> {
         match statistic {
             Statistic::Len => Some(self.values.len() as i64),
             Statistic::Count => Some(all().filter(|value| !value.nan()).count() as i64),
-            Statistic::ArgMin => arg(Ordering::Less),
-            Statistic::ArgMax => arg(Ordering::Greater),
+            Statistic::ArgMin => arg(beats::<T, false>),
+            Statistic::ArgMax => arg(beats::<T, true>),
             Statistic::Any => Some(all().any(is_true).into()),
             Statistic::All => Some(all().all(is_true).into()),
             Statistic::AnyNan => Some(all().any(T::nan).into()),

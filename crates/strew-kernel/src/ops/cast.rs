@@ -1,4 +1,14 @@
-//! One element as any other type: for operators whose elements change their type on the way.
+//! Conversion of single elements between any two element types, for operators whose elements change their type on the way.
+//!
+//! ```text
+//! load(dtype, from) -> Wide (i64, u64, f64 or Complex64: holds every element exactly) -> store(dtype, to)
+//! ```
+//!
+//! The rules are C's: integers wrap, fractions are cut off, and a complex number loses its imaginary part. A value
+//! beyond 64 bits, and NaN, becomes -2^63 before it wraps. Floats round to nearest.
+//!
+//! **Cost.** Two matches on dtypes per element. The hot loops convert with `Convert` instead, which is
+//! chosen at compile time.
 
 use crate::error::Problem;
 use crate::ops::half::f32_to_f16;
@@ -6,7 +16,7 @@ use crate::tensor::{DType, DynTensor, DynView, Element, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
-/// A number of any type, without loss.
+/// A number of any element type, without loss.
 #[derive(Clone, Copy, PartialEq)]
 enum Wide {
     Int(i64),
@@ -15,10 +25,10 @@ enum Wide {
     Complex(Complex64),
 }
 
-/// The element at `at`.
+/// Reads the element at `at`.
 ///
 /// # Safety
-/// It must be one of that type, to be read.
+/// `at` is aligned for `dtype` and points to an initialised element of that type.
 #[inline]
 unsafe fn load(dtype: DType, at: *const u8) -> Wide {
     macro_rules! read {
@@ -49,10 +59,10 @@ unsafe fn load(dtype: DType, at: *const u8) -> Wide {
     }
 }
 
-/// Writes the number as an element to `at`.
+/// Converts the number to `dtype` and writes it to `at`.
 ///
 /// # Safety
-/// There must be room for one of that type.
+/// `at` is aligned for `dtype`, and as many bytes as an element has can be written there.
 #[inline]
 #[allow(clippy::cast_possible_truncation)]
 unsafe fn store(dtype: DType, at: *mut u8, value: Wide) {
@@ -101,7 +111,7 @@ impl Wide {
             Self::Int(value) => value.cast_unsigned(),
             Self::Uint(value) => value,
             Self::Float(value) | Self::Complex(Complex64 { re: value, .. }) => match value {
-                // Powers of two, and exact: what lies between is held by one of the two.
+                // 2^64 and -2^63, both exact in f64. Values in between fit u64 or i64.
                 0.0..18_446_744_073_709_551_616.0 => value as u64,
                 -9_223_372_036_854_775_808.0..0.0 => (value as i64).cast_unsigned(),
                 _ => i64::MIN.cast_unsigned(),
@@ -134,8 +144,8 @@ impl Wide {
     }
 }
 
-/// A `float32` that every shorter float rounds to as it would round the number itself: of the two
-/// neighbours of what it cannot hold, the odd one.
+/// The number rounded to odd: if `f32` cannot hold it, the neighbour whose last bit is 1. Rounding the result to a 16-bit float gives
+/// the same as rounding the number itself, without double rounding.
 #[allow(clippy::cast_possible_truncation)]
 fn odd(value: f64) -> f32 {
     let near = value as f32;
@@ -149,28 +159,28 @@ fn odd(value: f64) -> f32 {
     }
 }
 
-/// Writes the element at `from` as one of another type to `to`, as C does: integers wrap, fractions are
-/// cut off, and a real number has no imaginary part. What no integer of 64 bits is (NaN, too) becomes
-/// -2^63 before it wraps.
+/// Converts the element at `from` to another type and writes it to `to`, as C does: integers wrap, fractions are cut off, and a real
+/// number has no imaginary part. A float that no 64-bit integer holds, NaN included, becomes -2^63 before it wraps.
 ///
 /// # Safety
-/// `from` must be an element of type `is`, and `to` have room for one of type `becomes`.
+/// `from` is aligned for `is` and points to an initialised element of that type. `to` is aligned for `becomes`, and an element of that
+/// type can be written there. The two may be the same place: the element is read before the write.
 pub(crate) unsafe fn cast(is: DType, from: *const u8, becomes: DType, to: *mut u8) {
     // SAFETY: the caller's promise.
     unsafe { store(becomes, to, load(is, from)) }
 }
 
-/// The elements as those of another type, each by itself: integers wrap, fractions are cut off, and a real
-/// number has no imaginary part.
+/// A new tensor with the elements converted to another type: integers wrap, fractions are cut off, and a real number has no imaginary
+/// part.
 ///
 /// # Errors
-/// [`Problem::Memory`].
+/// [`Problem::Memory`] if there is not enough memory for the new tensor.
 pub fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
     let mut made = DynTensor::zeros(to, view.shape())?;
     let room = made.as_bytes_mut().chunks_exact_mut(to.size());
     for (offset, room) in offsets(view.layout()).zip(room) {
-        // SAFETY: the offset is that of an element, and the room is an element of the tensor, whose
-        // memory is aligned for all types.
+        // SAFETY: `offsets` yields offsets of the view's elements. `room` is one element of the new tensor, whose memory is aligned
+        // for every type.
         unsafe {
             let from = view.as_ptr().offset(offset);
             cast(view.dtype(), from, to, room.as_mut_ptr());
@@ -179,27 +189,27 @@ pub fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
     Ok(made)
 }
 
-/// Writes elements as those of another type; see [`converted`].
+/// Converts elements to another type and writes them to `room`; the rules are those of [`converted`].
 ///
 /// # Panics
-/// If there is not room for just as many, aligned for their type.
+/// If `room` is not aligned for the type, or has another length than that of all converted elements.
 pub(crate) fn convert_into<T: Element>(values: &[T], to: DType, room: &mut [u8]) {
     assert!(room.as_ptr().addr().is_multiple_of(to.align()));
     assert!(room.len() == values.len() * to.size());
     for (value, room) in values.iter().zip(room.chunks_exact_mut(to.size())) {
-        // SAFETY: the value is an element, and the room as large as one of the other type, at a multiple of its
-        // size from where it is aligned.
+        // SAFETY: `value` is a reference to an element. `room` has the size of one element of the other type and lies a multiple of
+        // that size behind an aligned address, as the assertions prove.
         unsafe { cast(T::DTYPE, (&raw const *value).cast(), to, room.as_mut_ptr()) };
     }
 }
 
-/// Whether elements of both have the same values; NaN is like NaN.
+/// Whether both views have the same shape and equal elements, whatever their types. NaN equals NaN.
 pub fn same_values(a: &DynView<'_>, b: &DynView<'_>) -> bool {
     let like = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
     let pairs = offsets(a.layout()).zip(offsets(b.layout()));
     a.shape() == b.shape()
         && pairs.into_iter().all(|(x, y)| {
-            // SAFETY: the offsets are those of elements.
+            // SAFETY: `offsets` yields offsets of the views' elements.
             let values = unsafe {
                 (
                     load(a.dtype(), a.as_ptr().offset(x)),

@@ -1,25 +1,52 @@
-//! Combine.
+//! How one update joins one cell: a type per reduction, over which the loops of [`update`](crate::update) are generic.
+//!
+//! ```text
+//! for each update: Join::join(&mut cells[destination], update converted to Join::Wide)
+//! ```
+//!
+//! | type | the cell becomes | cell type | NaN and ties |
+//! |---|---|---|---|
+//! | `Sum` | cell + value | accumulator | as arithmetic has it |
+//! | `SumFromUnset` | 0 + value if the cell is unset, else cell + value | element | as arithmetic has it |
+//! | `Prod`, `Sub`, `Div` | cell * value, cell - value, cell / value | accumulator | as arithmetic has it |
+//! | `MinMaxSelect` | the better of both, always written | element | `order::minmax` |
+//! | `MinMaxBranch` | the better of both, written only if it changes | element | `order::replaces_element_branch` |
+//! | `Overwrite` | value | bytes of an element's size | bits are copied |
+//!
+//! **Cost.** One operation per element, one read and one write of the cell. `MinMaxBranch` saves the write, and with it the wait of
+//! the next update of the same cell, at the price of a branch.
+//!
+//! **When used.** [`dispatch`](crate::update::dispatch) chooses the type, once per run, from element type and reduction. It takes
+//! `MinMaxBranch` where there are many updates per cell, so that most of them leave their cell as it is.
+//!
+//! The order of the updates is the caller's: a join is a sequential step, and floats are not reassociated.
 
-use crate::ops::number::{Convert, Number, Ordered};
-use crate::ops::sentinel::Settable;
+use crate::ops::number::{Convert, MaybeUnset, Number};
+use crate::ops::order::{Ordered, minmax, replaces_element_branch};
 use crate::update::fused_repeats::CHANGES;
 use std::marker::PhantomData;
 
-/// How an element, converted, joins a cell.
+/// How an update joins a cell.
 pub(crate) trait Join: 'static {
-    /// Elements that are joined together.
+    /// Elements that one call of [`join`](Self::join) takes: more than one where a short row is treated as one element.
     const LEN: usize = 1;
-    /// How often a cell may give way to another one, among the [values that are looked at](crate::update::fused_repeats), for it to pay to
-    /// keep it in a register; 0 where a cell's next value does not depend on the one before, or the reduction is a rare one.
+    /// Repeated indices: the loop looks at [some index values](crate::update::fused_repeats) and keeps the cell in a register if at most
+    /// this many of them differ from the one before. 0 turns the test off: for joins whose result does not depend on the cell, and
+    /// for rare reductions.
     const CHAINS: usize = 0;
     /// Whether most updates change their cells.
     const STORES: bool = true;
+    /// The cell's type.
     type Cell: Copy;
+    /// The update's type in memory.
     type Value: Convert<Self::Wide>;
+    /// The update's type when it joins.
     type Wide: Copy;
+    /// Joins the update, converted, into the cell.
     fn join(cell: &mut Self::Cell, value: Self::Wide);
 }
 
+/// `cell + value`, in the accumulator type.
 pub(crate) struct Sum<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sum<T> {
@@ -33,10 +60,10 @@ impl<T: Number> Join for Sum<T> {
     }
 }
 
-/// A sum that starts from nothing where the cell is unset.
-pub(crate) struct FirstSum<T>(PhantomData<T>);
+/// A sum whose cells may be unset: `0 + value` if the cell holds [`MaybeUnset::UNSET`], otherwise `cell + value`.
+pub(crate) struct SumFromUnset<T>(PhantomData<T>);
 
-impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
+impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
     const CHAINS: usize = CHANGES;
     type Cell = T;
     type Value = T;
@@ -48,6 +75,7 @@ impl<T: Settable + Number<Acc = T>> Join for FirstSum<T> {
     }
 }
 
+/// `cell * value`, in the accumulator type.
 pub(crate) struct Prod<T>(PhantomData<T>);
 
 impl<T: Number> Join for Prod<T> {
@@ -61,6 +89,7 @@ impl<T: Number> Join for Prod<T> {
     }
 }
 
+/// `cell - value`, in the accumulator type.
 pub(crate) struct Sub<T>(PhantomData<T>);
 
 impl<T: Number> Join for Sub<T> {
@@ -73,6 +102,7 @@ impl<T: Number> Join for Sub<T> {
     }
 }
 
+/// `cell / value`, in the accumulator type.
 pub(crate) struct Div<T>(PhantomData<T>);
 
 impl<T: Number> Join for Div<T> {
@@ -85,58 +115,45 @@ impl<T: Number> Join for Div<T> {
     }
 }
 
-/// A minimum or maximum. A strict one reads its cells as they are: they may hold a start value that
-/// is no element.
-pub(crate) struct Extreme<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
+/// A minimum or maximum, written as a select: the cell is always stored, and rows vectorise.
+///
+/// Not strict: a NaN on either side is the result. Strict: a NaN update is ignored, and the cell is compared as it is, because it
+/// may hold a start value that is no element.
+pub(crate) struct MinMaxSelect<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
-impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for Extreme<T, MAX, STRICT> {
-    // That of integers would be a branch, which goes wrong wherever there are ties.
+impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for MinMaxSelect<T, MAX, STRICT> {
+    // 0 for integers: in a register their join would compile to a branch, which ties mispredict.
     const CHAINS: usize = if T::PLAIN { 0 } else { CHANGES };
     type Cell = T;
     type Value = T;
     type Wide = T;
     #[inline(always)]
     fn join(cell: &mut T, value: T) {
-        let value = value.canonical();
-        let current = if STRICT { *cell } else { cell.canonical() };
-        let wins = if MAX {
-            current.below(value)
-        } else {
-            value.below(current)
-        };
-        let wins = wins | (!STRICT && value.nan());
-        // A choice instead of a branch: it vectorises.
-        *cell = if wins { value } else { *cell };
+        *cell = minmax::<T, MAX, STRICT>(*cell, value);
     }
 }
 
-/// A minimum or maximum of cells that most updates leave as they are: a branch that is nearly always foreseen does without
-/// the write, on which the next update of the same cell would have to wait.
-pub(crate) struct Seldom<T, const MAX: bool>(PhantomData<T>);
+/// A minimum or maximum, written as a branch, for cells that most updates leave as they are. The predicted branch skips the store,
+/// for which the next update of the same cell would have to wait. A NaN on either side is the result.
+pub(crate) struct MinMaxBranch<T, const MAX: bool>(PhantomData<T>);
 
-impl<T: Ordered, const MAX: bool> Join for Seldom<T, MAX> {
+impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
     const STORES: bool = false;
     type Cell = T;
     type Value = T;
     type Wide = T;
     #[inline(always)]
     fn join(cell: &mut T, value: T) {
-        let value = value.canonical();
-        let current = cell.canonical();
-        let stays = match MAX {
-            true => value.at_most(current),
-            false => current.at_most(value),
-        };
-        // What stays if either is a NaN is told apart here, where nearly nobody comes.
-        if !stays && (value.nan() || !current.nan()) {
-            *cell = value;
+        if replaces_element_branch::<T, MAX>(value, *cell) {
+            *cell = value.canonical();
         }
     }
 }
 
-pub(crate) struct Copied<B>(PhantomData<B>);
+/// The value replaces the cell. `B` is any plain type of the element's size and alignment: bits are copied.
+pub(crate) struct Overwrite<B>(PhantomData<B>);
 
-impl<B: Copy + 'static> Join for Copied<B> {
+impl<B: Copy + 'static> Join for Overwrite<B> {
     type Cell = B;
     type Value = B;
     type Wide = B;

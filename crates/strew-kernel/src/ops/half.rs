@@ -1,15 +1,27 @@
-//! 16-bit floats to 32 bits and back: in integer steps that vectorise on every instruction set, and
-//! eight at a time by the machine's instruction where a loop is compiled for one that has it.
+//! Conversion of 16-bit floats to 32 bits and back.
 //!
-//! The `half` crate's conversions ask whether there is such an instruction at every element, which
-//! costs some forty times as much in a loop.
+//! There are two versions. One element is converted in a few integer steps that vectorise on every instruction set. Eight
+//! elements are converted by one instruction where the loop is compiled for an instruction set with F16C, and otherwise by the
+//! integer steps.
+//!
+//! ```text
+//! f16 -> f32    shift mantissa and exponent into place, add 112 to the exponent; infinity, NaN and subnormals are selected apart
+//! bf16 -> f32   shift left by 16 bits
+//! f32 -> f16    add half of the last place that stays, shift; subnormals by one addition of 0.5
+//! f32 -> bf16   the same with 16 bits
+//! ```
+//!
+//! Widening is exact. Narrowing rounds to the nearest value, ties to even. A signalling NaN becomes quiet, except
+//! from bf16 to f32.
+//!
+//! The `half` crate's own conversions test for the instruction at every element, which makes a loop some forty times slower.
 
 use crate::cpu::isa::Isa;
 use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
 use std::mem::transmute;
 
-/// The values, exactly; what signals is quiet afterwards.
+/// The value, exactly. A signalling NaN becomes quiet.
 #[inline(always)]
 pub fn f16_to_f32(value: f16) -> f32 {
     let bits = u32::from(value.to_bits());
@@ -41,7 +53,7 @@ pub fn bf16_to_f32(value: bf16) -> f32 {
 pub fn f32_to_f16(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
-    // Half of the last place that stays, or a little less if that place is even already.
+    // Add half of the last place that stays, or one less if that place is even: ties go to even.
     let rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
     let normal = rounded.wrapping_sub(112 << 23) >> 13;
     // Below 2^-14 the last place is 2^-24, that of f32 at 1/2: an addition rounds to it.
@@ -59,7 +71,7 @@ pub fn f32_to_f16(value: f32) -> f16 {
     } else {
         normal
     };
-    // What is left has 16 bits.
+    // Both operands are below 2^16.
     f16::from_bits((result | ((bits >> 16) & 0x8000)) as u16)
 }
 
@@ -69,18 +81,18 @@ pub fn f32_to_bf16(value: f32) -> bf16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
     let nan = (bits & 0x7fff_ffff) > 0x7f80_0000;
-    // What is left has 16 bits.
+    // The upper 16 bits are 0 after the shift.
     bf16::from_bits(if nan { (bits >> 16) | 0x40 } else { rounded } as u16)
 }
 
-/// [`f16_to_f32`] of each.
+/// [`f16_to_f32`] of eight values, by one instruction where the loop's instruction set has it.
 #[inline(always)]
 pub(crate) fn eight_f16_to_f32<M: Isa>(values: [f16; 8], _: M) -> [f32; 8] {
     #[cfg(target_arch = "x86_64")]
     if M::F16C {
         use std::arch::x86_64::{__m128i, __m256, _mm256_cvtph_ps};
-        // SAFETY: there is such an `Isa` only where the instruction is; eight elements are as long
-        // as a vector of them, and every bit pattern is one.
+        // SAFETY: a value of an `Isa` with `F16C` exists only after the instruction was detected. Array and vector have the same
+        // size, and every bit pattern is a value of both.
         return unsafe {
             let wide = _mm256_cvtph_ps(transmute::<[f16; 8], __m128i>(values));
             transmute::<__m256, [f32; 8]>(wide)
@@ -89,13 +101,13 @@ pub(crate) fn eight_f16_to_f32<M: Isa>(values: [f16; 8], _: M) -> [f32; 8] {
     values.map(f16_to_f32)
 }
 
-/// [`f32_to_f16`] of each.
+/// [`f32_to_f16`] of eight values, by one instruction where the loop's instruction set has it.
 #[inline(always)]
 pub(crate) fn eight_f32_to_f16<M: Isa>(values: [f32; 8], _: M) -> [f16; 8] {
     #[cfg(target_arch = "x86_64")]
     if M::F16C {
         use std::arch::x86_64::{__m128i, __m256, _MM_FROUND_TO_NEAREST_INT, _mm256_cvtps_ph};
-        // SAFETY: as above.
+        // SAFETY: as in `eight_f16_to_f32`.
         return unsafe {
             let wide = transmute::<[f32; 8], __m256>(values);
             transmute::<__m128i, [f16; 8]>(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(wide))

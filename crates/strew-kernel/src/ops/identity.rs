@@ -1,11 +1,25 @@
-//! Identity.
+//! The value that a cell holds before the first update joins it.
+//!
+//! | reduction | [`identity`] | [`finite_start`] |
+//! |---|---|---|
+//! | sum, sub | 0 | none |
+//! | prod, div | 1 | none |
+//! | min | +infinity, the largest integer, or true | the largest finite value; 2 for bools |
+//! | max | -infinity, the smallest integer, or false | the smallest finite value; 255 for bools, compared as -1 |
+//! | assign | none | none |
+//!
+//! Complex numbers have no minimum and maximum. A cell that still holds the [`finite_start`] of a strict minimum or maximum was
+//! touched by no update that beats it.
+//!
+//! The caller has a [`DType`] and no Rust type, so values travel as [`Bits`]. One match on the dtype; called once per run.
 
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Number, Ordered};
+use crate::ops::number::Number;
+use crate::ops::order::{finite_start_of, identity_of};
 use crate::ops::reduction::Combine;
 use crate::tensor::DType;
 
-/// Bytes of one element; only the first `size` count.
+/// The bytes of one value, in the machine's order: the first `size_of` the type count, the others are 0.
 pub type Bits = [u8; 16];
 
 /// The identity of a reduction, as an accumulator for sums and products and as an element for
@@ -20,10 +34,10 @@ pub fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
             for_dtype!(dtype, T => bits(<T as Number>::ONE), complex C => bits(<C as Number>::ONE))
         }
         Combine::Min(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::HIGHEST), complex C => return None)
+            for_dtype!(dtype, T => bits(identity_of::<T, false>()), complex C => return None)
         }
         Combine::Max(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::LOWEST), complex C => return None)
+            for_dtype!(dtype, T => bits(identity_of::<T, true>()), complex C => return None)
         }
     })
 }
@@ -33,19 +47,24 @@ pub fn identity(dtype: DType, combine: Combine) -> Option<Bits> {
 pub fn finite_start(dtype: DType, combine: Combine) -> Option<Bits> {
     Some(match combine {
         Combine::Min(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_HIGHEST), complex C => return None)
+            for_dtype!(dtype, T => bits(finite_start_of::<T, false>()), complex C => return None)
         }
         Combine::Max(_) => {
-            for_dtype!(dtype, T => bits(<T as Ordered>::FINITE_LOWEST), complex C => return None)
+            for_dtype!(dtype, T => bits(finite_start_of::<T, true>()), complex C => return None)
         }
         _ => return None,
     })
 }
 
+/// The bytes of a value of at most 16 bytes, without padding.
+///
+/// # Panics
+/// If the type is larger.
 pub(crate) fn bits<T: Copy>(value: T) -> Bits {
     let mut bits = [0; 16];
     assert!(size_of::<T>() <= bits.len());
-    // SAFETY: every type that comes here is plain numbers without padding, and fits.
+    // SAFETY: the assertion proves that the value fits into `bits`, which does not overlap it. Every `T` of the callers is an
+    // element or accumulator type: plain numbers without padding, so all bytes that are read are initialised.
     unsafe {
         std::ptr::copy_nonoverlapping(
             (&raw const value).cast::<u8>(),

@@ -1,12 +1,14 @@
-//! Roots, exponentials and logarithms of the accumulators that are real numbers.
+//! Square roots, exponentials and logarithms of real accumulators.
 //!
-//! Exponentials and logarithms come from one library, compiled into this one, because those of the system
-//! differ from machine to machine in their last bits. A square root is rounded correctly everywhere.
+//! Exponentials and logarithms come from the crate `libm`, which is compiled in: the system's differ from machine to machine in
+//! their last bits, and a result must not depend on the machine. A square root is rounded correctly everywhere.
+//!
+//! Softmax, log-sum-exp and their gradients use this, one value per call.
 
 use crate::tensor::Element;
 use std::ops::{Add, Div, Mul, Sub};
 
-/// `f32` or `f64`.
+/// A real accumulator: `f32` or `f64`.
 pub trait Real:
     Element
     + PartialOrd
@@ -22,9 +24,9 @@ pub trait Real:
     fn sqrt(self) -> Self;
     fn is_nan(self) -> bool;
     fn is_finite(self) -> bool;
-    /// The nearest value.
+    /// The nearest value of this type.
     fn of(value: f64) -> Self;
-    /// The nearest value.
+    /// The nearest value of this type to a count.
     fn of_count(count: i64) -> Self;
 }
 

@@ -1,4 +1,21 @@
 //! Arithmetic of each element type, as the operators define it.
+//!
+//! | trait | holds | types |
+//! |---|---|---|
+//! | `Number` | zero, one, sum, product, difference, quotient, mean | all |
+//! | `Convert` | conversion to a wider type, and of an accumulator to its element | the pairs that loops need |
+//! | `MaybeUnset` | a value that marks an untouched cell | `f32`, `f64` |
+//!
+//! Minima and maxima are in [`order`](crate::ops::order).
+//!
+//! | element | accumulator | sum, product, difference | mean |
+//! |---|---|---|---|
+//! | integers | the type itself | wrap | rounded down, or toward zero |
+//! | `f16`, `bf16` | `f32` | rounded to 16 bits once, at the end | in `f32` |
+//! | `f32`, `f64`, complex | the type itself | IEEE arithmetic, no fused multiply-add | sum / count |
+//! | bool | the type itself | or, and, exclusive or | the sum |
+//!
+//! Each function is a few instructions and always inlined.
 
 use crate::cpu::isa::Isa;
 use crate::ops::half::{
@@ -14,30 +31,30 @@ pub(crate) struct Bool(pub(crate) u8);
 
 impl Bool {
     #[inline(always)]
-    fn get(self) -> bool {
+    pub(crate) fn get(self) -> bool {
         self.0 != 0
     }
 }
 
-/// What sums and products need.
+/// The arithmetic of an element type, done in its accumulator type.
 pub(crate) trait Number: Convert<Self::Acc> {
-    /// The type in which they are computed; rounded back once, at the end.
+    /// The accumulator type: `f32` for 16-bit floats, otherwise the type itself. Its values are rounded back once, at the end.
     type Acc: Convert<Self>;
     const ZERO: Self::Acc;
     const ONE: Self::Acc;
     fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     fn mul(a: Self::Acc, b: Self::Acc) -> Self::Acc;
     fn sub(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// Integers are rounded toward zero, wrap, and divided by 0 are 0.
+    /// The quotient. Of integers: rounded toward zero, `MIN / -1` wraps, and division by 0 gives 0.
     fn div(a: Self::Acc, b: Self::Acc) -> Self::Acc;
-    /// The mean, given the sum of `count > 0` values: integers are rounded down.
+    /// The mean of `count > 0` values with this sum. Integers are rounded down.
     fn mean(sum: Self::Acc, count: u64) -> Self::Acc;
-    /// Likewise, integers rounded toward zero.
+    /// The mean of `count > 0` values with this sum. Integers are rounded toward zero.
     #[inline(always)]
     fn mean_toward_zero(sum: Self::Acc, count: u64) -> Self::Acc {
         Self::mean(sum, count)
     }
-    /// The sum by the square root of the count.
+    /// The sum divided by the square root of the count. Integers and bools stay as they are.
     #[inline(always)]
     fn by_root(sum: Self::Acc, _: u64) -> Self::Acc {
         sum
@@ -55,25 +72,25 @@ pub(crate) trait Number: Convert<Self::Acc> {
 /// How a sum becomes a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mean {
-    /// This is added to the number of updates.
+    /// Added to the number of updates before the division.
     pub more: u64,
-    /// What the number does.
+    /// What the sum is divided by, given that number.
     pub divisor: Divisor,
 }
 
 /// What a sum is divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divisor {
-    /// The number; integers are rounded down.
+    /// The number of updates. Integers are rounded down.
     Count,
-    /// The number; integers are rounded toward zero.
+    /// The number of updates. Integers are rounded toward zero.
     CountTowardZero,
-    /// Its square root; integers and bools stay as they are.
+    /// The square root of the number of updates. Integers and bools stay as they are.
     Root,
 }
 
 impl Mean {
-    /// The mean of a cell that so many updates went to, at least one.
+    /// The mean of a cell that `count > 0` updates were added to.
     #[inline(always)]
     pub(crate) fn of<T: Number>(self, sum: T::Acc, count: u64) -> T::Acc {
         let count = count + self.more;
@@ -82,30 +99,6 @@ impl Mean {
             Divisor::CountTowardZero => T::mean_toward_zero(sum, count),
             Divisor::Root => T::by_root(sum, count),
         }
-    }
-}
-
-/// What minima and maxima need.
-pub(crate) trait Ordered: Copy + 'static {
-    /// There is no NaN, and every pattern of bits is a value of its own: whatever a reduction does with
-    /// NaN, it is the same loop.
-    const PLAIN: bool;
-    /// No value is below it; it is the identity of max.
-    const LOWEST: Self;
-    /// No value is above it; it is the identity of min.
-    const HIGHEST: Self;
-    /// A finite value that no larger finite one exceeds, to start a strict min from.
-    const FINITE_HIGHEST: Self;
-    /// Likewise for a strict max.
-    const FINITE_LOWEST: Self;
-    fn below(self, other: Self) -> bool;
-    /// Whether it is below the other or equal to it: never if one of them is a NaN.
-    fn at_most(self, other: Self) -> bool;
-    fn nan(self) -> bool;
-    /// The value as it is compared: all true bools are alike.
-    #[inline(always)]
-    fn canonical(self) -> Self {
-        self
     }
 }
 
@@ -129,19 +122,6 @@ macro_rules! integers {
             #[allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
             #[inline(always)]
             fn mean_toward_zero($sum: $t, $count: u64) -> $t { $toward_zero as $t }
-        }
-        impl Ordered for $t {
-            const PLAIN: bool = true;
-            const LOWEST: $t = <$t>::MIN;
-            const HIGHEST: $t = <$t>::MAX;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
-            #[inline(always)]
-            fn below(self, other: $t) -> bool { self < other }
-            #[inline(always)]
-            fn at_most(self, other: $t) -> bool { self <= other }
-            #[inline(always)]
-            fn nan(self) -> bool { false }
         }
     )*};
 }
@@ -179,19 +159,6 @@ macro_rules! floats {
             #[allow(clippy::cast_precision_loss)]
             #[inline(always)]
             fn by_root(sum: $acc, count: u64) -> $acc { sum / (count as $acc).sqrt() }
-        }
-        impl Ordered for $t {
-            const PLAIN: bool = false;
-            const LOWEST: $t = <$t>::NEG_INFINITY;
-            const HIGHEST: $t = <$t>::INFINITY;
-            const FINITE_HIGHEST: $t = <$t>::MAX;
-            const FINITE_LOWEST: $t = <$t>::MIN;
-            #[inline(always)]
-            fn below(self, other: $t) -> bool { self.widen() < other.widen() }
-            #[inline(always)]
-            fn at_most(self, other: $t) -> bool { self.widen() <= other.widen() }
-            #[inline(always)]
-            fn nan(self) -> bool { self.widen().is_nan() }
         }
     )*};
 }
@@ -251,7 +218,7 @@ impl Number for Bool {
     fn sub(a: Self, b: Self) -> Self {
         Self(u8::from(a.get() ^ b.get()))
     }
-    // No operator gets here: quotients of bools are refused before.
+    // Unreachable from operators: they refuse quotients of bools.
     #[inline(always)]
     fn div(a: Self, _: Self) -> Self {
         a
@@ -262,34 +229,29 @@ impl Number for Bool {
     }
 }
 
-impl Ordered for Bool {
-    const PLAIN: bool = false;
-    const LOWEST: Self = Self(0);
-    const HIGHEST: Self = Self(1);
-    // Beyond both bools, so that a strict comparison tells "untouched" from either.
-    const FINITE_HIGHEST: Self = Self(2);
-    const FINITE_LOWEST: Self = Self(u8::MAX);
-    #[inline(always)]
-    fn below(self, other: Self) -> bool {
-        self.0.cast_signed() < other.0.cast_signed()
-    }
-    #[inline(always)]
-    fn at_most(self, other: Self) -> bool {
-        self.0.cast_signed() <= other.0.cast_signed()
-    }
-    #[inline(always)]
-    fn nan(self) -> bool {
-        false
-    }
-    #[inline(always)]
-    fn canonical(self) -> Self {
-        Self(u8::from(self.get()))
-    }
+/// A type with a value that no sum of its own is, to mark cells that nothing was added to: a signalling NaN, which arithmetic turns
+/// into a quiet one. See [`Unset`](crate::ops::sentinel::Unset).
+pub(crate) trait MaybeUnset: Number {
+    const UNSET: Self;
+    fn is_unset(self) -> bool;
 }
 
-/// Conversion of an element: to itself, to a type that holds more, or from an accumulator.
+macro_rules! maybe_unset {
+    ($($t:ty, $bits:expr);*) => {$(
+        impl MaybeUnset for $t {
+            const UNSET: $t = <$t>::from_bits($bits);
+            #[inline(always)]
+            fn is_unset(self) -> bool { self.to_bits() == $bits }
+        }
+    )*};
+}
+
+// All ones in the exponent, a fraction that is not 0, and not its highest bit: that would be quiet.
+maybe_unset!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);
+
+/// Conversion of an element to itself or to a wider type, or of an accumulator to its element.
 pub(crate) trait Convert<D>: Copy + 'static {
-    /// Whether [`eight`](Self::eight) is faster than eight conversions.
+    /// Whether [`eight`](Self::eight) is faster than eight calls of [`convert`](Self::convert): there is an instruction for it.
     const EIGHT: bool = false;
     fn convert(self) -> D;
     #[inline(always)]

@@ -1,11 +1,21 @@
-//! Reduction.
+//! The reductions that the loops know.
+//!
+//! A [`Combine`] says how one update joins its cell; the result is that of the sequential loop over the updates:
+//!
+//! ```text
+//! for each update, in order: cell = combine(cell, update)
+//! ```
+//!
+//! The value before the first update is in [`identity`](crate::ops::identity), the arithmetic in [`number`](crate::ops::number), the
+//! rules of minima and maxima in [`order`](crate::ops::order). What is done to a finished sum is a
+//! [`Mean`](crate::ops::number::Mean).
 
 use crate::tensor::DType;
 
-/// How an update joins what is in its destination.
+/// How an update joins its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
-    /// The update replaces the cell; of several, the last one stays. Bits are copied.
+    /// The update replaces the cell, bit by bit. Of several updates the last one stays.
     Assign,
     /// Addition. Integers wrap, `bool` is a logical or.
     Sum,
@@ -13,7 +23,7 @@ pub enum Combine {
     Prod,
     /// Subtraction of the update from the cell. Integers wrap.
     Sub,
-    /// Division of the cell by the update. Integers are rounded toward zero and wrap; by 0 they become 0.
+    /// Division of the cell by the update. Integers are rounded toward zero and wrap; an integer divided by 0 is 0.
     Div,
     /// The smaller one.
     Min(Nan),
@@ -22,13 +32,13 @@ pub enum Combine {
 }
 
 impl Combine {
-    /// Whether the running result is an accumulator, and not an element.
+    /// Whether cells hold accumulators while the loop runs, and not elements.
     #[inline(always)]
     pub fn folds(self) -> bool {
         matches!(self, Self::Sum | Self::Prod | Self::Sub | Self::Div)
     }
 
-    /// Whether to join elements takes longer than to read rows of them at random: they are compared one by one, or are products of
+    /// Whether joining takes longer than reading rows at random: `f16` elements are compared one by one, and a complex product is four
     /// products.
     pub fn computes(self, dtype: DType) -> bool {
         match self {
@@ -39,11 +49,11 @@ impl Combine {
     }
 }
 
-/// What a minimum or maximum makes of NaN.
+/// What a minimum or maximum makes of NaN; see [`order`](crate::ops::order).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nan {
     /// A NaN on either side is the result.
     Propagate,
-    /// Only a strict comparison moves the cell: a NaN update is ignored, and so are ties.
+    /// Only a strictly better update replaces the cell: a NaN update is ignored, and so are ties. A NaN cell stays.
     Ignore,
 }

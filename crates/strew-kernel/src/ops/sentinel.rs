@@ -1,21 +1,33 @@
-//! Sentinel.
+//! Sentinel values that mark untouched cells.
+//!
+//! Some sums must treat cells that no update touched differently. Instead of a mark per cell, all cells hold a sentinel at first; a cell
+//! that still holds it at the end was touched by no update.
+//!
+//! ```text
+//! fill all cells with the sentinel
+//! for each update:  cell = (cell is the sentinel ? 0 : cell) + value
+//! for each cell:    if it holds the sentinel, the cell is untouched
+//! ```
+//!
+//! Only `f32` and `f64` have sentinels. The pattern of the signalling NaN is in
+//! `MaybeUnset`; the sum that tests for it is
+//! `SumFromUnset`.
 
 use crate::ops::identity::{Bits, bits};
-use crate::ops::number::Number;
+use crate::ops::number::MaybeUnset;
 use crate::tensor::DType;
 
-/// What unset cells hold.
+/// The sentinel that untouched cells hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unset {
-    /// A signalling NaN, which no sum ever is. A sum has to look for it.
+    /// A signalling NaN. No sum has this value, because arithmetic makes NaN quiet; the sum tests each cell for it.
     Signalling,
-    /// -0.0, to which a sum adds like to nothing. But if all its updates are -0.0, it cannot be told from
-    /// a cell without any.
+    /// -0.0. A sum needs no test, because -0.0 + x is x. A cell whose updates are all -0.0 cannot be told from an untouched cell.
     NegativeZero,
 }
 
 impl Unset {
-    /// The value; `None` for types that have none.
+    /// The bytes of the sentinel; `None` for types without one.
     pub fn value(self, dtype: DType) -> Option<Bits> {
         match (self, dtype) {
             (Self::Signalling, DType::F32) => Some(bits(f32::UNSET)),
@@ -26,22 +38,3 @@ impl Unset {
         }
     }
 }
-
-/// Elements that have a value which no sum of theirs is.
-pub(crate) trait Settable: Number {
-    const UNSET: Self;
-    fn is_unset(self) -> bool;
-}
-
-macro_rules! settable {
-    ($($t:ty, $bits:expr);*) => {$(
-        impl Settable for $t {
-            const UNSET: $t = <$t>::from_bits($bits);
-            #[inline(always)]
-            fn is_unset(self) -> bool { self.to_bits() == $bits }
-        }
-    )*};
-}
-
-// All ones in the exponent, a fraction that is not 0, and not its highest bit: that would be quiet.
-settable!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);

@@ -3,7 +3,8 @@
 //! The joins are those of the loops over pairs of rows, in the same order, so the bits are theirs.
 
 use crate::cpu::isa::Isa;
-use crate::ops::number::{Convert, Number, Ordered};
+use crate::ops::number::{Convert, Number};
+use crate::ops::order::{Ordered, finite_start_of, identity_of, minmax};
 use crate::ops::reduction::{Combine, Nan};
 use crate::segment::minmax_lanes;
 use crate::update::row_pairs::pairs;
@@ -56,16 +57,7 @@ impl<T: Ordered + Number + PartialEq> Folds for T {
 
     #[inline(always)]
     fn extreme<const MAX: bool, const STRICT: bool>(cell: T, value: T) -> T {
-        // As in the loops over pairs of rows: a choice, not a branch.
-        let value = value.canonical();
-        let current = if STRICT { cell } else { cell.canonical() };
-        let wins = if MAX {
-            current.below(value)
-        } else {
-            value.below(current)
-        };
-        let wins = wins | (!STRICT && value.nan());
-        if wins { value } else { cell }
+        minmax::<T, MAX, STRICT>(cell, value)
     }
 
     #[inline(always)]
@@ -76,10 +68,10 @@ impl<T: Ordered + Number + PartialEq> Folds for T {
     #[inline(always)]
     fn start(combine: Combine, seed: Seed) -> T {
         match (combine, seed) {
-            (Combine::Max(_), Seed::FiniteExtreme) => T::FINITE_LOWEST,
-            (Combine::Max(_), _) => T::LOWEST,
-            (_, Seed::FiniteExtreme) => T::FINITE_HIGHEST,
-            _ => T::HIGHEST,
+            (Combine::Max(_), Seed::FiniteExtreme) => finite_start_of::<T, true>(),
+            (Combine::Max(_), _) => identity_of::<T, true>(),
+            (_, Seed::FiniteExtreme) => finite_start_of::<T, false>(),
+            _ => identity_of::<T, false>(),
         }
     }
 }

@@ -6,7 +6,8 @@
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Number, Ordered};
+use crate::ops::number::Number;
+use crate::ops::order::{Ordered, finite_start_of, replaces_start};
 use crate::ops::reduction::Combine;
 use crate::segment::accumulator::Fold;
 use crate::segment::csr::Groups;
@@ -64,28 +65,13 @@ unsafe fn run<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
     }
 }
 
-/// What everything else beats.
-#[inline(always)]
-fn start<T: Ordered, const MAX: bool>() -> T {
-    if MAX {
-        T::FINITE_LOWEST
-    } else {
-        T::FINITE_HIGHEST
-    }
-}
-
 /// The better of two, with its position.
 #[inline(always)]
 fn better<T: Ordered, const MAX: bool>(best: (T, u32), value: T, number: u32) -> (T, u32) {
-    let value = value.canonical();
-    let wins = if MAX {
-        best.0.below(value)
-    } else {
-        value.below(best.0)
-    };
+    let wins = replaces_start::<T, MAX>(value, best.0);
     // Two choices instead of a branch: they vectorise.
     (
-        if wins { value } else { best.0 },
+        if wins { value.canonical() } else { best.0 },
         if wins { number } else { best.1 },
     )
 }
@@ -123,7 +109,7 @@ unsafe fn singles<T: Ordered + Number, const MAX: bool>(
         if updates.is_empty() {
             continue;
         }
-        let mut best = (start::<T, MAX>(), NOBODY);
+        let mut best = (finite_start_of::<T, MAX>(), NOBODY);
         for k in updates {
             if ahead > 0 && k + ahead < end {
                 prefetch(element(order(k + ahead)).cast(), 1);
@@ -165,7 +151,7 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
     let dense = job.inner.src == size.cast_signed();
     let random = !(groups.in_order() && dense);
     let one_tile = job.inner.len <= TILE;
-    let mut best = [start::<T, MAX>(); TILE];
+    let mut best = [finite_start_of::<T, MAX>(); TILE];
     let mut numbers = [NOBODY; TILE];
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
@@ -178,7 +164,7 @@ unsafe fn rows<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
             let lines = (len * size).div_ceil(64).min(MOST_LINES);
             let ahead = rows_ahead(len * size);
             let (best, numbers) = (&mut best[..len], &mut numbers[..len]);
-            best.fill(start::<T, MAX>());
+            best.fill(finite_start_of::<T, MAX>());
             numbers.fill(NOBODY);
             let place = |k: usize| {
                 let at =

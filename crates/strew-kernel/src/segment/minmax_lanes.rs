@@ -3,7 +3,8 @@
 //! One running value waits for itself at every element. Here several do, each of some of the elements; the best of them has the
 //! value that one alone would have found. Which of several zeros, and which NaN, depends on the order: those are looked for.
 
-use crate::ops::number::{Number, Ordered};
+use crate::ops::number::Number;
+use crate::ops::order::{Ordered, identity_of};
 
 /// Running values: four vectors of the narrowest machine's.
 const LANES: usize = 16;
@@ -19,7 +20,7 @@ pub(crate) fn extreme<T: Number + Ordered, const MAX: bool>(
     values: &[T],
     meet: impl Fn(T, T) -> T,
 ) -> T {
-    let mut lanes = [if MAX { T::LOWEST } else { T::HIGHEST }; LANES];
+    let mut lanes = [identity_of::<T, MAX>(); LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
         for (lane, &value) in lanes.iter_mut().zip(chunk) {
@@ -51,7 +52,8 @@ pub(crate) fn extreme<T: Number + Ordered, const MAX: bool>(
 #[cfg(test)]
 mod tests {
     use super::extreme;
-    use crate::ops::number::{Bool, Number, Ordered};
+    use crate::ops::number::{Bool, Number};
+    use crate::ops::order::Ordered;
     use crate::segment::accumulator::Folds;
     use half::f16;
 

@@ -7,7 +7,7 @@
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::Ordered;
+use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::segment::run_job::{Job, Run, RunFold, RunStart, Steps};
 use crate::segment::{runs_minmax, runs_sum};

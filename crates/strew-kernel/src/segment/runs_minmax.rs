@@ -4,7 +4,8 @@
 //! from nothing, the running value starts from the identity; what is still that in the end is looked at
 //! once more, since a row of infinities has it too, and a row of NaN has no winner.
 
-use crate::ops::number::{Number, Ordered};
+use crate::ops::number::Number;
+use crate::ops::order::{Ordered, finite_start_of, identity_of, replaces_element};
 use crate::segment::minmax_lanes;
 use crate::segment::run_job::{Job, Run, RunStart};
 use crate::segment::runs_sum::{TILE, left};
@@ -32,22 +33,11 @@ pub(crate) unsafe fn run_with_arg<T: Number + Ordered, const MAX: bool>(job: &Jo
     unsafe { vectorized!(|_| winners::<T, MAX>(job)) };
 }
 
-/// Whether a value replaces the one that has won so far.
-#[inline(always)]
-fn beats<T: Ordered, const MAX: bool>(value: T, best: T) -> bool {
-    let (value, best) = (value.canonical(), best.canonical());
-    if MAX {
-        best.below(value)
-    } else {
-        value.below(best)
-    }
-}
-
 /// The better of the two; with `NAN`, that is better than all.
 #[inline(always)]
 fn better<T: Ordered, const MAX: bool, const NAN: bool>(best: T, value: T) -> T {
     // A choice instead of a branch: it vectorises.
-    if beats::<T, MAX>(value, best) | (NAN & value.nan()) {
+    if replaces_element::<T, MAX, NAN>(value, best) {
         value.canonical()
     } else {
         best
@@ -60,13 +50,11 @@ fn better<T: Ordered, const MAX: bool, const NAN: bool>(best: T, value: T) -> T 
 /// `cell` must be readable if it starts from it.
 #[inline(always)]
 unsafe fn start<T: Ordered, const MAX: bool>(job: &Job<'_>, cell: *const T) -> T {
-    match (job.fold.start, MAX) {
+    match job.fold.start {
         // SAFETY: the caller's promise.
-        (RunStart::Current, _) => unsafe { cell.read() },
-        (RunStart::Nothing | RunStart::Replaced, false) => T::HIGHEST,
-        (RunStart::Nothing | RunStart::Replaced, true) => T::LOWEST,
-        (RunStart::FiniteExtreme, false) => T::FINITE_HIGHEST,
-        (RunStart::FiniteExtreme, true) => T::FINITE_LOWEST,
+        RunStart::Current => unsafe { cell.read() },
+        RunStart::Nothing | RunStart::Replaced => identity_of::<T, MAX>(),
+        RunStart::FiniteExtreme => finite_start_of::<T, MAX>(),
     }
 }
 
@@ -81,18 +69,16 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool, const NAN: bool>(
     run: &Run,
     at: isize,
 ) -> T {
-    let (nothing, masked) = match (job.fold.start, MAX) {
-        (RunStart::Current, _) => return best,
-        (RunStart::FiniteExtreme, false) => (T::FINITE_HIGHEST, true),
-        (RunStart::FiniteExtreme, true) => (T::FINITE_LOWEST, true),
-        (RunStart::Nothing | RunStart::Replaced, false) => (T::HIGHEST, false),
-        (RunStart::Nothing | RunStart::Replaced, true) => (T::LOWEST, false),
+    let (nothing, masked) = match job.fold.start {
+        RunStart::Current => return best,
+        RunStart::FiniteExtreme => (finite_start_of::<T, MAX>(), true),
+        RunStart::Nothing | RunStart::Replaced => (identity_of::<T, MAX>(), false),
     };
     if NAN && run.count > 0 {
         return best;
     }
     // Nothing beats the start but what is better: the running value is no NaN.
-    if beats::<T, MAX>(best, nothing) {
+    if replaces_element::<T, MAX, false>(best, nothing) {
         return best;
     }
     let is_number = |k: usize| {
@@ -211,7 +197,7 @@ unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
     let kept = job.fold.start == RunStart::Current;
     let better = |best: (T, i64), value: T, number: i64| {
         let first = first_wins & (best.1 == NOBODY) & !value.nan();
-        let wins = beats::<T, MAX>(value, best.0) | first;
+        let wins = replaces_element::<T, MAX, false>(value, best.0) | first;
         // Two choices instead of a branch: they vectorise.
         (
             if wins { value.canonical() } else { best.0 },

@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::Ordered;
+use crate::ops::order::{Ordered, replaces_element, replaces_start};
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::{DType, DynViewMut};
 use crate::walk::Walk;
@@ -110,18 +110,13 @@ unsafe fn win<T: Ordered, const MAX: bool>(rows: &ArgRows<'_>) {
             // arrays and that they do not overlap.
             unsafe {
                 let cell = rows.dst.offset(at[0]).cast::<T>();
-                let value = rows.src.offset(at[1]).cast::<T>().read().canonical();
-                let mut current = cell.read();
-                if rows.elements {
-                    current = current.canonical();
-                }
-                let wins = if MAX {
-                    current.below(value)
-                } else {
-                    value.below(current)
+                let value = rows.src.offset(at[1]).cast::<T>().read();
+                let wins = match rows.elements {
+                    true => replaces_element::<T, MAX, false>(value, cell.read()),
+                    false => replaces_start::<T, MAX>(value, cell.read()),
                 };
                 if wins {
-                    cell.write(value);
+                    cell.write(value.canonical());
                     rows.arg.offset(at[2]).cast::<i64>().write(position);
                 }
             }

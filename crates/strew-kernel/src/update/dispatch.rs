@@ -1,8 +1,11 @@
 //! The one place where element type and reduction choose the loops of a run.
 
-use crate::ops::combine::{Copied, Div, Extreme, FirstSum, Join, Prod, Seldom, Sub, Sum};
+use crate::ops::combine::{
+    Div, Join, MinMaxBranch, MinMaxSelect, Overwrite, Prod, Sub, Sum, SumFromUnset,
+};
 use crate::ops::for_dtype::for_dtype;
-use crate::ops::number::{Bool, Mean, Number, Ordered};
+use crate::ops::number::{Bool, Mean, Number};
+use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
 use crate::update::fused::lines;
@@ -44,8 +47,8 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
 pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
     fn of<T: Ordered>(max: bool) -> LineLoop {
         match max {
-            true => lines::<Seldom<T, true>>,
-            false => lines::<Seldom<T, false>>,
+            true => lines::<MinMaxBranch<T, true>>,
+            false => lines::<MinMaxBranch<T, false>>,
         }
     }
     let max = match combine {
@@ -67,16 +70,16 @@ pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoo
 /// ([`DType::accumulator`]), all others are elements. `None` for the minimum and maximum of complex
 /// numbers.
 pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
-    type Min<T> = Extreme<T, false, false>;
-    type Max<T> = Extreme<T, true, false>;
+    type Min<T> = MinMaxSelect<T, false, false>;
+    type Max<T> = MinMaxSelect<T, true, false>;
     Some(match combine {
         Combine::Assign => match (dtype.size(), dtype.align()) {
-            (1, _) => Loops::of::<Copied<u8>>(),
-            (2, _) => Loops::of::<Copied<u16>>(),
-            (4, _) => Loops::of::<Copied<u32>>(),
-            (8, 8) => Loops::of::<Copied<u64>>(),
-            (8, _) => Loops::of::<Copied<[u32; 2]>>(),
-            _ => Loops::of::<Copied<[u64; 2]>>(),
+            (1, _) => Loops::of::<Overwrite<u8>>(),
+            (2, _) => Loops::of::<Overwrite<u16>>(),
+            (4, _) => Loops::of::<Overwrite<u32>>(),
+            (8, 8) => Loops::of::<Overwrite<u64>>(),
+            (8, _) => Loops::of::<Overwrite<[u32; 2]>>(),
+            _ => Loops::of::<Overwrite<[u64; 2]>>(),
         },
         Combine::Sum => {
             for_dtype!(dtype, T => Loops::of::<Sum<T>>(), complex C => Loops::of::<Sum<C>>())
@@ -98,12 +101,12 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
         }
         Combine::Min(Nan::Ignore) => for_dtype!(
             dtype,
-            T => Loops::of::<Extreme<T, false, { !<T as Ordered>::PLAIN }>>(),
+            T => Loops::of::<MinMaxSelect<T, false, { !<T as Ordered>::PLAIN }>>(),
             complex C => return None
         ),
         Combine::Max(Nan::Ignore) => for_dtype!(
             dtype,
-            T => Loops::of::<Extreme<T, true, { !<T as Ordered>::PLAIN }>>(),
+            T => Loops::of::<MinMaxSelect<T, true, { !<T as Ordered>::PLAIN }>>(),
             complex C => return None
         ),
     })
@@ -123,8 +126,8 @@ pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Opt
 /// The loops of a sum into cells that may be unset; `None` for types that cannot be.
 pub(crate) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
     match dtype {
-        DType::F32 => Some(Loops::of::<FirstSum<f32>>()),
-        DType::F64 => Some(Loops::of::<FirstSum<f64>>()),
+        DType::F32 => Some(Loops::of::<SumFromUnset<f32>>()),
+        DType::F64 => Some(Loops::of::<SumFromUnset<f64>>()),
         _ => None,
     }
 }
