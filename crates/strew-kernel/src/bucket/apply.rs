@@ -1,7 +1,7 @@
 //! Updates that are listed by block of the destination, joined block by block.
 
-use crate::bucket::cached::Listed;
-use crate::bucket::{BLOCK, Blocks, Partition};
+use crate::bucket::cached::CachedBuckets;
+use crate::bucket::{BLOCK, Blocks, BucketList};
 use crate::error::Problem;
 use crate::ops::identity::Bits;
 use crate::tensor::Layout;
@@ -10,32 +10,32 @@ use crate::update::lazy_init::Fresh;
 use crate::update::row_bitmap::Touched;
 use crate::update::row_pairs::Rows;
 use crate::walk::Walk;
-use crate::walk::offsets::{Ahead, At};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 
 /// Where updates are listed.
 #[derive(Clone, Copy)]
-pub enum Source<'s> {
+pub enum BucketSource<'s> {
     /// In lists of this run, each of the updates behind those of the one before.
-    Anew(&'s [Partition]),
+    OfThisRun(&'s [BucketList]),
     /// In lists that were there before.
-    Kept(&'s Listed<'s>),
+    Cached(&'s CachedBuckets<'s>),
 }
 
-impl Source<'_> {
+impl BucketSource<'_> {
     /// How many blocks a destination has, their bytes, and the offset of the first.
     ///
     /// # Panics
     /// If the updates are for another destination.
     fn blocks(self, dst: &Layout) -> (usize, usize, isize) {
         match self {
-            Self::Anew(lists) => {
+            Self::OfThisRun(lists) => {
                 assert!(lists.iter().all(|list| list.is_for(dst)));
                 let (low, count) = Blocks::of(dst).extent();
                 (count, BLOCK, low)
             }
-            Self::Kept(listed) => {
+            Self::Cached(listed) => {
                 assert!(listed.is_for(dst));
                 (listed.lists().blocks(), listed.block(), 0)
             }
@@ -45,23 +45,23 @@ impl Source<'_> {
     /// Updates in all that go to these blocks.
     fn len(self, blocks: Range<usize>) -> usize {
         match self {
-            Self::Anew(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
-            Self::Kept(listed) => listed.lists().len(blocks),
+            Self::OfThisRun(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
+            Self::Cached(listed) => listed.lists().len(blocks),
         }
     }
 
     /// The updates of a block, some at a time, in order: their offsets in the destination, and where their elements are.
     fn each(self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         match self {
-            Self::Anew(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
-            Self::Kept(listed) => listed.each(block, each),
+            Self::OfThisRun(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
+            Self::Cached(listed) => listed.each(block, each),
         }
     }
 }
 
 /// A share of the blocks of a destination, into which the updates of lists are joined.
-pub struct Share<'s> {
-    source: Source<'s>,
+pub struct BucketShare<'s> {
+    source: BucketSource<'s>,
     direct: &'s Direct,
     dst: *mut u8,
     blocks: Range<usize>,
@@ -76,9 +76,9 @@ pub struct Share<'s> {
 }
 
 // SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
-unsafe impl Send for Share<'_> {}
+unsafe impl Send for BucketShare<'_> {}
 
-impl<'s> Share<'s> {
+impl<'s> BucketShare<'s> {
     /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
     /// each. With `start`, cells that are touched for the first time start from it. A destination that
     /// is `fresh` is begun block by block.
@@ -88,7 +88,7 @@ impl<'s> Share<'s> {
     pub fn cut(
         walk: &'s mut Walk<'_>,
         direct: &'s Direct,
-        source: Source<'s>,
+        source: BucketSource<'s>,
         count: usize,
         start: Option<Bits>,
         fresh: Option<&'s Fresh<'s>>,
@@ -145,7 +145,7 @@ impl<'s> Share<'s> {
         let (dst, size) = (self.dst, self.size);
         self.source.each(block, |at, values| {
             if let Some((marks, value)) = &mut self.afresh {
-                let mut room = Lane::new();
+                let mut room = StackBuf::new();
                 let first = room.fill_with(0isize, at.len());
                 let shift = size.trailing_zeros();
                 let cells = at.iter().map(|at| (at - base).cast_unsigned() >> shift);
@@ -163,7 +163,7 @@ impl<'s> Share<'s> {
                 right: values,
                 right_at: At::Steps(0, size.cast_signed()),
                 window: &[],
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
             // SAFETY: a walk over this destination proved the offsets, or they are below the rows of the lists, as many as the destination
             // has; nobody else has this block's. The values are elements of its type without gaps, in memory of the list's.

@@ -1,6 +1,6 @@
 //! Updates by the block of rows that they go to, kept for runs to come.
 //!
-//! It is what a [`Partition`](crate::bucket::Partition) writes down anew in each run, but for the elements. A run that has it moves
+//! It is what a [`BucketList`](crate::bucket::BucketList) writes down anew in each run, but for the elements. A run that has it moves
 //! elements and nothing else, to places that it only has to count.
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::segment::row_ids::Numbers;
 use crate::tensor::{Buffer, DynView, Layout, try_vec};
 use crate::walk::ROWS;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const LINE: usize = 16;
 
 /// For each block of rows the updates that go there, in their order.
 #[derive(Debug)]
-pub struct Lists {
+pub struct CachedBucketLists {
     numbers: Arc<Numbers>,
     rows: usize,
     pieces: usize,
@@ -38,7 +38,7 @@ pub struct Lists {
     within: Vec<u16>,
 }
 
-impl Lists {
+impl CachedBucketLists {
     /// The lists of some row numbers; those that are not below `rows` are left out. `None`: there are too many for lists like these.
     ///
     /// # Errors
@@ -146,18 +146,18 @@ impl Lists {
 }
 
 /// The elements of a run's updates, in the order of lists.
-pub struct Listed<'l> {
-    lists: &'l Lists,
+pub struct CachedBuckets<'l> {
+    lists: &'l CachedBucketLists,
     size: usize,
     elements: Buffer,
 }
 
-impl<'l> Listed<'l> {
+impl<'l> CachedBuckets<'l> {
     /// Room for elements of a size.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn new(lists: &'l Lists, size: usize) -> Result<Self, Problem> {
+    pub fn new(lists: &'l CachedBucketLists, size: usize) -> Result<Self, Problem> {
         let entries = lists.within.len();
         let what = || format!("a list of {entries} updates by their destinations");
         Ok(Self {
@@ -178,7 +178,7 @@ impl<'l> Listed<'l> {
         &'p mut self,
         src: &'p DynView<'_>,
         count: usize,
-    ) -> Result<Vec<Listing<'p>>, Problem> {
+    ) -> Result<Vec<CachedBucketsWriter<'p>>, Problem> {
         let lists = self.lists;
         assert!(src.len() == lists.numbers.len() && src.layout().is_contiguous());
         assert_eq!(src.dtype().size(), self.size);
@@ -190,7 +190,7 @@ impl<'l> Listed<'l> {
             let pending = Buffer::zeroed(&what, lists.blocks() * LINE * self.size)?;
             let mut next = try_vec("the blocks of a list of updates", lists.blocks())?;
             next.resize(lists.blocks(), 0);
-            Ok(Listing {
+            Ok(CachedBucketsWriter {
                 lists,
                 size: self.size,
                 src: src.as_ptr(),
@@ -210,11 +210,11 @@ impl<'l> Listed<'l> {
 
     /// Bytes of a block.
     pub(crate) fn block(&self) -> usize {
-        Lists::block(self.size)
+        CachedBucketLists::block(self.size)
     }
 
     /// The lists.
-    pub(crate) fn lists(&self) -> &Lists {
+    pub(crate) fn lists(&self) -> &CachedBucketLists {
         self.lists
     }
 
@@ -223,7 +223,7 @@ impl<'l> Listed<'l> {
         let lists = self.lists;
         let base = (block * self.block()).cast_signed();
         let shift = self.size.trailing_zeros();
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         for list in block * lists.pieces..(block + 1) * lists.pieces {
             let first = lists.starts[list] as usize;
             let all = &lists.within[first..first + lists.counts[list] as usize];
@@ -240,8 +240,8 @@ impl<'l> Listed<'l> {
 }
 
 /// A part of the work of listing elements: those of some pieces of the updates.
-pub struct Listing<'p> {
-    lists: &'p Lists,
+pub struct CachedBucketsWriter<'p> {
+    lists: &'p CachedBucketLists,
     size: usize,
     src: *const u8,
     to: *mut u8,
@@ -253,10 +253,10 @@ pub struct Listing<'p> {
 }
 
 // SAFETY: a part is the only one that writes the entries of its pieces, and nobody writes to the source.
-unsafe impl Send for Listing<'_> {}
+unsafe impl Send for CachedBucketsWriter<'_> {}
 
-impl Listing<'_> {
-    /// Lists the elements of the next piece; gives their number, or nothing if no piece is left.
+impl CachedBucketsWriter<'_> {
+    /// CachedBucketLists the elements of the next piece; gives their number, or nothing if no piece is left.
     pub fn next(&mut self) -> Option<usize> {
         let piece = self.pieces.next()?;
         Some(match self.size {
@@ -319,7 +319,7 @@ impl Listing<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_BITS, Listed, Lists, PIECE};
+    use super::{BLOCK_BITS, CachedBucketLists, CachedBuckets, PIECE};
     use crate::segment::row_ids::Numbers;
     use crate::tensor::{Element, Tensor};
     use std::fmt::Debug;
@@ -349,8 +349,8 @@ mod tests {
     fn check<T: Element + Debug + PartialEq>(element: impl Fn(usize) -> T) {
         let rows = (3 << BLOCK_BITS) + 100;
         let (numbers, wanted) = numbers(rows);
-        let lists = Lists::new(&numbers, rows).unwrap().unwrap();
-        assert!(lists.bytes() <= Lists::room(wanted.len(), rows));
+        let lists = CachedBucketLists::new(&numbers, rows).unwrap().unwrap();
+        assert!(lists.bytes() <= CachedBucketLists::room(wanted.len(), rows));
         assert_eq!(
             lists.len(0..lists.blocks()),
             wanted.iter().flatten().count()
@@ -361,7 +361,7 @@ mod tests {
         }
         let size = size_of::<T>();
         for threads in [1, 2, 3, 8] {
-            let mut listed = Listed::new(&lists, size).unwrap();
+            let mut listed = CachedBuckets::new(&lists, size).unwrap();
             let view = src.view().into_dyn();
             for mut part in listed.parts(&view, threads).unwrap() {
                 while part.next().is_some() {}
@@ -404,11 +404,21 @@ mod tests {
             Arc::new(numbers)
         };
         let narrow = numbers(5, &[1, 2, 3]);
-        assert!(Lists::new(&narrow, 1 << 28).unwrap().is_some());
-        assert!(Lists::new(&narrow, (1 << 28) + 1).unwrap().is_none());
-        assert!(Lists::new(&numbers(1 << 32, &[1]), 5).unwrap().is_none());
-        assert!(!Lists::are_made(1 << 32, 5) && !Lists::are_made(usize::MAX, 5));
-        let none = Lists::new(&numbers(0, &[]), 0);
+        assert!(CachedBucketLists::new(&narrow, 1 << 28).unwrap().is_some());
+        assert!(
+            CachedBucketLists::new(&narrow, (1 << 28) + 1)
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            CachedBucketLists::new(&numbers(1 << 32, &[1]), 5)
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            !CachedBucketLists::are_made(1 << 32, 5) && !CachedBucketLists::are_made(usize::MAX, 5)
+        );
+        let none = CachedBucketLists::new(&numbers(0, &[]), 0);
         assert_eq!(none.unwrap().unwrap().len(0..0), 0);
     }
 }

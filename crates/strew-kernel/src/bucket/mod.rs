@@ -15,7 +15,7 @@ use crate::error::Problem;
 use crate::tensor::{Buffer, Layout, try_vec};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::At;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 use std::ops::Range;
 
@@ -93,7 +93,7 @@ struct Chain {
 }
 
 /// A list of updates, sorted by block.
-pub struct Partition {
+pub struct BucketList {
     blocks: Blocks,
     /// The destination's.
     layout: Layout,
@@ -121,7 +121,7 @@ const fn line(size: usize) -> usize {
     LINE * (size_of::<u32>() + size)
 }
 
-impl Partition {
+impl BucketList {
     /// An empty list for up to `updates` elements that go to a destination.
     pub fn new(dst: &Layout, updates: usize) -> Result<Self, Problem> {
         let (blocks, size) = (Blocks::of(dst), dst.dtype().size());
@@ -263,7 +263,7 @@ impl Partition {
         let base = self.blocks.low + (block << BLOCK_BITS).cast_signed();
         let chain = self.chains[block];
         let (mut chunk, mut left) = (chain.first, chain.len);
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         while left > 0 {
             let first = chunk as usize * CHUNK;
             let len = left.min(CHUNK);

@@ -6,13 +6,13 @@ use crate::tensor::{DynView, DynViewMut};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::geometry::OutOfBounds;
-use crate::walk::offsets::{Ahead, At, Dim, Dims as Window};
+use crate::walk::offsets::{At, Dim, Dims as Window, PrefetchHints};
 
 /// Pairs of rows that are found before they are copied.
 const BLOCK: usize = 256;
 
 /// Copies rows of a source, each to a run of a destination's rows.
-pub struct Spread<'r> {
+pub struct RepeatRows<'r> {
     copy: Loop,
     src: DynView<'r>,
     dst: DynViewMut<'r>,
@@ -25,7 +25,7 @@ pub struct Spread<'r> {
     done: usize,
 }
 
-impl<'r> Spread<'r> {
+impl<'r> RepeatRows<'r> {
     /// Rows lie along `axis`; all other axes of source and destination are the same.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl<'r> Spread<'r> {
                 right: self.src.as_ptr(),
                 right_at: At::Each(&self.right_at),
                 window: &self.window,
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
             // SAFETY: `push` has checked the rows of both sides, the batch is a coordinate of the axes
             // before them, and the window is the axes behind, which `new` has found to be the same on both

@@ -15,7 +15,7 @@ const LINE: usize = 64;
 const SHORTEST: usize = 512;
 
 /// What is written: rows of an input, with those updates in them that a slice selects.
-pub struct Weave<'w> {
+pub struct ReplaceSlice<'w> {
     input: &'w DynView<'w>,
     updates: &'w DynView<'w>,
     /// The axes before a row, the innermost last.
@@ -47,7 +47,7 @@ enum Pattern {
     EverySecond(usize, usize),
 }
 
-impl<'w> Weave<'w> {
+impl<'w> ReplaceSlice<'w> {
     /// The updates go to a copy of the input, from `first` on and `step` apart along each of its axes.
     ///
     /// `None` if this is not worth it, or cannot be done: of small results, an input or updates with gaps within a row, rows
@@ -59,10 +59,10 @@ impl<'w> Weave<'w> {
         step: impl IntoIterator<Item = isize>,
     ) -> Option<Self> {
         let large = input.len().saturating_mul(input.dtype().size()) >= LARGE;
-        large.then(|| Self::of_any_size(input, updates, first, step))?
+        large.then(|| Self::for_any_size(input, updates, first, step))?
     }
 
-    fn of_any_size(
+    fn for_any_size(
         input: &'w DynView<'w>,
         updates: &'w DynView<'w>,
         first: &[usize],
@@ -126,7 +126,7 @@ impl<'w> Weave<'w> {
     }
 
     /// How many of them are the input's, or share a line with some that are.
-    pub fn kept(&self) -> usize {
+    pub fn input_bytes(&self) -> usize {
         match self.pattern {
             Pattern::Block(_) => self.bytes() - self.updates.len() * self.size,
             Pattern::EverySecond(..) => self.bytes(),
@@ -135,17 +135,17 @@ impl<'w> Weave<'w> {
 
     /// What the threads that a run has, or fewer of them, write to `to`, which may hold anything; `None` if it is not laid out
     /// as the input, or does not begin with a line.
-    pub fn strips<'t>(
+    pub fn parts<'t>(
         &'t self,
         to: &'t mut DynViewMut<'_>,
-    ) -> Option<impl ExactSizeIterator<Item = Strip<'t>>> {
+    ) -> Option<impl ExactSizeIterator<Item = ReplaceSlicePart<'t>>> {
         let (at, bytes) = (to.as_mut_ptr(), self.bytes());
         let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE);
         let count = available().min(bytes / STRETCH).max(1);
         let end = move |n: usize| n * (bytes / LINE) / count * LINE;
         alike.then(|| {
-            (0..count).map(move |n| Strip {
-                weave: self,
+            (0..count).map(move |n| ReplaceSlicePart {
+                job: self,
                 to: at,
                 left: end(n)..end(n + 1),
                 memory: PhantomData,
@@ -211,8 +211,8 @@ impl<'w> Weave<'w> {
 }
 
 /// Some of the bytes that are written.
-pub struct Strip<'t> {
-    weave: &'t Weave<'t>,
+pub struct ReplaceSlicePart<'t> {
+    job: &'t ReplaceSlice<'t>,
     /// Where the first of all bytes goes.
     to: *mut u8,
     left: Range<usize>,
@@ -220,12 +220,12 @@ pub struct Strip<'t> {
 }
 
 // SAFETY: a strip is the only one that writes its bytes, and nobody writes what it reads.
-unsafe impl Send for Strip<'_> {}
+unsafe impl Send for ReplaceSlicePart<'_> {}
 
 /// So many bytes are written before anybody is asked whether to go on.
 const AT_A_TIME: usize = 1 << 20;
 
-impl Strip<'_> {
+impl ReplaceSlicePart<'_> {
     /// How many bytes are left.
     pub fn left(&self) -> usize {
         self.left.len()
@@ -235,9 +235,9 @@ impl Strip<'_> {
     pub fn next(&mut self) -> Option<usize> {
         let Range { start, end } = self.left;
         let until = end.min(start + AT_A_TIME);
-        // SAFETY: `strips` found that the room is laid out as the input, and gave each strip bytes of its own, from line to line. The room is
+        // SAFETY: `parts` found that the room is laid out as the input, and gave each strip bytes of its own, from line to line. The room is
         // borrowed mutably, and so apart from what is borrowed besides.
-        unsafe { self.weave.write(self.to, start..until) };
+        unsafe { self.job.write(self.to, start..until) };
         self.left.start = until;
         (until > start).then_some(until - start)
     }
@@ -483,13 +483,13 @@ mod tests {
             let (input, updates) = (input.view(), updates.view().narrow(0, 0, count[0]).unwrap());
             let first: Vec<usize> = parts.iter().map(|&(first, _, _)| first).collect();
             let steps = parts.iter().map(|&(_, step, _)| step);
-            let Some(weave) = Weave::of_any_size(&input, &updates, &first, steps) else {
+            let Some(job) = ReplaceSlice::for_any_size(&input, &updates, &first, steps) else {
                 seen[3] += 1;
                 continue;
             };
-            seen[match weave.pattern {
+            seen[match job.pattern {
                 Pattern::EverySecond(..) => 0,
-                Pattern::Block(ref block) if block.len() < weave.row => 1,
+                Pattern::Block(ref block) if block.len() < job.row => 1,
                 Pattern::Block(_) => 2,
             }] += 1;
 
@@ -514,12 +514,12 @@ mod tests {
                 expected[cell..cell + size].copy_from_slice(bytes(&updates, at));
             }
 
-            let mut made = vec![Line([0; LINE]); weave.bytes() / LINE];
+            let mut made = vec![Line([0; LINE]); job.bytes() / LINE];
             let mut from = 0;
             while from < made.len() {
                 let end = from + 1 + random.below(made.len() - from);
                 // SAFETY: a room of its own, of so many lines.
-                unsafe { weave.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
+                unsafe { job.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
                 from = end;
             }
             let made: Vec<u8> = made.into_iter().flat_map(|line| line.0).collect();

@@ -6,7 +6,7 @@ use crate::runtime::threads::{available, share};
 use crate::tensor::{DynTensor, DynView, Layout};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use smallvec::SmallVec;
 
 /// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
@@ -58,7 +58,7 @@ pub fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
                 right: stretch.from,
                 right_at: At::Steps(0, 0),
                 window: &stretch.window,
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
             // SAFETY: the stretches together cover the view on the right, and on the left the new
             // memory, which has as many elements of the same type; no two share any.

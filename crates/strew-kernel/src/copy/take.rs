@@ -8,7 +8,7 @@ use crate::segment::row_ids::Numbers;
 use crate::tensor::{DynView, DynViewMut};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use std::ops::Range;
 
 /// Rows that are asked for before they are copied.
@@ -153,7 +153,7 @@ fn copy_rows(
                     right,
                     right_at: At::Each(&right_at[rows]),
                     window: &window,
-                    ahead: Ahead::NONE,
+                    ahead: PrefetchHints::NONE,
                 };
                 // SAFETY: rows are below the sizes along the axis, and the window is the other axes,
                 // which both sides have in common; a mutable view overlaps no other.

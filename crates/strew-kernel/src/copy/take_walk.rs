@@ -8,11 +8,11 @@ use crate::walk::Walk;
 use crate::walk::cursor::Block;
 use crate::walk::geometry::Geometry;
 use crate::walk::offsets::{At, Dims};
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 
 /// Copies cells of an input, which a walk gives as its destinations, to an output, which it gives as its
 /// source.
-pub struct Fetch<'a> {
+pub struct TakeWalk<'a> {
     walk: Walk<'a>,
     input: *const u8,
     output: *mut u8,
@@ -21,7 +21,7 @@ pub struct Fetch<'a> {
     copy: Loop,
 }
 
-impl<'a> Fetch<'a> {
+impl<'a> TakeWalk<'a> {
     /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, if the
     /// types differ, or if the output overlaps itself or the input.
     pub fn new(
@@ -59,7 +59,7 @@ impl<'a> Fetch<'a> {
 
     /// Copies the cells of a block of the walk.
     pub fn run(&self, block: &Block) {
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         let to = room.fill_with(0, block.len());
         for (row, to) in to.iter_mut().enumerate() {
             *to = block.src().get(row);

@@ -11,7 +11,7 @@ use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
 use crate::walk::Walk;
 use crate::walk::geometry::{Axis, Term};
-use crate::walk::offsets::{Ahead, At, Dim};
+use crate::walk::offsets::{At, Dim, PrefetchHints};
 
 /// Bytes that keep rows of a tile from competing with each other.
 const GAP: usize = 64;
@@ -76,7 +76,7 @@ impl Tile {
                 right: window.left,
                 ..window
             }],
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         // SAFETY: `places` proved that the columns lie inside the destination and the tile, which
         // have elements of the same type.
@@ -112,7 +112,7 @@ impl Tile {
             right: from,
             right_at: At::Each(&tile),
             window: &[self.window(width)],
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         // SAFETY: as in `load`.
         unsafe { copy_loop(self.memory.dtype())(&rows) };

@@ -5,11 +5,11 @@
 //! meanwhile. That offsets of such values stay inside the memory is what the walk has proven.
 
 use crate::walk::decode::{Scale, Stretch};
-use crate::walk::filter::Wanted;
+use crate::walk::filter::IndexFilter;
 use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
 use crate::walk::line::{Line, Lines};
-use crate::walk::offsets::{Ahead, At};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk, line};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -29,18 +29,18 @@ pub struct Block {
     len: usize,
     /// Whether the rows' numbers and positions are wanted.
     numbers: bool,
-    dst: Lane<isize>,
-    src: Lane<isize>,
+    dst: StackBuf<isize>,
+    src: StackBuf<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
     even: Option<(isize, isize)>,
     /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
-    aux: Lane<isize>,
-    position: Lane<isize>,
+    aux: StackBuf<isize>,
+    position: StackBuf<isize>,
     /// Index values, and which of them are kept: room to work in.
-    values: Lane<i64>,
-    kept: Lane<i64>,
+    values: StackBuf<i64>,
+    kept: StackBuf<i64>,
     /// What the next block will read.
-    ahead: Ahead,
+    ahead: PrefetchHints,
 }
 
 impl Block {
@@ -50,14 +50,14 @@ impl Block {
         Self {
             len: 0,
             numbers: false,
-            dst: Lane::new(),
-            src: Lane::new(),
+            dst: StackBuf::new(),
+            src: StackBuf::new(),
             even: None,
-            aux: Lane::new(),
-            position: Lane::new(),
-            values: Lane::new(),
-            kept: Lane::new(),
-            ahead: Ahead::NONE,
+            aux: StackBuf::new(),
+            position: StackBuf::new(),
+            values: StackBuf::new(),
+            kept: StackBuf::new(),
+            ahead: PrefetchHints::NONE,
         }
     }
 
@@ -77,7 +77,7 @@ impl Block {
         self.kept.fill_with(0, if walk.drops { rows } else { 0 });
     }
 
-    pub(crate) fn ahead(&self) -> Ahead {
+    pub(crate) fn ahead(&self) -> PrefetchHints {
         self.ahead
     }
 
@@ -124,11 +124,11 @@ pub trait Read {
     ) -> Result<bool, OutOfBounds>;
 
     /// Reads the values that are wanted, and their places in the run; returns how many.
-    fn sift(
+    fn filter(
         &self,
         term: usize,
         at: &[usize],
-        wanted: Wanted,
+        filter: IndexFilter,
         values: &mut [i64],
         places: &mut [i64],
     ) -> Result<usize, OutOfBounds>;
@@ -232,7 +232,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     }
 
     /// What the rows from here on will read, if one of so many is kept.
-    fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
+    fn ahead(&self, index: &impl Read, one_of: usize) -> PrefetchHints {
         let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
         let values = |term: usize| {
             let (at, stride) = index.place(term, &self.at);
@@ -242,7 +242,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let first = (terms > 0).then(|| values(0));
         let src = self.walk.src.wrapping_offset(self.base().src);
         let (low, high) = self.walk.dst_layout().extent();
-        Ahead {
+        PrefetchHints {
             streams: [
                 first.unwrap_or((std::ptr::null(), 0)),
                 (src, step(self.along().0.step.src)),
@@ -274,7 +274,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         if terms.is_empty() {
             ramp(dst, base.dst, step.dst);
         }
-        let mut keep = Lane::new();
+        let mut keep = StackBuf::new();
         let keep = keep.fill_with(true, if drops { rows.len() } else { 0 });
         for (number, term) in terms.iter().enumerate() {
             // The first term writes the destination's offsets, the others add to them.
@@ -323,7 +323,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     ) -> Result<usize, OutOfBounds> {
         let run = rows.len();
         let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
-        let count = index.sift(0, &self.at, term.wanted(), values, kept)?;
+        let count = index.filter(0, &self.at, term.filter(), values, kept)?;
         let (values, kept) = (&values[..count], &kept[..count]);
         let rows = rows.start..rows.start + count;
         // A value is counted from where the destination begins, and a place is below the run's end.
@@ -450,7 +450,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             stretch,
             index: first,
             narrow,
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
             memory: PhantomData,
         };
         Ok(Some(Lines {

@@ -1,6 +1,6 @@
 //! Geometry.
 
-use crate::walk::filter::Wanted;
+use crate::walk::filter::IndexFilter;
 
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl Term {
     }
 
     /// What is wanted of the values.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted {
+    pub(crate) fn filter(&self) -> IndexFilter {
+        IndexFilter {
             limit: self.limit,
             from: self.from,
             len: self.len,

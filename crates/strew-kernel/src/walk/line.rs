@@ -4,7 +4,7 @@ use crate::tensor::DType;
 use crate::update::fused::LINES_AHEAD;
 use crate::walk::decode::Stretch;
 use crate::walk::geometry::{Step, Term};
-use crate::walk::offsets::Ahead;
+use crate::walk::offsets::PrefetchHints;
 use std::marker::PhantomData;
 
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
@@ -26,7 +26,7 @@ pub struct Line<'l> {
     /// Whether they have 32 bits; else they have 64.
     pub(crate) narrow: bool,
     /// What later lines will read.
-    pub(crate) ahead: Ahead,
+    pub(crate) ahead: PrefetchHints,
     pub(crate) memory: PhantomData<&'l mut [u8]>,
 }
 
@@ -79,7 +79,7 @@ impl<'l> Lines<'l> {
         };
         let [_, src, index] = self.next;
         Line {
-            ahead: Ahead {
+            ahead: PrefetchHints {
                 streams: [
                     far(line.index, index, line.stretch.stride),
                     far(line.src, src, line.step.src),
@@ -111,7 +111,7 @@ pub(crate) fn narrow(index: DType) -> Option<bool> {
 /// Whether a line can do what a term wants: what is not below its limit is an error, and a part of the values is picked out in 32
 /// bits.
 pub(crate) fn keeps(term: &Term) -> bool {
-    term.is_whole() || !term.drop && term.wanted().is_narrow()
+    term.is_whole() || !term.drop && term.filter().is_narrow()
 }
 
 /// Whether a line can be made of these index values.

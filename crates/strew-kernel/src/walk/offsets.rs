@@ -60,7 +60,7 @@ impl At<'_> {
 
 /// Where the rows after these will read from, and how far apart. A hint and nothing else: the addresses may be anything.
 #[derive(Clone, Copy)]
-pub(crate) struct Ahead {
+pub(crate) struct PrefetchHints {
     /// The index's first term, and the source.
     pub(crate) streams: [(*const u8, isize); 2],
     /// The index's second term.
@@ -69,7 +69,7 @@ pub(crate) struct Ahead {
     pub(crate) near: bool,
 }
 
-impl Ahead {
+impl PrefetchHints {
     /// Nothing is known.
     pub(crate) const NONE: Self = Self {
         streams: [(std::ptr::null(), 0); 2],

@@ -6,12 +6,12 @@ use std::ops::{Deref, DerefMut};
 
 /// Up to `MOST` values: a slice of those that were asked for. The room for the others is never
 /// set, which a short run would notice.
-pub struct Lane<T, const MOST: usize = ROWS> {
+pub struct StackBuf<T, const MOST: usize = ROWS> {
     len: usize,
     values: [MaybeUninit<T>; MOST],
 }
 
-impl<T: Copy> Lane<T> {
+impl<T: Copy> StackBuf<T> {
     /// No value yet.
     #[inline(always)]
     pub const fn new() -> Self {
@@ -19,7 +19,7 @@ impl<T: Copy> Lane<T> {
     }
 }
 
-impl<T: Copy, const MOST: usize> Lane<T, MOST> {
+impl<T: Copy, const MOST: usize> StackBuf<T, MOST> {
     /// No value yet, and room for so many.
     #[inline(always)]
     pub(crate) const fn of_size() -> Self {
@@ -40,7 +40,7 @@ impl<T: Copy, const MOST: usize> Lane<T, MOST> {
     }
 }
 
-impl<T, const MOST: usize> Deref for Lane<T, MOST> {
+impl<T, const MOST: usize> Deref for StackBuf<T, MOST> {
     type Target = [T];
 
     #[inline(always)]
@@ -50,7 +50,7 @@ impl<T, const MOST: usize> Deref for Lane<T, MOST> {
     }
 }
 
-impl<T, const MOST: usize> DerefMut for Lane<T, MOST> {
+impl<T, const MOST: usize> DerefMut for StackBuf<T, MOST> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! AVX2 packs no lanes, but permutes them as a list says, and there are few ways to choose among eight.
 
-use crate::walk::filter::{Beside, Wanted};
+use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{
     _mm_loadl_epi64, _mm256_add_epi32, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_cmpeq_epi32, _mm256_cvtepu8_epi32, _mm256_loadu_si256, _mm256_max_epu32,
@@ -38,18 +38,18 @@ static CHOSEN: [[u8; LANES]; 1 << LANES] = {
 #[target_feature(enable = "avx2,popcnt")]
 pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     from: *const u8,
-    wanted: Wanted,
-    beside: Beside,
+    filter: IndexFilter,
+    payload: Payload,
     values: &mut [u32],
-    besides: &mut [u32],
+    payloads: &mut [u32],
 ) -> Option<usize> {
-    let besides = &mut besides[..values.len()];
-    let elements = match beside {
-        Beside::Elements(first) if ELEMENTS => first,
+    let payloads = &mut payloads[..values.len()];
+    let elements = match payload {
+        Payload::Elements(first) if ELEMENTS => first,
         _ => from,
     };
     let lanes = |value: usize| _mm256_set1_epi32(value as i32);
-    let (first, len) = (lanes(wanted.from), lanes(wanted.len));
+    let (first, len) = (lanes(filter.from), lanes(filter.len));
     // The highest of the low halves, and all bits of the high ones.
     let (mut highest, mut bits) = (_mm256_setzero_si256(), _mm256_setzero_si256());
     let mut to = 0;
@@ -84,15 +84,15 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
                 }
                 false => _mm256_add_epi32(chosen, lanes(at)),
             };
-            _mm256_storeu_si256(besides.as_mut_ptr().add(to).cast(), packed);
+            _mm256_storeu_si256(payloads.as_mut_ptr().add(to).cast(), packed);
             to += keep.count_ones() as usize;
         }
     }
-    let limit = lanes(wanted.limit);
+    let limit = lanes(filter.limit);
     let beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(highest, limit), highest);
     let high = _mm256_testz_si256(bits, _mm256_set1_epi64x(-1 << 32)) == 0;
     let inside = whole == 0 || _mm256_testz_si256(beyond, beyond) == 1 && !high;
     // SAFETY: the caller's promise.
-    let to = unsafe { wanted.narrow_rest::<NARROW>((from, beside), whole, to, values, besides) };
+    let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
     to.filter(|_| inside)
 }
