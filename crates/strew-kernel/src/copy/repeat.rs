@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::geometry::OutOfBounds;
@@ -29,13 +29,17 @@ impl<'r> RepeatRows<'r> {
     /// Rows lie along `axis`; all other axes of source and destination are the same.
     ///
     /// # Errors
-    /// [`Problem::Layout`] if they are not.
-    pub fn new(src: &DynView<'r>, dst: DynViewMut<'r>, axis: usize) -> Result<Self, Problem> {
+    /// [`Problem::Layout`] if they are not, or if the destination overlaps itself or the source.
+    pub fn new(src: &DynView<'r>, mut dst: DynViewMut<'r>, axis: usize) -> Result<Self, Problem> {
+        let refuse = |why: &str| Problem::Layout {
+            argument: "src".into(),
+            why: why.into(),
+        };
         if !alike(src, &dst, axis) {
-            return Err(Problem::Layout {
-                argument: "src".into(),
-                why: "it does not fit the output".into(),
-            });
+            return Err(refuse("it does not fit the output"));
+        }
+        if !apart(src, &mut dst) {
+            return Err(refuse("the output overlaps it or itself"));
         }
         let mut window = Window::new();
         for k in (axis + 1..src.rank()).filter(|&k| src.shape()[k] != 1) {
@@ -112,9 +116,9 @@ impl<'r> RepeatRows<'r> {
                 window: &self.window,
                 ahead: PrefetchHints::NONE,
             };
-            // SAFETY: `push` has checked the rows of both sides, the batch is a coordinate of the axes
-            // before them, and the window is the axes behind, which `new` has found to be the same on both
-            // sides. A mutable view overlaps no other, and what overlaps itself is refused before.
+            // SAFETY: `push` has checked the rows of both sides. The batch is a coordinate of the axes
+            // before them. The window is the axes behind them, which `new` found equal on both sides.
+            // `new` also checked that the destination overlaps neither itself nor the source.
             unsafe { (self.copy)(&rows) };
         }
         self.left_at.clear();

@@ -3,7 +3,7 @@
 use crate::copy::strided::{LARGE, STRETCH};
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::runtime::threads::available;
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynView, DynViewMut, apart};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -140,7 +140,8 @@ impl<'w> ReplaceSlice<'w> {
         to: &'t mut DynViewMut<'_>,
     ) -> Option<impl ExactSizeIterator<Item = ReplaceSlicePart<'t>>> {
         let (at, bytes) = (to.as_mut_ptr(), self.bytes());
-        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE);
+        let apart = apart(self.input, to) && apart(self.updates, to);
+        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE) && apart;
         let count = available().min(bytes / STRETCH).max(1);
         let end = move |n: usize| n * (bytes / LINE) / count * LINE;
         alike.then(|| {

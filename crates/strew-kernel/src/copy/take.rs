@@ -5,7 +5,7 @@ use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
 use crate::segment::csr::Groups;
 use crate::segment::row_ids::Numbers;
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
@@ -25,7 +25,7 @@ const MOST_LINES: usize = 16;
 /// after each piece how many rows were copied, and stops the run by returning false.
 ///
 /// # Errors
-/// [`Problem::Layout`] if input and output do not fit each other or the numbers.
+/// [`Problem::Layout`] if input and output do not fit each other or the numbers, or overlap.
 pub fn gather(
     numbers: &Numbers,
     range: Range<usize>,
@@ -44,7 +44,7 @@ pub fn gather(
 /// they are. `step` as for [`gather`].
 ///
 /// # Errors
-/// [`Problem::Layout`] if source and output do not fit each other.
+/// [`Problem::Layout`] if source and output do not fit each other, or overlap.
 pub fn last(
     groups: &Groups,
     range: Range<usize>,
@@ -87,6 +87,13 @@ fn copy_rows(
     if output.is_empty() || input.is_empty() {
         return Ok(true);
     }
+    if !apart(input, output) {
+        return Err(Problem::Layout {
+            argument: "input".into(),
+            why: "the output overlaps it or itself".into(),
+        });
+    }
+    let (from, to) = (input.layout(), output.layout());
     let (in_rows, out_rows) = (from.shape()[axis], to.shape()[axis]);
     let (in_row, out_row) = (from.strides()[axis], to.strides()[axis]);
     // What moves as one: neighbours that lie one after the other on both sides are one axis.
@@ -155,8 +162,9 @@ fn copy_rows(
                     window: &window,
                     ahead: PrefetchHints::NONE,
                 };
-                // SAFETY: rows are below the sizes along the axis, and the window is the other axes,
-                // which both sides have in common; a mutable view overlaps no other.
+                // SAFETY: the rows are below the sizes along the axis. The window is the other axes,
+                // which both sides have in common. `apart` found that the output overlaps neither
+                // itself nor the input.
                 unsafe { copy(&rows) };
             }
         }

@@ -26,9 +26,10 @@ impl From<DynTensor> for Held<'_> {
     fn from(tensor: DynTensor) -> Self {
         let kept = Arc::new(tensor);
         let view = kept.view();
-        // The memory is the tensor's own, which is not moved with it, and nobody writes to it any
-        // more. No view of it is given out for longer than `self`, which keeps it.
-        let view = DynView::from_borrowed(view.as_ptr(), view.layout().clone());
+        // SAFETY: the memory belongs to the tensor on the heap and does not move with it. The `Arc`
+        // keeps the tensor alive as long as `self`, and an `Arc` gives no mutable access, so nothing
+        // writes. No method gives out a view that outlives the borrow of `self`.
+        let view = unsafe { DynView::from_borrowed(view.as_ptr(), view.layout().clone()) };
         Self {
             view,
             kept: Some(kept),

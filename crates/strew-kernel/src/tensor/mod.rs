@@ -31,7 +31,7 @@ pub use crate::tensor::mapping_cache::{kept_memory, set_kept_memory};
 pub use crate::tensor::maybe_owned::Held;
 pub use crate::tensor::memory::{Buffer, memory_limit, set_memory_limit, try_vec};
 pub use crate::tensor::offsets::{offset_of, offsets};
-pub use crate::tensor::overlap::{overlap_each_other, overlaps_itself};
+pub use crate::tensor::overlap::{apart, overlap_each_other, overlaps_itself};
 pub use crate::tensor::owned::{DynTensor, Tensor, shaped};
 pub use crate::tensor::scalar::Scalar;
 pub use crate::tensor::typed::{TensorView, TensorViewMut};

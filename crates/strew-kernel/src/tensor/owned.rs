@@ -127,12 +127,15 @@ impl DynTensor {
     /// The tensor to read.
     #[must_use]
     pub fn view(&self) -> DynView<'_> {
-        DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone())
+        // SAFETY: the buffer has all bytes of the layout, is aligned to 64 and borrowed with `self`.
+        unsafe { DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone()) }
     }
 
     /// The tensor to write.
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone())
+        // SAFETY: the buffer has all bytes of the layout, is aligned to 64 and borrowed mutably with
+        // `self`.
+        unsafe { DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone()) }
     }
 
     /// The same elements with another shape; the tensor itself if their number would change.
@@ -231,12 +234,14 @@ impl<T: Element> Tensor<T> {
     /// The tensor to read.
     #[must_use]
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView::from_checked(self.inner.view())
+        // SAFETY: a `Tensor<T>` holds elements of type `T`; for `bool` every byte is 0 or 1.
+        unsafe { TensorView::from_checked(self.inner.view()) }
     }
 
     /// The tensor to write.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
-        TensorViewMut::from_checked(self.inner.view_mut())
+        // SAFETY: a `Tensor<T>` holds elements of type `T`; for `bool` every byte is 0 or 1.
+        unsafe { TensorViewMut::from_checked(self.inner.view_mut()) }
     }
 
     /// The erased tensor.
