@@ -1,4 +1,15 @@
-//! Updates that are listed by block of the destination, joined block by block.
+//! Joins updates that are listed by block of the destination, one block at a time.
+//!
+//! ```text
+//! cut the blocks into shares with about equally many updates, one per thread
+//! for each block of a share:
+//!     initialise the block, if the destination is new
+//!     for each of its updates, in order: join it with its cell
+//! ```
+//!
+//! Cost: one sequential read of the lists, and random access within one block.
+//! No two shares have a cell in common, so the threads need no atomics.
+//! It relies on lists made for this destination, which [`BucketShare::cut`] checks.
 
 use crate::bucket::cached::CachedBuckets;
 use crate::bucket::{BLOCK, Blocks, BucketList};

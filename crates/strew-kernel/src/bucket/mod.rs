@@ -1,9 +1,24 @@
-//! Updates put into the order of their destinations, block of memory by block of memory.
+//! Sorts updates by 1 MiB block of the destination, then joins them block by block.
 //!
-//! Random access to a destination that is larger than the caches misses at every update. To write
-//! the updates down first, sorted roughly by where they go, is sequential work, and so little of the
-//! destination is touched at a time afterwards that it stays in a cache. Within a block the updates
-//! keep their order.
+//! ```text
+//! for each update:                          // sequential writes
+//!     append (offset in block, element) to the list of its block
+//! for each block:                           // random access within 1 MiB
+//!     for each of its updates, in order: join it with its cell
+//! ```
+//!
+//! Random access to a destination larger than the caches misses at every update. The lists are written
+//! and read sequentially, and one block stays in the second-level cache.
+//! Cost: `4 + element size` bytes written and read per update, past the caches, beside the update
+//! itself.
+//! The engine chooses it for destinations much larger than the caches and single-element windows.
+//! Updates of one block keep their order, so the result has the sequential loop's bits.
+//!
+//! | file | holds |
+//! |---|---|
+//! | this one | [`BucketList`], the lists of one run |
+//! | [`cached`] | the same lists kept by a plan, without the elements |
+//! | [`apply`] | the loop that joins the listed updates |
 
 pub mod apply;
 pub mod cached;

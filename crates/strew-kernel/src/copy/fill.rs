@@ -1,4 +1,16 @@
-//! Cells that are all set to one value.
+//! Sets rows of a destination to one value.
+//!
+//! ```text
+//! line = the value, repeated to 64 bytes
+//! for each row:
+//!     for each whole line of the row: store line
+//!     store the remaining bytes
+//! ```
+//!
+//! Cost: each byte is written once. Rows that begin on a cache line bypass the caches when the caller
+//! says that the rows are far apart, or when a row has at least [`LARGE`] bytes. Such a store does not
+//! read the line first.
+//! It relies on the caller for rows that may be written.
 
 use crate::copy::strided::LARGE;
 use crate::cpu::nontemporal::{fence, write_past_caches};

@@ -1,4 +1,15 @@
-//! Rows of a source that are copied to runs of a destination's rows.
+//! Copies each row of a source to a run of destination rows (`gather_csr`, `repeat`).
+//!
+//! ```text
+//! for each (row, start, end) that is pushed:
+//!     for to in start..end: note the pair (to, row)
+//!     when 256 pairs are noted: copy them with the loop for this element size
+//! ```
+//!
+//! Cost: one write per destination byte, and one read per source row for each row of its run; a long
+//! run reads a source row that is in the cache.
+//! The engine uses it where runs are given by pointers or by one row number per update.
+//! It relies on the checks in [`RepeatRows::new`] (shapes, overlap) and [`RepeatRows::push`] (rows).
 
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};

@@ -1,4 +1,19 @@
-//! A copy of an array in which a slice is replaced: one trip that writes each line of memory once, past the caches.
+//! Copies an array and replaces one slice of it, in a single pass over the output.
+//!
+//! ```text
+//! for each cache line of the output:
+//!     the slice covers all of it   -> the updates' bytes
+//!     the slice covers none of it  -> the input's bytes
+//!     the slice covers a part      -> the input's line, with the updates put in
+//!     store the line past the caches
+//! ```
+//!
+//! Cost: each output byte is written once and never read. A copy followed by an update writes the
+//! slice's bytes twice.
+//! The engine uses it for outputs of at least [`LARGE`] bytes with contiguous inputs, rows of whole
+//! lines and at least [`SHORTEST`] bytes, and steps of 1 or 2 within a row.
+//! It relies on the checks in [`ReplaceSlice::new`] (slice inside the input) and
+//! [`ReplaceSlice::parts`] (layout, alignment and overlap of the output).
 
 use crate::copy::strided::{LARGE, STRETCH};
 use crate::cpu::nontemporal::{fence, write_past_caches};

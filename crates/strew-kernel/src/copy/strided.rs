@@ -1,4 +1,14 @@
-//! Copies of strided views.
+//! Makes contiguous copies of strided views, and copies rows past the caches.
+//!
+//! ```text
+//! merge neighbouring axes that lie one after the other
+//! cut the first axis into one stretch per thread
+//! on each thread: copy the stretch with the loop for this element size
+//! ```
+//!
+//! Cost: each byte is read once and written once. Each thread gets at least [`STRETCH`] bytes. A small
+//! contiguous view is one `memcpy`.
+//! It relies on the view's layout, which proves that its elements lie inside its memory.
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;

@@ -1,4 +1,15 @@
-//! A walk gone the other way: cells are copied to where the updates are.
+//! Runs a [`Walk`] in the other direction: copies its destination cells to its source rows (gather).
+//!
+//! ```text
+//! for each block of checked offsets:
+//!     for each row: output[src offset] = input[dst offset]
+//! ```
+//!
+//! Cost: one read and one write per element. Large outputs of whole, dense lines are written past the
+//! caches.
+//! The engine uses it for every gather that needs the index decoded as the run goes.
+//! It relies on the walk's proof for both offsets. The input plays the walk's destination, and the
+//! output plays its source.
 
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::tensor::{DynView, DynViewMut, overlap_each_other, overlaps_itself};

@@ -1,7 +1,16 @@
-//! Some columns of a destination, close together in memory of their own.
+//! Holds some columns of a destination in a dense private block.
 //!
-//! Rows of a destination that lie a power of two apart compete for the same few places of a cache.
-//! A tile keeps the columns that are worked on side by side, whatever the rows' distance is.
+//! ```text
+//! load:  copy the columns of all rows into the tile
+//!        (the caller updates the tile)
+//! store: copy the tile back
+//! ```
+//!
+//! Destination rows that lie a power of two apart share the same few cache sets and evict each other.
+//! The tile's rows lie [`GAP`] bytes more than their width apart, so they use different sets.
+//! Cost: one read and one write per element of the columns, beside the updates. Dense columns of whole
+//! lines are stored past the caches.
+//! It relies on [`Walk::columns`], which checks that the columns lie inside the destination.
 
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;

@@ -1,4 +1,4 @@
-//! Sizes and strides of a layout's axes.
+//! Sizes and strides of a layout's axes, inline for up to four axes.
 
 /// Layouts of more axes than this keep them on the heap.
 const INLINE: usize = 4;

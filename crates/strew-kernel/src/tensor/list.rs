@@ -1,4 +1,4 @@
-//! Lists of whole numbers in memory that is got as that of tensors is.
+//! Lists of integers in the same kind of memory as tensors: aligned, fallible, checked against the limit.
 
 use crate::error::Problem;
 use crate::tensor::memory::Buffer;

@@ -1,8 +1,8 @@
-//! Mappings whose tensors are gone, kept for the next ones.
+//! A cache of freed memory mappings for later results and working tables.
 //!
-//! The first touch of a fresh page costs more than what most strategies then do with it: the system has
-//! to find it, and to clear it. What is kept is marked as free to take, so that a system that is
-//! short of memory takes it before anything that is in use.
+//! The first touch of a fresh page costs more than what most strategies then do with it, because the
+//! system must find and clear the page. On Linux cached mappings are marked `MADV_FREE`, so a system
+//! that is short of memory takes them before anything in use.
 
 use memmap2::MmapMut;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! A view that may keep the memory it views.
+//! [`Held`]: a view of borrowed memory, or of a tensor that it owns.
 
 use crate::error::Problem;
 use crate::tensor::owned::DynTensor;

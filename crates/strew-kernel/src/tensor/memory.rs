@@ -1,4 +1,11 @@
-//! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
+//! Memory for results and working tables: aligned to 64 bytes, fallible, checked against a limit.
+//!
+//! | size | memory |
+//! |---|---|
+//! | 0 | none |
+//! | below 2 MiB | a heap block |
+//! | from 2 MiB | a mapping of its own with huge pages, from the [mapping cache](mapping_cache) if it fits |
+//! | sparse | a mapping with small pages, of which only touched ones exist |
 
 use crate::error::Problem;
 use crate::runtime::threads::{available, share};

@@ -1,4 +1,7 @@
-//! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
+//! Reads views element by element: index values of any integer type, minima, samples, zeros.
+//!
+//! [`DynView::each_integer`] is the only loop that reads index values in bulk. It checks the whole run
+//! against the view before it reads the first value.
 
 use crate::tensor::dtype::DType;
 use crate::tensor::layout::{Dims, aligned};

@@ -1,4 +1,4 @@
-//! Single numbers that an operator makes an element of whatever type it needs.
+//! Single numbers, converted to whichever element type an operator needs.
 
 use crate::error::Problem;
 use crate::tensor::dtype::DType;

@@ -1,4 +1,7 @@
-//! Erased views: what the command line and Python pass, and what the engine works on.
+//! Erased views: an element type that is known at run time, a shape, strides and a pointer.
+//!
+//! The command line and Python pass them, and the engine works on them. [`DynView::from_raw_parts`] and
+//! [`DynViewMut::from_raw_parts`] are the only ways in for memory that the caller describes.
 
 use crate::error::Problem;
 use crate::tensor::dtype::{DType, Element};

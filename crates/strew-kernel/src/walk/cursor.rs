@@ -1,8 +1,19 @@
-//! Where every update goes: blocks of checked offsets, and the cursor that fills them.
+//! Fills blocks with the checked offsets of the next rows.
 //!
-//! A block is filled by reading index values into private memory, checking each against its limit, and
-//! adding it up: the value that was checked is the value that is used, even if the index changes
-//! meanwhile. That offsets of such values stay inside the memory is what the walk has proven.
+//! ```text
+//! until the block is full:
+//!     run = the rows up to the end of the last axis
+//!     for each index term:
+//!         read the values of the run into private memory
+//!         check each value against the term's limit
+//!         dst offset += value * term's bytes
+//!     src offset = base + row * step
+//! ```
+//!
+//! Cost per row: one read of each index value, one comparison, one multiplication or shift, one store.
+//! Every strategy that decodes its index as it runs uses it.
+//! The value that was checked is the value that is used, even if another thread changes the index
+//! meanwhile. The walk has proved that offsets of such values stay inside the memory.
 
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::filter::IndexFilter;

@@ -1,4 +1,17 @@
-//! Index values to offsets in one pass: read, checked and scaled without a stop in between.
+//! Turns index values into byte offsets in one pass: read, check, scale.
+//!
+//! ```text
+//! outside = 0
+//! for i, value in values:
+//!     outside |= value | (limit - 1 - max(value, 0))    // negative if out of bounds
+//!     to[i] = base + i * step + value * factor
+//! return outside >= 0
+//! ```
+//!
+//! The loop has no branch, so it vectorises. A factor that is a power of two becomes a shift, because
+//! not every instruction set multiplies 64-bit lanes.
+//! Cost: one read and one store per value.
+//! It relies on [`DynView::each_integer`] for reads that stay inside the index.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use crate::runtime::bandwidth::LINE;

@@ -1,4 +1,8 @@
-//! Geometry.
+//! The description of a run: which rows there are, and what one step adds to each offset.
+//!
+//! A row's offset is `start`, plus its coordinate times the step of each row axis, plus each index
+//! value times its [`Term`]'s bytes. The window's axes follow below the row. Nothing is checked here:
+//! [`Walk`](crate::walk::Walk) proves a [`Geometry`] against its memory.
 
 use crate::walk::filter::IndexFilter;
 

@@ -1,4 +1,16 @@
-//! Line.
+//! Lines: long runs of rows for loops that read the index themselves, without a block between.
+//!
+//! A line has one index term, a dense `i32` or `i64` index, and one element or one short row per update.
+//!
+//! ```text
+//! for each line, for i in 0..count:
+//!     value = volatile read of index[i];  stop if value >= limit
+//!     join dst[value] with src[i]
+//! ```
+//!
+//! Cost per row: one index read, one source read, one update; no offset is stored in between.
+//! A [`Cursor`](crate::walk::cursor::Cursor) makes lines where its rows allow it. It has checked that
+//! the index values lie inside the index, and the walk has proved the offsets.
 
 use crate::tensor::DType;
 use crate::update::fused::LINES_AHEAD;

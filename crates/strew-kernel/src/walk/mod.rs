@@ -1,7 +1,24 @@
-//! Where updates can go: the geometry of a run, proven.
+//! From an index to checked byte offsets, block by block.
 //!
-//! A walk is made once per run. It proves that whatever index values below their limits come,
-//! every offset that they can lead to lies inside the destination and the source.
+//! A [`Walk`] is made once per run. It proves that every offset it can produce lies inside the
+//! destination and the source, whichever index values below their limits come.
+//!
+//! ```text
+//! walk = prove(geometry, destination, source)
+//! while rows are left:
+//!     block = up to 512 rows: read the index values, check each, scale and add them
+//!     hand the block's offsets to a loop
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`cursor`] | the blocks, and the cursor that fills them |
+//! | [`decode`] | index values to offsets in one pass |
+//! | [`filter`] | keeps the index values of one range and drops the others |
+//! | [`geometry`] | the description of a run: axes, steps, index terms |
+//! | [`line`] | long runs of rows for the loops that read the index themselves |
+//! | [`offsets`] | the types of offsets and prefetch hints |
+//! | [`stack_buf`] | arrays on the stack that are set only as far as they are used |
 
 pub mod cursor;
 pub mod decode;

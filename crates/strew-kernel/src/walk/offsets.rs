@@ -1,4 +1,7 @@
-//! Offsets.
+//! Types that the row loops take: byte offsets of rows, axes of a window, and prefetch hints.
+//!
+//! Prefetch hints are addresses that later rows will read. They may be any value, because a prefetch
+//! never faults.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use smallvec::SmallVec;

@@ -1,4 +1,6 @@
-//! Room on the stack for one value per row of a block, or for as many as are said.
+//! Arrays on the stack, of which only the values in use are ever set.
+//!
+//! A block has room for 512 rows. A call with three rows would notice the cost of clearing all of it.
 
 use crate::walk::ROWS;
 use std::mem::MaybeUninit;

@@ -1,4 +1,14 @@
-//! AVX2 packs no lanes, but permutes them as a list says, and there are few ways to choose among eight.
+//! The filter for AVX2, for ranges that 32 bits hold.
+//!
+//! ```text
+//! for each eight values:
+//!     keep = 8-bit mask of the values in range
+//!     store permute(values, CHOSEN[keep]);  to += popcount(keep)
+//! ```
+//!
+//! AVX2 has no instruction that packs lanes, but it permutes them by a list. Eight lanes have only 256
+//! choices, so all lists are one table of 2 KiB.
+//! It relies on the caller for AVX2, POPCNT and readable values.
 
 use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{

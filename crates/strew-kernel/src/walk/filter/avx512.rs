@@ -1,4 +1,13 @@
-//! Compiled loops do not find the instruction that this is about: it packs the chosen lanes.
+//! The filter for AVX-512, by the compress instruction, which packs the chosen lanes.
+//!
+//! ```text
+//! for each eight (64-bit) or sixteen (32-bit) values:
+//!     keep = mask of the values in range
+//!     store compress(keep, values);  to += popcount(keep)
+//! ```
+//!
+//! Written with intrinsics because LLVM does not find the instruction in a plain loop.
+//! It relies on the caller for AVX-512F, POPCNT and readable values.
 
 use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{

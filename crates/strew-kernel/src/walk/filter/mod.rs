@@ -1,4 +1,22 @@
-//! Picking out of many index values those that are wanted, without a branch that depends on them.
+//! Keeps the index values of one range, in order, and drops the others.
+//!
+//! ```text
+//! to = 0
+//! for i, value in values:
+//!     outside |= value >= limit
+//!     out[to] = value - from;  positions[to] = i
+//!     to += (from <= value < from + len)
+//! ```
+//!
+//! The loop has no branch that depends on the data. AVX-512 packs eight or sixteen values at a time,
+//! AVX2 eight.
+//! A run uses it when a thread owns a part of the destination and looks at all updates, and when
+//! out-of-bounds values are dropped.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `avx2` | 32-bit values, packed by a table of permutations |
+//! | `avx512` | 32-bit and 64-bit values, packed by the compress instruction |
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
