@@ -25,12 +25,12 @@ use crate::walk::offsets::{At, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 
-/// Where updates are listed.
+/// The lists that a run reads.
 #[derive(Clone, Copy)]
 pub enum BucketSource<'s> {
-    /// In lists of this run, each of the updates behind those of the one before.
+    /// Lists made in this run. Each holds the updates that follow those of the list before.
     OfThisRun(&'s [BucketList]),
-    /// In lists that were there before.
+    /// Lists that a plan keeps.
     Cached(&'s CachedBuckets<'s>),
 }
 
@@ -53,7 +53,7 @@ impl BucketSource<'_> {
         }
     }
 
-    /// Updates in all that go to these blocks.
+    /// The number of updates that go to these blocks.
     fn len(self, blocks: Range<usize>) -> usize {
         match self {
             Self::OfThisRun(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
@@ -61,7 +61,8 @@ impl BucketSource<'_> {
         }
     }
 
-    /// The updates of a block, some at a time, in order: their offsets in the destination, and where their elements are.
+    /// Calls `each` with the updates of a block, some at a time, in order: their offsets in the
+    /// destination, and the address of their elements.
     fn each(self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         match self {
             Self::OfThisRun(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
@@ -80,19 +81,19 @@ pub struct BucketShare<'s> {
     block: usize,
     low: isize,
     size: usize,
-    /// Marks for the cells of a block, and what those start from that are touched first.
+    /// Marks for the touched cells of a block, and the value that a cell starts from.
     afresh: Option<(Touched, Bits)>,
-    /// A destination that nobody has begun yet, and its bytes.
+    /// A destination that is not initialised yet, and its bytes.
     fresh: Option<(&'s Fresh<'s>, usize)>,
 }
 
-// SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
+// SAFETY: only this share writes to its blocks, and no cell is in two blocks.
 unsafe impl Send for BucketShare<'_> {}
 
 impl<'s> BucketShare<'s> {
-    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
-    /// each. With `start`, cells that are touched for the first time start from it. A destination that
-    /// is `fresh` is begun block by block.
+    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many
+    /// updates each. With `start`, cells that are touched for the first time start from it. A
+    /// destination that is `fresh` is begun block by block.
     ///
     /// # Panics
     /// If the updates are for another destination, or `fresh` is.
@@ -149,8 +150,8 @@ impl<'s> BucketShare<'s> {
         let base = self.low + first.cast_signed();
         let bytes = |end: usize| first.min(end)..(first + self.block).min(end);
         if let Some((fresh, end)) = self.fresh {
-            // SAFETY: a destination without gaps begins with its first block, and nobody else has this
-            // one, which is of whole elements.
+            // SAFETY: the destination has no gaps and begins with its first block. Only this share
+            // has this block, which is whole elements.
             unsafe { fresh.begin(self.dst, &bytes(end)) };
         }
         let (dst, size) = (self.dst, self.size);
@@ -161,11 +162,11 @@ impl<'s> BucketShare<'s> {
                 let shift = size.trailing_zeros();
                 let cells = at.iter().map(|at| (at - base).cast_unsigned() >> shift);
                 let count = marks.touch(cells, at.iter().copied(), first);
-                // SAFETY: as below.
+                // SAFETY: these are offsets of `at`, which the `join` below proves valid.
                 unsafe { self.direct.set_at(dst, &first[..count], value) };
             }
             if let Some((fresh, _)) = self.fresh {
-                // SAFETY: as below.
+                // SAFETY: `values` has `at.len()` elements without gaps, in the list's memory.
                 unsafe { fresh.look(values, at.len()) };
             }
             let rows = Rows {
@@ -176,12 +177,14 @@ impl<'s> BucketShare<'s> {
                 window: &[],
                 ahead: PrefetchHints::NONE,
             };
-            // SAFETY: a walk over this destination proved the offsets, or they are below the rows of the lists, as many as the destination
-            // has; nobody else has this block's. The values are elements of its type without gaps, in memory of the list's.
+            // SAFETY: a walk over this destination proved the offsets, or they are below the number
+            // of rows of the lists, which `is_for` compared with the destination. Only this share
+            // has this block. The values are elements of the same size without gaps, in the list's
+            // memory.
             unsafe { self.direct.join(&rows) };
         });
         if let Some((fresh, end)) = self.fresh {
-            // SAFETY: as at its beginning.
+            // SAFETY: the same block as in `begin` above: whole elements that only this share has.
             unsafe { fresh.end(self.dst, &bytes(end)) };
         }
         Some(self.source.len(block..block + 1))

@@ -8,10 +8,9 @@
 //! each run: for each update: copy its element to the next entry of its block
 //! ```
 //!
-//! Cost of a run: one element read and written per update, past the caches. The row numbers within a
-//! block take 2 bytes each.
-//! It relies on the lists being made from the same row numbers that the run reads. They share one
-//! `Arc`.
+//! Cost of a run: one element read and written per update, past the caches. The row numbers within
+//! a block take 2 bytes each. It relies on the lists being made from the same row numbers that the
+//! run reads. They share one `Arc`.
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
@@ -22,34 +21,35 @@ use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A block has two to the power of so many rows: a row's number within it has 16 bits.
+/// The base-2 logarithm of a block's rows: a row's number within its block has 16 bits.
 const BLOCK_BITS: u32 = u16::BITS;
 
 /// The last entries of more blocks than this have no room in a cache.
 const MOST_BLOCKS: usize = 1 << 12;
 
-/// Updates that are put down one after the other, before the next ones are.
+/// Updates per piece: pieces are listed one after the other.
 const PIECE: usize = 1 << 20;
 
 /// Entries that are gathered before they are written.
 const LINE: usize = 16;
 
-/// For each block of rows the updates that go there, in their order.
+/// For each block of rows, the updates that go there, in their order.
 #[derive(Debug)]
 pub struct CachedBucketLists {
     numbers: Arc<Numbers>,
     rows: usize,
     pieces: usize,
-    /// For each piece of the updates of each block, block by block: where its entries begin, which is a multiple of [`LINE`],
+    /// The first entry of each piece of each block, block by block: a multiple of [`LINE`].
     starts: Vec<u32>,
-    /// and how many they are.
+    /// The number of entries of each piece of each block.
     counts: Vec<u32>,
-    /// For each entry the row within its block.
+    /// The row of each entry within its block.
     within: Vec<u16>,
 }
 
 impl CachedBucketLists {
-    /// The lists of some row numbers; those that are not below `rows` are left out. `None`: there are too many for lists like these.
+    /// The lists of some row numbers, without those that are not below `rows`. `None` if there are
+    /// too many rows or updates.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -100,12 +100,13 @@ impl CachedBucketLists {
         }))
     }
 
-    /// Whether there are lists of so many updates into so many rows.
+    /// Whether lists are possible for this many updates and rows.
     pub fn are_made(updates: usize, rows: usize) -> bool {
         Self::lists(updates, rows).is_some()
     }
 
-    /// How many there are, if they are made: more blocks than [`MOST_BLOCKS`] have none, nor have more entries than can be counted.
+    /// The numbers of blocks and pieces. `None` for more than [`MOST_BLOCKS`] blocks, or for more
+    /// entries than `u32` counts.
     fn lists(updates: usize, rows: usize) -> Option<(usize, usize)> {
         let blocks = rows.div_ceil(1 << BLOCK_BITS);
         let pieces = updates.div_ceil(PIECE);
@@ -115,19 +116,19 @@ impl CachedBucketLists {
         few.then_some((blocks, pieces))
     }
 
-    /// Bytes that it takes at most to make them.
+    /// Upper limit of the bytes that the lists need while they are made.
     pub fn room(updates: usize, rows: usize) -> usize {
         let (blocks, pieces) = Self::lists(updates, rows).unwrap_or_default();
         let lists = blocks * pieces;
         lists * 3 * size_of::<u32>() + (updates + lists * LINE) * size_of::<u16>()
     }
 
-    /// Bytes of a block of elements of so many.
+    /// Bytes of a block of elements of `size` bytes.
     pub fn block(size: usize) -> usize {
         size << BLOCK_BITS
     }
 
-    /// Bytes that it takes, without the row numbers.
+    /// Bytes of the lists, without the row numbers.
     pub fn bytes(&self) -> usize {
         let counted = [&self.starts, &self.counts];
         let counted = counted.iter().map(|list| size_of_val(list.as_slice()));
@@ -177,7 +178,7 @@ impl<'l> CachedBuckets<'l> {
         })
     }
 
-    /// The work of listing the elements of a source, in up to so many parts.
+    /// The work of listing a source's elements, in up to `count` parts.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -228,7 +229,8 @@ impl<'l> CachedBuckets<'l> {
         self.lists
     }
 
-    /// The entries of a block, some at a time, in order: their offsets in the destination, and where their elements are.
+    /// Calls `each` with the entries of a block, some at a time, in order: their offsets in the
+    /// destination, and the address of their elements.
     pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         let lists = self.lists;
         let base = (block * self.block()).cast_signed();
@@ -256,17 +258,17 @@ pub struct CachedBucketsWriter<'p> {
     src: *const u8,
     to: *mut u8,
     pieces: Range<usize>,
-    /// The last elements of each block, not yet written,
+    /// The last elements of each block, not yet written.
     pending: Buffer,
-    /// and where the next one goes.
+    /// The next entry of each block.
     next: Vec<u32>,
 }
 
-// SAFETY: a part is the only one that writes the entries of its pieces, and nobody writes to the source.
+// SAFETY: only this part writes the entries of its pieces. The source is borrowed shared.
 unsafe impl Send for CachedBucketsWriter<'_> {}
 
 impl CachedBucketsWriter<'_> {
-    /// CachedBucketLists the elements of the next piece; gives their number, or nothing if no piece is left.
+    /// Lists the elements of the next piece. Returns their number, or `None` if no piece is left.
     pub fn next(&mut self) -> Option<usize> {
         let piece = self.pieces.next()?;
         Some(match self.size {
@@ -300,9 +302,10 @@ impl CachedBucketsWriter<'_> {
             let block = (row >> BLOCK_BITS) as usize;
             let entry = next[block] as usize;
             next[block] += 1;
-            // SAFETY: there is such a block (the indexing above panics otherwise), with room for a line of elements; the source has an
-            // element for each number; the lists were made of these very numbers, so that the entry is one of this block's in this
-            // piece, which are whole lines.
+            // SAFETY: the block exists, because the indexing above panics otherwise, and `pending`
+            // has a line of elements for each block. `parts` checked that the source has an element
+            // for each number. The lists were made from these numbers, so the entry belongs to this
+            // block and piece, whose room is whole lines.
             unsafe {
                 let line = pending.add(block * LINE);
                 line.add(entry % LINE).write(src.add(update).read());
@@ -315,7 +318,8 @@ impl CachedBucketsWriter<'_> {
         for (block, &entry) in next.iter().enumerate() {
             let (entry, left) = (entry as usize, entry as usize % LINE);
             if left > 0 {
-                // SAFETY: as above; the line is the last one of this block's in this piece.
+                // SAFETY: `pending` has a line for each block. The line goes to the last, partly
+                // filled line of this block and piece, whose room is whole lines.
                 unsafe {
                     let line = pending.add(block * LINE);
                     write_past_caches(line.cast(), to.add(entry - left).cast(), LINE * SIZE);

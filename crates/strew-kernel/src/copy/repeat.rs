@@ -6,10 +6,10 @@
 //!     when 256 pairs are noted: copy them with the loop for this element size
 //! ```
 //!
-//! Cost: one write per destination byte, and one read per source row for each row of its run; a long
-//! run reads a source row that is in the cache.
-//! The engine uses it where runs are given by pointers or by one row number per update.
-//! It relies on the checks in [`RepeatRows::new`] (shapes, overlap) and [`RepeatRows::push`] (rows).
+//! Cost: one write per destination byte, and one read per source row for each row of its run; a
+//! long run reads a source row that is in the cache. The engine uses it where runs are given by
+//! pointers or by one row number per update. It relies on the checks in [`RepeatRows::new`]
+//! (shapes, overlap) and [`RepeatRows::push`] (rows).
 
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};
@@ -90,8 +90,8 @@ impl<'r> RepeatRows<'r> {
         &mut self.batch
     }
 
-    /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if that
-    /// is not behind it.
+    /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if
+    /// that is not behind it.
     ///
     /// # Errors
     /// [`OutOfBounds`] if there are no such rows.
@@ -127,9 +127,10 @@ impl<'r> RepeatRows<'r> {
                 window: &self.window,
                 ahead: PrefetchHints::NONE,
             };
-            // SAFETY: `push` has checked the rows of both sides. The batch is a coordinate of the axes
-            // before them. The window is the axes behind them, which `new` found equal on both sides.
-            // `new` also checked that the destination overlaps neither itself nor the source.
+            // SAFETY: `push` has checked the rows of both sides. The batch is a coordinate of the
+            // axes before them. The window is the axes behind them, which `new` found equal on both
+            // sides. `new` also checked that the destination overlaps neither itself nor the
+            // source.
             unsafe { (self.copy)(&rows) };
         }
         self.left_at.clear();

@@ -26,10 +26,10 @@ use std::ops::Range;
 /// A line of a cache, of which a row is a multiple.
 const LINE: usize = 64;
 
-/// Shorter rows are left to others: to find out what belongs in one takes longer than to copy it.
+/// Minimum row size in bytes. For shorter rows, finding the updates costs more than the copy.
 const SHORTEST: usize = 512;
 
-/// What is written: rows of an input, with those updates in them that a slice selects.
+/// The output of the pass: the rows of an input, with the updates in place of a slice.
 pub struct ReplaceSlice<'w> {
     input: &'w DynView<'w>,
     updates: &'w DynView<'w>,
@@ -42,7 +42,7 @@ pub struct ReplaceSlice<'w> {
     size: usize,
 }
 
-/// What a slice selects of an axis.
+/// The coordinates of one axis that the slice selects.
 #[derive(Clone, Copy)]
 struct Slice {
     len: usize,
@@ -56,17 +56,19 @@ struct Slice {
 /// What is replaced in a selected row.
 #[derive(Clone)]
 enum Pattern {
-    /// These bytes.
+    /// A contiguous range of bytes.
     Block(Range<usize>),
-    /// Every second element, from this one on, so many.
+    /// Every second element: the first one, and their number.
     EverySecond(usize, usize),
 }
 
 impl<'w> ReplaceSlice<'w> {
-    /// The updates go to a copy of the input, from `first` on and `step` apart along each of its axes.
+    /// The updates go to a copy of the input, from `first` on and `step` apart along each of its
+    /// axes.
     ///
-    /// `None` if this is not worth it, or cannot be done: of small results, an input or updates with gaps within a row, rows
-    /// that are no whole lines, other steps than 1 and 2 within one, or a slice that leaves the input.
+    /// `None` if the pass does not pay or cannot run: small results, gaps within a row of the input
+    /// or the updates, rows that are no whole lines, steps within a row other than 1 and 2, or a
+    /// slice that leaves the input.
     pub fn new(
         input: &'w DynView<'w>,
         updates: &'w DynView<'w>,
@@ -105,7 +107,8 @@ impl<'w> ReplaceSlice<'w> {
         if outer.len() != first.len() || !outer.iter().all(Slice::is_inside) {
             return None;
         }
-        // A row ends with the first axis, from the innermost one on, of which the slice leaves out something.
+        // From the innermost axis outwards, the first axis that the slice selects in part ends the
+        // row.
         let mut row = size;
         let mut pattern = None;
         while let (None, Some(&axis)) = (&pattern, outer.last()) {
@@ -140,7 +143,7 @@ impl<'w> ReplaceSlice<'w> {
         self.input.len() * self.size
     }
 
-    /// How many of them are the input's, or share a line with some that are.
+    /// The number of output bytes that are the input's, or share a line with bytes that are.
     pub fn input_bytes(&self) -> usize {
         match self.pattern {
             Pattern::Block(_) => self.bytes() - self.updates.len() * self.size,
@@ -148,8 +151,9 @@ impl<'w> ReplaceSlice<'w> {
         }
     }
 
-    /// What the threads that a run has, or fewer of them, write to `to`, which may hold anything; `None` if it is not laid out
-    /// as the input, or does not begin with a line.
+    /// Cuts the output into one part per thread. `to` may hold anything. `None` if its layout is
+    /// not the input's, if it does not begin on a cache line, or if it overlaps the input or the
+    /// updates.
     pub fn parts<'t>(
         &'t self,
         to: &'t mut DynViewMut<'_>,
@@ -172,15 +176,17 @@ impl<'w> ReplaceSlice<'w> {
     /// Writes some of the bytes.
     ///
     /// # Safety
-    /// `to` must have room for all [bytes](Self::bytes), begin with a line, and be apart from the input and the updates; nobody
-    /// else may be at those in the range, which are whole lines of them.
+    /// `to` must be writable for all [bytes](Self::bytes), begin on a cache line, and be apart from
+    /// the input and the updates. `range` must be whole lines, and no other thread may access it.
     unsafe fn write(&self, to: *mut u8, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
             let (number, from) = (at / self.row, at % self.row);
             let part = from..self.row.min(from + (range.end - at));
             let len = part.len();
-            // SAFETY: the caller's promise: the row lies in the input and the room, both of which have all bytes.
+            // SAFETY: `number` is a row below `bytes() / row`. The caller promises that `to` has
+            // all bytes, and the input has as many. `updates_of` gives a row that `new` found
+            // inside.
             unsafe {
                 let first = number * self.row;
                 let sides = (self.input.as_ptr().add(first), to.add(first));
@@ -226,7 +232,7 @@ impl<'w> ReplaceSlice<'w> {
     }
 }
 
-/// Some of the bytes that are written.
+/// One thread's part of the output.
 pub struct ReplaceSlicePart<'t> {
     job: &'t ReplaceSlice<'t>,
     /// Where the first of all bytes goes.
@@ -235,10 +241,10 @@ pub struct ReplaceSlicePart<'t> {
     memory: PhantomData<&'t mut [u8]>,
 }
 
-// SAFETY: a strip is the only one that writes its bytes, and nobody writes what it reads.
+// SAFETY: no two parts write the same bytes. The input and the updates are borrowed shared.
 unsafe impl Send for ReplaceSlicePart<'_> {}
 
-/// So many bytes are written before anybody is asked whether to go on.
+/// Bytes written between two checks for an interrupt.
 const AT_A_TIME: usize = 1 << 20;
 
 impl ReplaceSlicePart<'_> {
@@ -251,8 +257,8 @@ impl ReplaceSlicePart<'_> {
     pub fn next(&mut self) -> Option<usize> {
         let Range { start, end } = self.left;
         let until = end.min(start + AT_A_TIME);
-        // SAFETY: `parts` found that the room is laid out as the input, and gave each strip bytes of its own, from line to line. The room is
-        // borrowed mutably, and so apart from what is borrowed besides.
+        // SAFETY: `parts` checked that the output has the input's layout, begins on a line, and is
+        // apart from the input and the updates. It gave each part whole lines of its own.
         unsafe { self.job.write(self.to, start..until) };
         self.left.start = until;
         (until > start).then_some(until - start)
@@ -274,8 +280,8 @@ impl Slice {
 /// Writes a part of a row, of which a block is replaced.
 ///
 /// # Safety
-/// The input and the room have the row, and the updates the block; the part is whole lines, of which the room's begin where
-/// a cache's do.
+/// `input` must be readable and `to` writable for the whole row, and `updates` readable for the
+/// block. `part` must be whole lines of the row, and `to` must begin on a cache line.
 unsafe fn write_block(
     (input, to): (*const u8, *mut u8),
     part: Range<usize>,
@@ -291,7 +297,8 @@ unsafe fn write_block(
             false => part.end,
         };
         let bytes = (end.min(part.end) - at) / LINE * LINE;
-        // SAFETY: the caller's promise; bytes up to the end of the part, and inside of the block up to its end.
+        // SAFETY: the caller promises the row and the block. `bytes` ends before the end of the
+        // part, and inside the block before the end of the block.
         unsafe {
             if bytes > 0 {
                 let from = match inside {
@@ -366,7 +373,9 @@ impl Seconds {
     /// Writes a part of a row of elements of which `PAIRS` pairs fill a line.
     ///
     /// # Safety
-    /// As for [`write_block`].
+    /// `input` must be readable and `to` writable for the whole row, and `updates` readable for
+    /// `count` elements. `part` must be whole lines of the row, and `to` must begin on a cache
+    /// line.
     unsafe fn write<P: Pair, const PAIRS: usize>(
         self,
         (input, to): (*const u8, *mut u8),
@@ -379,7 +388,8 @@ impl Seconds {
         let mut at = part.start;
         while at < part.end {
             let here = at / LINE * PAIRS..(at / LINE + 1) * PAIRS;
-            // SAFETY: the caller's promise; a pair among those has its update.
+            // SAFETY: the caller promises the row and `count` updates, and `pairs` has `count`
+            // pairs, so each pair in it has its update.
             unsafe {
                 if pairs.start <= here.start && here.end <= pairs.end {
                     let most = (part.end - at) / LINE;
@@ -410,7 +420,8 @@ impl Seconds {
 /// Writes lines in which each pair has an update.
 ///
 /// # Safety
-/// As for [`write_block`], for so many lines.
+/// `input` must be readable and `to` writable for `lines` lines, and `updates` readable for `PAIRS`
+/// elements per line. `to` must begin on a cache line.
 unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
     (input, to): (*const u8, *mut u8),
     updates: *const P::One,
@@ -421,7 +432,8 @@ unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
         updates.cast::<[P::One; PAIRS]>(),
     );
     vectorized!(|_| for n in 0..lines {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `lines` lines on both sides and their updates, and `n <
+        // lines`.
         unsafe {
             let old = input.add(n).read_unaligned();
             let new = updates.add(n).read_unaligned();

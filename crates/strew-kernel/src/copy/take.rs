@@ -32,9 +32,9 @@ const PIECE: usize = 1 << 15;
 /// No more lines of a row are asked for; the hardware sees the rest coming.
 const MOST_LINES: usize = 16;
 
-/// Copies row `numbers[k]` of `input` to row `k - range.start` of `output`, for each `k` in the range.
-/// Rows lie along `axis`. Numbers that are not below the input's size are left out. `step` is told
-/// after each piece how many rows were copied, and stops the run by returning false.
+/// Copies row `numbers[k]` of `input` to row `k - range.start` of `output`, for each `k` in the
+/// range. Rows lie along `axis`. Numbers that are not below the input's size are left out. `step`
+/// is told after each piece how many rows were copied, and stops the run by returning false.
 ///
 /// # Errors
 /// [`Problem::Layout`] if input and output do not fit each other or the numbers, or overlap.
@@ -51,9 +51,9 @@ pub fn gather(
     copy_rows(range, pair, input, output, axis, step)
 }
 
-/// Copies the last update of each group of the range from `src` to its row of the output, whose first
-/// row is the destination's row `first_row`. Rows lie along `axis`; those without updates are left as
-/// they are. `step` as for [`gather`].
+/// Copies the last update of each group of the range from `src` to its row of the output, whose
+/// first row is the destination's row `first_row`. Rows lie along `axis`; those without updates are
+/// left as they are. `step` as for [`gather`].
 ///
 /// # Errors
 /// [`Problem::Layout`] if source and output do not fit each other, or overlap.
@@ -174,9 +174,9 @@ fn copy_rows(
                     window: &window,
                     ahead: PrefetchHints::NONE,
                 };
-                // SAFETY: the rows are below the sizes along the axis. The window is the other axes,
-                // which both sides have in common. `apart` found that the output overlaps neither
-                // itself nor the input.
+                // SAFETY: the rows are below the sizes along the axis. The window is the other
+                // axes, which both sides have in common. `apart` found that the output overlaps
+                // neither itself nor the input.
                 unsafe { copy(&rows) };
             }
         }

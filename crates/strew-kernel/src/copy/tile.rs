@@ -6,11 +6,11 @@
 //! store: copy the tile back
 //! ```
 //!
-//! Destination rows that lie a power of two apart share the same few cache sets and evict each other.
-//! The tile's rows lie [`GAP`] bytes more than their width apart, so they use different sets.
-//! Cost: one read and one write per element of the columns, beside the updates. Dense columns of whole
-//! lines are stored past the caches.
-//! It relies on [`Walk::columns`], which checks that the columns lie inside the destination.
+//! Destination rows that lie a power of two apart share the same few cache sets and evict each
+//! other. The tile's rows lie [`GAP`] bytes more than their width apart, so they use different
+//! sets. Cost: one read and one write per element of the columns, beside the updates. Dense columns
+//! of whole lines are stored past the caches. It relies on [`Walk::columns`], which checks that the
+//! columns lie inside the destination.
 
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;
@@ -108,7 +108,8 @@ impl Tile {
                 .all(|&at| walk.dst().wrapping_offset(at).addr() % GAP == 0)
         {
             for (&at, &tile) in at.iter().zip(&tile) {
-                // SAFETY: as in `load`; both sides are aligned to whole lines.
+                // SAFETY: `places` proved that the columns lie inside the destination and the tile.
+                // Both sides are aligned to whole lines, and the columns are dense.
                 unsafe {
                     write_past_caches(from.offset(tile), walk.dst().offset(at), bytes);
                 }
@@ -123,7 +124,8 @@ impl Tile {
             window: &[self.window(width)],
             ahead: PrefetchHints::NONE,
         };
-        // SAFETY: as in `load`.
+        // SAFETY: `places` proved that the columns lie inside the destination and the tile, which
+        // have elements of the same type.
         unsafe { copy_loop(self.memory.dtype())(&rows) };
     }
 

@@ -5,8 +5,8 @@ const INLINE: usize = 4;
 
 /// A size and a stride for each axis.
 ///
-/// A short call copies layouts more than a dozen times: those of a few axes are a fixed number of words,
-/// whose copy takes no call.
+/// A short call copies layouts more than a dozen times: those of a few axes are a fixed number of
+/// words, whose copy takes no call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Axes {
     /// Beyond the rank there are zeros.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | none |
 //! | below 2 MiB | a heap block |
-//! | from 2 MiB | a mapping of its own with huge pages, from the [mapping cache](mapping_cache) if it fits |
+//! | from 2 MiB | a mapping with huge pages, from the [mapping cache](mapping_cache) if one fits |
 //! | sparse | a mapping with small pages, of which only touched ones exist |
 
 use crate::error::Problem;
@@ -137,7 +137,7 @@ impl Buffer {
         Self::allocate(what, bytes, true, true)
     }
 
-    /// Likewise, of which little will be touched: small pages, so that little is ever there.
+    /// `bytes` zero bytes of which few will be touched. Small pages, so that only those exist.
     pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         Self::allocate(what, bytes, true, false)
     }
@@ -185,8 +185,8 @@ impl Buffer {
             }
             .ok_or_else(none);
         }
-        // Room to align the bytes, and not their alignment: allocators have lists of blocks for those who ask for
-        // nothing special, and only for them.
+        // Room to align the bytes instead of an aligned allocation: allocators keep free lists only
+        // for requests of ordinary alignment.
         let mut block = Vec::new();
         block
             .try_reserve_exact(bytes + ALIGN - 1)
@@ -215,8 +215,8 @@ impl Buffer {
         })
     }
 
-    /// Pages of their own, huge ones if the system has them: kept ones with whatever is in them, cleared
-    /// if they are to be `zero`, or fresh ones.
+    /// Pages of their own, huge ones if the system has them: kept ones with whatever is in them,
+    /// cleared if they are to be `zero`, or fresh ones.
     fn map(bytes: usize, zero: bool) -> Option<Self> {
         let room = bytes.checked_add(HUGE_PAGE)?;
         let kept = mapping_cache::take(room);
@@ -229,7 +229,8 @@ impl Buffer {
         let skip = mapping.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
         #[cfg(target_os = "linux")]
         {
-            // Not for a short end, which would take a whole one. Without huge pages it is only slower.
+            // Not for a short end, which would take a whole one. Without huge pages it is only
+            // slower.
             let huge = (bytes + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
             let _ = mapping.advise_range(memmap2::Advice::HugePage, skip, huge.min(room - skip));
         }

@@ -1,9 +1,9 @@
-//! Borrowed n-d views and owned tensors: erased ([`DynView`], [`DynViewMut`], [`DynTensor`]) and typed
-//! ([`TensorView`], [`TensorViewMut`], [`Tensor`]).
+//! Borrowed n-d views and owned tensors: erased ([`DynView`], [`DynViewMut`], [`DynTensor`]) and
+//! typed ([`TensorView`], [`TensorViewMut`], [`Tensor`]).
 //!
 //! A view is a pointer, a [`DType`], a shape and strides in bytes. Views are made from slices, from
-//! `ndarray` arrays, from tensors, or, by an unsafe constructor, from memory that the caller describes.
-//! This is the only folder where bytes become typed elements.
+//! `ndarray` arrays, from tensors, or, by an unsafe constructor, from memory that the caller
+//! describes. This is the only folder where bytes become typed elements.
 //!
 //! | file | holds |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Erased views: an element type that is known at run time, a shape, strides and a pointer.
 //!
-//! The command line and Python pass them, and the engine works on them. [`DynView::from_raw_parts`] and
-//! [`DynViewMut::from_raw_parts`] are the only ways in for memory that the caller describes.
+//! The command line and Python pass them, and the engine works on them. [`DynView::from_raw_parts`]
+//! and [`DynViewMut::from_raw_parts`] are the only ways in for memory that the caller describes.
 
 use crate::error::Problem;
 use crate::tensor::dtype::{DType, Element};
@@ -23,11 +23,11 @@ pub struct DynView<'a> {
 // SAFETY: a view only reads plain bytes for as long as they are borrowed, like `&[u8]`.
 unsafe impl Send for DynView<'_> {}
 
-// SAFETY: as above; no method of a shared view writes.
+// SAFETY: no method of a shared view writes, so threads only read plain bytes.
 unsafe impl Sync for DynView<'_> {}
 
 impl<'a> DynView<'a> {
-    /// A view of memory that somebody else describes.
+    /// A view of memory that the caller describes.
     ///
     /// `ptr` points at the element whose coordinates are all zero.
     ///
@@ -56,8 +56,8 @@ impl<'a> DynView<'a> {
     /// A view whose pointer was checked before.
     ///
     /// # Safety
-    /// Every byte that `layout` reaches from `ptr` must be readable for `'a`. If there are elements,
-    /// `ptr` must be aligned for them.
+    /// Every byte that `layout` reaches from `ptr` must be readable for `'a`. If there are
+    /// elements, `ptr` must be aligned for them.
     pub(super) unsafe fn from_borrowed(ptr: *const u8, layout: Layout) -> Self {
         Self {
             ptr,
@@ -114,8 +114,8 @@ impl<'a> DynView<'a> {
     /// original, and every caller in this file passes one of theirs, or a layout of as many
     /// elements over a contiguous view.
     fn with_layout(&self, moved: isize, layout: Layout) -> Self {
-        // SAFETY: the elements of `layout` are elements of this view, which is readable for `'a` and
-        // aligned.
+        // SAFETY: the elements of `layout` are elements of this view, which is readable for `'a`
+        // and aligned.
         unsafe { Self::from_borrowed(self.ptr.wrapping_offset(moved), layout) }
     }
 
@@ -157,8 +157,8 @@ impl<'a> DynView<'a> {
         Some(self.with_layout(0, self.layout.flat()?))
     }
 
-    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d or
-    /// has another number of them.
+    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d
+    /// or has another number of them.
     #[must_use]
     pub fn unflat(&self, shape: &[usize]) -> Option<Self> {
         Some(self.with_layout(0, self.layout.unflat(shape)?))
@@ -170,7 +170,8 @@ impl<'a> DynView<'a> {
         self.with_layout(0, self.layout.insert_axis(at))
     }
 
-    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as
+    /// many.
     #[must_use]
     pub fn reshape(&self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
@@ -213,11 +214,11 @@ pub struct DynViewMut<'a> {
 // SAFETY: like `&mut [u8]`: plain bytes, and the view has them to itself.
 unsafe impl Send for DynViewMut<'_> {}
 
-// SAFETY: as above; a shared view of it can only read.
+// SAFETY: through a shared reference a view only reads plain bytes.
 unsafe impl Sync for DynViewMut<'_> {}
 
 impl<'a> DynViewMut<'a> {
-    /// A writable view of memory that somebody else describes.
+    /// A writable view of memory that the caller describes.
     ///
     /// `ptr` points at the element whose coordinates are all zero.
     ///
@@ -305,7 +306,8 @@ impl<'a> DynViewMut<'a> {
         unsafe { DynViewMut::from_borrowed(self.ptr, self.layout.clone()) }
     }
 
-    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as
+    /// many.
     #[must_use]
     pub fn reshape(self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
@@ -322,8 +324,8 @@ impl<'a> DynViewMut<'a> {
         let size = *self.shape().get(axis)?;
         let (left, _) = self.layout.narrow(axis, 0, at)?;
         let (right, moved) = self.layout.narrow(axis, at, size.checked_sub(at)?)?;
-        // SAFETY: both layouts are parts of this view's, which `narrow` checked. `self` is consumed,
-        // so only the two parts remain.
+        // SAFETY: both layouts are parts of this view's, which `narrow` checked. `self` is
+        // consumed, so only the two parts remain.
         unsafe {
             Some((
                 Self::from_borrowed(self.ptr, left),

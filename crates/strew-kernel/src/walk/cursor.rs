@@ -10,10 +10,10 @@
 //!     src offset = base + row * step
 //! ```
 //!
-//! Cost per row: one read of each index value, one comparison, one multiplication or shift, one store.
-//! Every strategy that decodes its index as it runs uses it.
-//! The value that was checked is the value that is used, even if another thread changes the index
-//! meanwhile. The walk has proved that offsets of such values stay inside the memory.
+//! Cost per row: one read of each index value, one comparison, one multiplication or shift, one
+//! store. Every strategy that decodes its index as it runs uses it. The value that was checked is
+//! the value that is used, even if another thread changes the index meanwhile. The walk has proved
+//! that offsets of such values stay inside the memory.
 
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::filter::IndexFilter;
@@ -26,13 +26,13 @@ use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Rows that are looked at for one block, at most, where most are left out.
+/// Maximum rows examined for one block when most rows are left out.
 const TAKEN: usize = 16 * ROWS;
 
-/// Shorter lines cost more to begin than blocks of several.
+/// Minimum rows of a line. Starting a shorter line costs more than a block of several runs.
 const SHORTEST_LINE: usize = 64;
 
-/// A destination that reaches over no more bytes is held by a cache near the core.
+/// Maximum bytes of a destination that the second-level cache holds.
 const NEAR: isize = 256 << 10;
 
 /// Offsets of up to [`ROWS`] rows, each checked.
@@ -44,7 +44,7 @@ pub struct Block {
     src: StackBuf<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
     even: Option<(isize, isize)>,
-    /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
+    /// Empty, like `position`, unless the rows' numbers and positions are needed.
     aux: StackBuf<isize>,
     position: StackBuf<isize>,
     /// Index values, and which of them are kept: room to work in.
@@ -55,7 +55,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Without room for a row: a block is too large to be moved, so it gets that where it is.
+    /// A block without room for a row. [`make_room`](Self::make_room) adds it in place, because a
+    /// block is too large to be moved.
     #[inline(always)]
     pub const fn new() -> Self {
         Self {
@@ -117,8 +118,8 @@ impl Block {
     }
 }
 
-/// Where index values come from. All of it is about a run of rows that begins at coordinate `at` and
-/// goes along the last axis.
+/// Where index values come from. All of it is about a run of rows that begins at coordinate `at`
+/// and goes along the last axis.
 pub trait Read {
     /// Reads the values of a term.
     fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
@@ -144,10 +145,10 @@ pub trait Read {
         places: &mut [i64],
     ) -> Result<usize, OutOfBounds>;
 
-    /// Where a term's first value is, and how far away the next one.
+    /// The address of a term's first value, and the bytes to the next one.
     fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
 
-    /// So many values of a term, where they are.
+    /// The location of `count` values of a term.
     fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
 
     /// Whether a term's values are used as they are, and what is not below the limit is an error.
@@ -174,7 +175,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
     }
 
-    /// From the next block on, nobody asks for the rows' numbers and positions any more.
+    /// From the next block on, the rows' numbers and positions are left out.
     pub fn forget_numbers(&mut self) {
         self.numbers = false;
     }
@@ -242,7 +243,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         base
     }
 
-    /// What the rows from here on will read, if one of so many is kept.
+    /// Prefetch hints for the rows from here on, of which one in `one_of` is kept.
     fn ahead(&self, index: &impl Read, one_of: usize) -> PrefetchHints {
         let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
         let values = |term: usize| {
@@ -323,7 +324,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         })
     }
 
-    /// Offsets of those rows of a run that its first term keeps, and no other leaves out; returns how many.
+    /// Writes the offsets of the rows that the first term keeps. Returns how many there are.
     fn take_some(
         &self,
         block: &mut Block,
@@ -379,7 +380,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
         for (number, other) in others.iter().enumerate() {
             let values = &mut block.values[..run];
-            // Those of rows that somebody else keeps are looked at by that one.
+            // Values of rows that another part keeps are checked by that part.
             index.read(number + 1, &self.at, values)?;
             let mut outside = false;
             let mut pick = |to: &mut [isize], factor: isize| {
@@ -400,8 +401,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         Ok(count)
     }
 
-    /// The next rows as lines, at most so many rows, with their index values;
-    /// `None` if the walk is over.
+    /// The next rows as lines of at most `most` rows. `None` if the walk is over.
     ///
     /// # Errors
     /// [`OutOfBounds`] if the index values do not lie in the index, or the rows are no
@@ -478,7 +478,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         !self.numbers && self.is_of_lines(index)
     }
 
-    /// Whether the rows are single elements and make one such line, in which an index value is the number of its row.
+    /// Whether the rows are single elements in one line, and each index value is its row's number.
     pub(crate) fn has_numbered_line(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let ([term], [_] | []) = (walk.terms, walk.rows) else {
@@ -490,7 +490,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         plain && pointed && self.is_of_lines(index)
     }
 
-    /// Whether the rows are lines, but for numbers that somebody may want.
+    /// Whether the rows are lines, apart from whether their numbers are needed.
     fn is_of_lines(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let single = walk.terms.len() == 1;
@@ -540,7 +540,7 @@ fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
     term.drop || !outside
 }
 
-/// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
+/// Removes the dropped rows, without a branch that depends on the data. Returns how many are left.
 fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool], numbers: bool) -> usize {
     let mut to = rows.start;
     for (from, &keep) in rows.clone().zip(keep) {

@@ -1,8 +1,8 @@
 //! The description of a run: which rows there are, and what one step adds to each offset.
 //!
 //! A row's offset is `start`, plus its coordinate times the step of each row axis, plus each index
-//! value times its [`Term`]'s bytes. The window's axes follow below the row. Nothing is checked here:
-//! [`Walk`](crate::walk::Walk) proves a [`Geometry`] against its memory.
+//! value times its [`Term`]'s bytes. The window's axes follow below the row. Nothing is checked
+//! here: [`Walk`](crate::walk::Walk) proves a [`Geometry`] against its memory.
 
 use crate::walk::filter::IndexFilter;
 
@@ -31,9 +31,10 @@ pub struct Axis {
 pub struct Term {
     /// The value must be below this.
     pub limit: usize,
-    /// The destination begins at this value: what is below belongs to somebody else.
+    /// The first value of the destination's part. Rows with smaller values belong to other parts.
     pub from: usize,
-    /// The destination ends after so many values: what is beyond belongs to somebody else.
+    /// The number of values of the destination's part. Rows with larger values belong to other
+    /// parts.
     pub len: usize,
     /// Bytes in the destination.
     pub dst: isize,
@@ -49,7 +50,7 @@ impl Term {
         !self.drop && (self.from, self.len) == (0, self.limit)
     }
 
-    /// What is wanted of the values.
+    /// The filter for the values of this part.
     pub(crate) fn filter(&self) -> IndexFilter {
         IndexFilter {
             limit: self.limit,
@@ -75,7 +76,7 @@ pub struct Geometry<'g> {
     pub window: &'g [Axis],
     /// The axes that number the destination's rows, outermost first.
     pub cells: &'g [Axis],
-    /// Whether somebody will ask for the rows' numbers and positions.
+    /// Whether the rows' numbers and positions are needed.
     pub numbers: bool,
     /// Where the first row is.
     pub start: Step,

@@ -1,6 +1,7 @@
 //! Lines: long runs of rows for loops that read the index themselves, without a block between.
 //!
-//! A line has one index term, a dense `i32` or `i64` index, and one element or one short row per update.
+//! A line has one index term, a dense `i32` or `i64` index, and one element or one short row per
+//! update.
 //!
 //! ```text
 //! for each line, for i in 0..count:
@@ -8,8 +9,8 @@
 //!     join dst[value] with src[i]
 //! ```
 //!
-//! Cost per row: one index read, one source read, one update; no offset is stored in between.
-//! A [`Cursor`](crate::walk::cursor::Cursor) makes lines where its rows allow it. It has checked that
+//! Cost per row: one index read, one source read, one update; no offset is stored in between. A
+//! [`Cursor`](crate::walk::cursor::Cursor) makes lines where its rows allow it. It has checked that
 //! the index values lie inside the index, and the walk has proved the offsets.
 
 use crate::tensor::DType;
@@ -31,9 +32,9 @@ pub struct Line<'l> {
     pub(crate) count: usize,
     /// Elements in a row.
     pub(crate) width: usize,
-    /// The index, of which the values follow each other without gaps,
+    /// The index, whose values follow each other without gaps.
     pub(crate) stretch: Stretch<'l, 'l>,
-    /// and where the first one is.
+    /// The address of the first index value.
     pub(crate) index: *const u8,
     /// Whether they have 32 bits; else they have 64.
     pub(crate) narrow: bool,
@@ -107,8 +108,9 @@ impl<'l> Lines<'l> {
 /// A loop over lines; false if it met a value that is not below the term's limit, and stopped.
 ///
 /// # Safety
-/// So many values of the index and elements of the source can be read; whatever values below the
-/// limit come, the cells are valid and apart from the source; all are aligned for the loop's types.
+/// Each line's `count` index values and source elements must be readable. For every value below the
+/// limit, the cell must be writable and apart from the source. All must be aligned for the loop's
+/// types.
 pub(crate) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
 
 /// The kind of index that lines are made of: whether it is narrow.
@@ -120,8 +122,8 @@ pub(crate) fn narrow(index: DType) -> Option<bool> {
     }
 }
 
-/// Whether a line can do what a term wants: what is not below its limit is an error, and a part of the values is picked out in 32
-/// bits.
+/// Whether the line loops support a term. A value that is not below the limit must be an error, and
+/// a filtered range must fit 32 bits.
 pub(crate) fn keeps(term: &Term) -> bool {
     term.is_whole() || !term.drop && term.filter().is_narrow()
 }
@@ -132,12 +134,12 @@ pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
 }
 
-/// An index value, read once: whoever changes it meanwhile cannot come between its check and its use.
+/// Volatile read of an index value: the value that was checked is the value that is used.
 ///
 /// # Safety
-/// It can be read.
+/// `at` must be aligned and readable.
 #[inline(always)]
 pub(crate) unsafe fn once<I: Copy>(at: *const I) -> I {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `at` is aligned and readable.
     unsafe { at.read_volatile() }
 }

@@ -37,8 +37,8 @@ use std::marker::PhantomData;
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub const ROWS: usize = 512;
 
-/// Elements per block, at most, unless a single row has more: what runs between two looks at
-/// whether somebody wants to stop.
+/// Maximum elements per block, unless a single row has more: a block runs between two checks for an
+/// interrupt.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
         Self::prove(geometry, dst, (src.as_ptr(), src.layout()))
     }
 
-    /// Likewise, of a source that nobody promises to be readable.
+    /// [`bind`](Self::bind) for a source that may not be readable.
     pub(crate) fn prove(
         geometry: &Geometry<'a>,
         dst: &'a Layout,
@@ -154,8 +154,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The byte offset of row 0 and the first of `width` columns from coordinate `origin` on, where
-    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that is
-    /// not what the walk goes over.
+    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that
+    /// is not what the walk goes over.
     pub(crate) fn columns(
         &self,
         origin: &[usize],
@@ -221,14 +221,16 @@ impl<'a> Walk<'a> {
         dims
     }
 
-    /// The window with the destination on the left and `size`-byte elements without gaps on the right.
+    /// The window with the destination on the left and `size`-byte elements without gaps on the
+    /// right.
     pub(crate) fn window_dst_packed(&self, size: usize) -> Dims {
         let mut dims = self.dims(|a| (a.step.dst, 0));
         pack(&mut dims, size, |dim, step| dim.right = step);
         dims
     }
 
-    /// The window with `size`-byte elements without gaps on the left and the destination on the right.
+    /// The window with `size`-byte elements without gaps on the left and the destination on the
+    /// right.
     pub(crate) fn window_packed_dst(&self, size: usize) -> Dims {
         let mut dims = self.dims(|a| (0, a.step.dst));
         pack(&mut dims, size, |dim, step| dim.left = step);

@@ -1,7 +1,7 @@
 //! Types that the row loops take: byte offsets of rows, axes of a window, and prefetch hints.
 //!
-//! Prefetch hints are addresses that later rows will read. They may be any value, because a prefetch
-//! never faults.
+//! Prefetch hints are addresses that later rows will read. They may be any value, because a
+//! prefetch never faults.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use smallvec::SmallVec;
@@ -15,7 +15,7 @@ pub(crate) struct Dim {
 }
 
 impl Dim {
-    /// Likewise with the sides exchanged.
+    /// The same axis with the sides exchanged.
     pub(crate) fn swapped(self) -> Self {
         Self {
             len: self.len,
@@ -61,7 +61,8 @@ impl At<'_> {
     }
 }
 
-/// Where the rows after these will read from, and how far apart. A hint and nothing else: the addresses may be anything.
+/// Addresses that later rows will read, with the step from row to row. Only hints: the addresses
+/// may be any value.
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchHints {
     /// The index's first term, and the source.
@@ -80,8 +81,8 @@ impl PrefetchHints {
         near: false,
     };
 
-    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
-    /// stops at the end of a page, and asking for many lines at once stalls.
+    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own
+    /// prefetching stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
     pub(crate) fn prefetch(&self, row: usize) {
         for stream in self.streams {
@@ -89,7 +90,7 @@ impl PrefetchHints {
         }
     }
 
-    /// Likewise, for loops that do much with a row: of the index's second term, too.
+    /// Prefetches the index's second term too. For loops that do much work per row.
     #[inline(always)]
     pub(crate) fn prefetch_all(&self, row: usize) {
         self.prefetch(row);
@@ -98,7 +99,7 @@ impl PrefetchHints {
         }
     }
 
-    /// Likewise, of rows that are still far away.
+    /// Prefetches into the second-level cache, for rows that are still far away.
     #[inline(always)]
     pub(crate) fn prefetch_second_level(&self, row: usize) {
         for stream in self.streams {
@@ -107,7 +108,7 @@ impl PrefetchHints {
     }
 }
 
-/// Where a stream is so many rows on.
+/// The address of a stream `row` rows later.
 #[inline(always)]
 pub(crate) fn far((first, step): (*const u8, isize), row: usize) -> *const u8 {
     first.wrapping_offset(row.cast_signed().wrapping_mul(step))

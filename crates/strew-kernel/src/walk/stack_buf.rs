@@ -1,13 +1,13 @@
 //! Arrays on the stack, of which only the values in use are ever set.
 //!
-//! A block has room for 512 rows. A call with three rows would notice the cost of clearing all of it.
+//! A block has room for 512 rows. A call with three rows would notice the cost of clearing all of
+//! it.
 
 use crate::walk::ROWS;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
-/// Up to `MOST` values: a slice of those that were asked for. The room for the others is never
-/// set, which a short run would notice.
+/// Up to `MOST` values on the stack. It derefs to a slice of the values that were set.
 pub struct StackBuf<T, const MOST: usize = ROWS> {
     len: usize,
     values: [MaybeUninit<T>; MOST],
@@ -22,7 +22,7 @@ impl<T: Copy> StackBuf<T> {
 }
 
 impl<T: Copy, const MOST: usize> StackBuf<T, MOST> {
-    /// No value yet, and room for so many.
+    /// No value yet, and room for `MOST`.
     #[inline(always)]
     pub(crate) const fn of_size() -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<T, const MOST: usize> Deref for StackBuf<T, MOST> {
 impl<T, const MOST: usize> DerefMut for StackBuf<T, MOST> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: `fill_with` has set the first `len` values, and nothing unsets them.
         unsafe { std::slice::from_raw_parts_mut(self.values.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -25,10 +25,11 @@ const LANES: usize = 8;
 pub(crate) type FilterFn =
     unsafe fn(Option<*const u8>, IndexFilter, &mut [i64], &mut [i64]) -> Option<usize>;
 
-/// Picks among `values`, or among as many that begin at `from`, of 32 bits if `NARROW`, else of 64.
+/// Filters `values`, or as many index values from `from` on, of 32 bits if `NARROW`, else of 64.
 ///
 /// # Safety
-/// The machine has AVX-512F (and with it POPCNT), and so many values can be read from `from` on.
+/// The machine must have AVX-512F and with it POPCNT. If there is a `from`, `values.len()` values
+/// must be readable from it on.
 #[target_feature(enable = "avx512f,popcnt")]
 pub(crate) unsafe fn filter<const NARROW: bool>(
     from: Option<*const u8>,
@@ -66,7 +67,7 @@ pub(crate) unsafe fn filter<const NARROW: bool>(
     }
     if let Some(from) = from {
         for (at, value) in values.iter_mut().enumerate().skip(whole) {
-            // SAFETY: the value can be read.
+            // SAFETY: `at < values.len()`, and the caller promises as many readable values.
             *value = unsafe {
                 if NARROW {
                     from.cast::<i32>().add(at).read().into()
@@ -80,12 +81,12 @@ pub(crate) unsafe fn filter<const NARROW: bool>(
     (outside == 0 || filter.drop).then_some(to)
 }
 
-/// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`. With
-/// each comes its element if `ELEMENTS`, else its place. `None` if one is out of bounds.
+/// Filters `values.len()` index values from `from` on, of 32 bits if `NARROW`, else of 64. The
+/// payload is the element if `ELEMENTS`, else the position. `None` if a value is out of bounds.
 ///
 /// # Safety
-/// The machine has AVX-512F (and with it POPCNT), so many values can be read, and elements if there are, and 32 bits hold
-/// those that are wanted.
+/// The machine must have AVX-512F and with it POPCNT. `values.len()` values must be readable, and
+/// as many elements if `ELEMENTS`. The range must fit 32 bits.
 #[target_feature(enable = "avx512f,popcnt")]
 pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     from: *const u8,
@@ -138,7 +139,8 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     let beyond = _mm512_cmpge_epu32_mask(highest, lanes(filter.limit));
     let high = _mm512_test_epi32_mask(bits, _mm512_set1_epi64(-1 << 32));
     let inside = whole == 0 || (beyond | high) == 0;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `values.len()` readable values, and as many elements if the
+    // payload is elements.
     let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
     to.filter(|_| inside)
 }

@@ -8,10 +8,9 @@
 //!     to += (from <= value < from + len)
 //! ```
 //!
-//! The loop has no branch that depends on the data. AVX-512 packs eight or sixteen values at a time,
-//! AVX2 eight.
-//! A run uses it when a thread owns a part of the destination and looks at all updates, and when
-//! out-of-bounds values are dropped.
+//! The loop has no branch that depends on the data. AVX-512 packs eight or sixteen values at a
+//! time, AVX2 eight. A run uses it when a thread owns a part of the destination and looks at all
+//! updates, and when out-of-bounds values are dropped.
 //!
 //! | file | holds |
 //! |---|---|
@@ -26,36 +25,38 @@ pub mod avx512;
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
 
-/// Which values are wanted.
+/// The range of values to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFilter {
-    /// What is not below this is out of bounds.
+    /// A value that is not below this is out of bounds.
     pub limit: usize,
-    /// The first value that is wanted,
+    /// The first value to keep.
     pub from: usize,
-    /// and how many are.
+    /// The number of values to keep.
     pub len: usize,
-    /// What is out of bounds is not wanted, instead of being an error.
+    /// An out-of-bounds value is dropped instead of being an error.
     pub drop: bool,
 }
 
-/// What is moved to the front with a value.
+/// The 32 bits that are kept with each value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Payload {
-    /// Its place among those that are looked at.
+    /// The value's position in the run.
     Positions,
-    /// The element at its place, of 32 bits, of those that begin here.
+    /// The 32-bit element at the value's position, from this address on.
     Elements(*const u8),
 }
 
 impl Payload {
+    /// The payload of one position.
+    ///
     /// # Safety
-    /// There is such an element.
+    /// For [`Elements`](Self::Elements), the element at `place` must be readable.
     #[inline(always)]
     unsafe fn at(self, place: usize) -> u32 {
         match self {
             Self::Positions => place as u32,
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the element at `place` is readable.
             Self::Elements(first) => unsafe { first.cast::<u32>().add(place).read_unaligned() },
         }
     }
@@ -71,13 +72,14 @@ impl IndexFilter {
     pub fn in_place(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if packs() {
-            // SAFETY: the machine can; what is read is a slice, and no longer than the others.
+            // SAFETY: `packs` detected AVX-512. Without an address only the slices are read.
             return unsafe { avx512::filter::<false>(None, self, values, places) };
         }
         self.scalar(0, 0, values, places)
     }
 
-    /// Likewise, with values that are still where they are; `None` also if that is outside the index.
+    /// [`in_place`](Self::in_place) for values that are read from the index in the same pass.
+    /// `None` also if they lie outside the index.
     ///
     /// # Panics
     /// As [`in_place`](Self::in_place), and if there is no room in `values`.
@@ -94,7 +96,8 @@ impl IndexFilter {
                 true => avx512::filter::<true> as avx512::FilterFn,
                 false => avx512::filter::<false>,
             };
-            // SAFETY: the machine can; so many values of this size can be read.
+            // SAFETY: `packs` detected AVX-512. `side_by_side` checked that `count` values of this
+            // size lie in the index from `first` on.
             return unsafe { kernel(Some(first), self, values, places) };
         }
         if !from.index.read_integers(from.at, from.stride, values) {
@@ -108,14 +111,15 @@ impl IndexFilter {
         i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
     }
 
-    /// What [`read`](Self::read) moves to the front, in 32 bits, and what is [beside](Payload) it; `None` if a value is out of bounds, or
-    /// outside the index.
+    /// [`read`](Self::read) in 32 bits, with a [`Payload`] instead of positions. `None` if a value
+    /// is out of bounds, or outside the index.
     ///
     /// # Safety
-    /// There are as many elements as index values, if they are wanted.
+    /// If the payload is elements, as many as index values must be readable.
     ///
     /// # Panics
-    /// If values may be wanted that [are not](Self::is_narrow) narrow, or dropped; if either slice is shorter than the stretch.
+    /// If the range [does not fit](Self::is_narrow) 32 bits, if out-of-bounds values are dropped,
+    /// or if either slice is shorter than the stretch.
     pub(crate) unsafe fn narrow(
         self,
         from: Stretch<'_, '_>,
@@ -129,17 +133,18 @@ impl IndexFilter {
         if let Some((first, narrow)) = side_by_side(from)
             && let Some(kernel) = by_machine(narrow, payload)
         {
-            // SAFETY: the machine can; so many values of this size can be read, and so many elements.
+            // SAFETY: `by_machine` detected the instructions. `side_by_side` checked that `count`
+            // values of this size are readable. The caller promises as many elements.
             return unsafe { kernel(first, self, payload, values, payloads) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises as many elements as index values.
         unsafe { self.narrow_scalar(from, payload, values, payloads) }
     }
 
     /// [`narrow`](Self::narrow) on any machine.
     ///
     /// # Safety
-    /// As there.
+    /// If the payload is elements, as many as index values must be readable.
     unsafe fn narrow_scalar(
         self,
         from: Stretch<'_, '_>,
@@ -151,7 +156,8 @@ impl IndexFilter {
         let each = |place, value: i64| {
             let here = value.wrapping_sub(self.from as i64);
             outside |= value.cast_unsigned() >= self.limit as u64;
-            // SAFETY: the caller's promise: the place is below the stretch's count.
+            // SAFETY: the caller promises an element for each value, and `place` is below their
+            // count.
             (values[to], payloads[to]) = (here as u32, unsafe { payload.at(place) });
             to += usize::from(here.cast_unsigned() < self.len as u64);
         };
@@ -161,10 +167,11 @@ impl IndexFilter {
         (read && !outside).then_some(to)
     }
 
-    /// The last values that [`narrow`](Self::narrow) picks among, from `whole` on, with `to` values kept before it.
+    /// Filters the last values, from `whole` on. `to` values were kept before.
     ///
     /// # Safety
-    /// So many values as there is room for can be read from `from` on, of 32 bits if `NARROW`, else of 64, and elements likewise.
+    /// `values.len()` values must be readable from `from` on, of 32 bits if `NARROW`, else of 64.
+    /// If the payload is elements, as many must be readable.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn narrow_rest<const NARROW: bool>(
@@ -177,7 +184,8 @@ impl IndexFilter {
     ) -> Option<usize> {
         let mut outside = false;
         for at in whole..values.len() {
-            // SAFETY: the value can be read, and the element.
+            // SAFETY: `at < values.len()`, and the caller promises as many readable values and
+            // elements.
             let (value, payload) = unsafe {
                 let value = match NARROW {
                     true => from.cast::<i32>().add(at).read().into(),
@@ -193,7 +201,7 @@ impl IndexFilter {
         (!outside).then_some(to)
     }
 
-    /// From element `from` on, with `to` values kept before it.
+    /// Filters the values from element `from` on. `to` values were kept before.
     fn scalar(
         self,
         from: usize,
@@ -214,13 +222,14 @@ impl IndexFilter {
     }
 }
 
-/// Whether the machine packs chosen lanes.
+/// Whether the machine has the compress instruction.
 #[cfg(target_arch = "x86_64")]
 fn packs() -> bool {
     matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
 }
 
-/// Where a stretch begins whose values lie side by side, and whether they have 32 bits instead of 64; none of another kind.
+/// The first address of a dense stretch of `i32` or `i64`, and whether it is `i32`. `None` for any
+/// other stretch.
 #[cfg(target_arch = "x86_64")]
 fn side_by_side(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
     let dtype = from.index.dtype();
@@ -305,7 +314,8 @@ mod tests {
             Payload::Positions,
             Payload::Elements(elements.as_ptr().cast()),
         ] {
-            // SAFETY: there are as many elements as index values, for each way, and AVX2 wherever there is AVX-512.
+            // SAFETY: there are as many elements as index values. Every machine with AVX-512 has
+            // AVX2.
             unsafe {
                 let scalar =
                     |v: &mut [u32], b: &mut [u32]| filter.narrow_scalar(from, payload, v, b);
