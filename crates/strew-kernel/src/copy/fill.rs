@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Cost: each byte is written once. Rows that begin on a cache line bypass the caches when the
-//! caller says that the rows are far apart, or when a row has at least [`LARGE`] bytes. Such a
+//! caller says that the rows are far apart, or when a row has at least `LARGE` bytes. Such a
 //! store does not read the line first. It relies on the caller for rows that may be written.
 
 use crate::copy::strided::LARGE;

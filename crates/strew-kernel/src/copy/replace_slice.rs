@@ -10,8 +10,8 @@
 //!
 //! Cost: each output byte is written once and never read. A copy followed by an update writes the
 //! slice's bytes twice.
-//! The engine uses it for outputs of at least [`LARGE`] bytes with contiguous inputs, rows of whole
-//! lines and at least [`SHORTEST`] bytes, and steps of 1 or 2 within a row.
+//! The engine uses it for outputs of at least `LARGE` bytes with contiguous inputs, rows of whole
+//! lines and at least `SHORTEST` bytes, and steps of 1 or 2 within a row.
 //! It relies on the checks in [`ReplaceSlice::new`] (slice inside the input) and
 //! [`ReplaceSlice::parts`] (layout, alignment and overlap of the output).
 

@@ -6,7 +6,7 @@
 //! on each thread: copy the stretch with the loop for this element size
 //! ```
 //!
-//! Cost: each byte is read once and written once. Each thread gets at least [`STRETCH`] bytes. A
+//! Cost: each byte is read once and written once. Each thread gets at least `STRETCH` bytes. A
 //! small contiguous view is one `memcpy`. It relies on the view's layout, which proves that its
 //! elements lie inside its memory.
 

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Destination rows that lie a power of two apart share the same few cache sets and evict each
-//! other. The tile's rows lie [`GAP`] bytes more than their width apart, so they use different
+//! other. The tile's rows lie `GAP` bytes more than their width apart, so they use different
 //! sets. Cost: one read and one write per element of the columns, beside the updates. Dense columns
-//! of whole lines are stored past the caches. It relies on [`Walk::columns`], which checks that the
+//! of whole lines are stored past the caches. It relies on `Walk::columns`, which checks that the
 //! columns lie inside the destination.
 
 use crate::cpu::nontemporal::write_past_caches;
@@ -18,9 +18,9 @@ use crate::ops::identity::Bits;
 use crate::tensor::{DType, DynTensor, DynViewMut};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
-use crate::walk::Walk;
 use crate::walk::geometry::{Axis, Term};
 use crate::walk::offsets::{At, Dim, PrefetchHints};
+use crate::walk::{Grid, Walk};
 
 /// Bytes that keep rows of a tile from competing with each other.
 const GAP: usize = 64;
@@ -28,10 +28,7 @@ const GAP: usize = 64;
 /// A tile, and how its rows and columns lie in the destination.
 pub struct Tile {
     memory: DynTensor,
-    rows: usize,
-    /// Bytes from one row to the next, and from one column to the next, in the destination.
-    row: isize,
-    column: isize,
+    grid: Grid,
 }
 
 impl Tile {
@@ -40,9 +37,11 @@ impl Tile {
         let gap = GAP / dtype.size();
         Ok(Self {
             memory: DynTensor::zeros(dtype, &[term.len, width + gap])?,
-            rows: term.len,
-            row: term.dst,
-            column: axis.step.dst,
+            grid: Grid {
+                rows: term.len,
+                row: term.dst,
+                column: axis.step.dst,
+            },
         })
     }
 
@@ -100,7 +99,7 @@ impl Tile {
         let (at, tile) = self.places(walk, origin, width);
         let size = self.memory.dtype().size();
         let bytes = width * size;
-        let dense = self.column == size.cast_signed() && bytes.is_multiple_of(GAP);
+        let dense = self.grid.column == size.cast_signed() && bytes.is_multiple_of(GAP);
         let from = self.memory.as_bytes().as_ptr();
         if dense
             && at
@@ -133,7 +132,7 @@ impl Tile {
     fn window(&self, width: usize) -> Dim {
         Dim {
             len: width,
-            left: self.column,
+            left: self.grid.column,
             right: self.memory.dtype().size().cast_signed(),
         }
     }
@@ -143,11 +142,11 @@ impl Tile {
         let columns = self.memory.shape()[1];
         assert!(width <= columns && walk.dst_layout().dtype() == self.memory.dtype());
         let first = walk
-            .columns(origin, width, (self.rows, self.row, self.column))
+            .columns(origin, width, self.grid)
             .expect("columns of the walk");
-        let rows = 0..self.rows.cast_signed();
+        let rows = 0..self.grid.rows.cast_signed();
         (
-            rows.clone().map(|n| first + n * self.row).collect(),
+            rows.clone().map(|n| first + n * self.grid.row).collect(),
             rows.map(|n| n * self.pitch()).collect(),
         )
     }

@@ -5,7 +5,7 @@
 //! strictly between `-w` and `w`. With the steps made positive and sorted, a depth-first search
 //! over the largest step first needs to try only the few multiples that bring the rest within
 //! reach, and gcds cut branches that cannot meet. Common layouts are decided at once; the rare
-//! one that is not within [`BUDGET`] counts as overlapping, which is the safe answer.
+//! one that is not within `BUDGET` counts as overlapping, which is the safe answer.
 
 use crate::tensor::layout::Layout;
 use crate::tensor::view::{DynView, DynViewMut};

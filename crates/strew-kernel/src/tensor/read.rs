@@ -1,6 +1,6 @@
 //! Reads views element by element: index values of any integer type, minima, samples, zeros.
 //!
-//! [`DynView::each_integer`] is the only loop that reads index values in bulk. It checks the whole
+//! `DynView::each_integer` is the only loop that reads index values in bulk. It checks the whole
 //! run against the view before it reads the first value.
 
 use crate::tensor::dtype::DType;

@@ -155,6 +155,16 @@ pub trait Read {
     fn is_plain(&self, term: usize) -> bool;
 }
 
+/// Rows along the last axis that a block takes at once.
+struct Run {
+    /// Their places in the block.
+    rows: Range<usize>,
+    /// The offsets of the first row, without its index values.
+    base: Step,
+    /// The step from row to row.
+    step: Step,
+}
+
 /// A place in a walk: gives its rows block by block, in order.
 #[derive(Clone)]
 pub struct Cursor<'w, 'a> {
@@ -200,12 +210,16 @@ impl<'w, 'a> Cursor<'w, 'a> {
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
-            let rows = filled..filled + run;
+            let here = Run {
+                rows: filled..filled + run,
+                base,
+                step: inner.step,
+            };
             let kept = match walk.terms {
                 [term, others @ ..] if walk.drops && others.iter().all(Term::is_whole) => {
-                    self.take_some(block, rows, (base, inner.step), (term, others), index)?
+                    self.take_some(block, here, (term, others), index)?
                 }
-                terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
+                terms => self.take_all(block, here, terms, index)?,
             };
             filled += kept;
             taken += run;
@@ -268,8 +282,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     fn take_all(
         &self,
         block: &mut Block,
-        rows: Range<usize>,
-        (base, step): (Step, Step),
+        Run { rows, base, step }: Run,
         terms: &[Term],
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
@@ -328,8 +341,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     fn take_some(
         &self,
         block: &mut Block,
-        rows: Range<usize>,
-        (base, step): (Step, Step),
+        Run { rows, base, step }: Run,
         (term, others): (&Term, &[Term]),
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {

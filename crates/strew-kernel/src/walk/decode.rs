@@ -10,7 +10,7 @@
 //!
 //! The loop has no branch, so it vectorises. A factor that is a power of two becomes a shift,
 //! because not every instruction set multiplies 64-bit lanes. Cost: one read and one store per
-//! value. It relies on [`DynView::each_integer`] for reads that stay inside the index.
+//! value. It relies on `DynView::each_integer` for reads that stay inside the index.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use crate::runtime::bandwidth::LINE;
@@ -94,7 +94,7 @@ impl Scale {
         vectorized!(|_| self.place(values, limit, &mut to[..values.len()]))
     }
 
-    /// [`values`](Self::values) for index values that are read from the index in the same pass.
+    /// `values` for index values that are read from the index in the same pass.
     pub fn stretch(self, values: Stretch<'_, '_>, limit: usize, to: &mut [isize]) -> bool {
         let bytes = values.stride.saturating_mul(values.count.cast_signed());
         if (1..=PAGE).contains(&bytes) {

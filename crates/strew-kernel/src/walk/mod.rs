@@ -16,7 +16,7 @@
 //! | [`decode`] | index values to offsets in one pass |
 //! | [`filter`] | keeps the index values of one range and drops the others |
 //! | [`geometry`] | the description of a run: axes, steps, index terms |
-//! | [`line`] | long runs of rows for the loops that read the index themselves |
+//! | [`line`](mod@line) | long runs of rows for the loops that read the index themselves |
 //! | [`offsets`] | the types of offsets and prefetch hints |
 //! | [`stack_buf`] | arrays on the stack that are set only as far as they are used |
 
@@ -156,12 +156,7 @@ impl<'a> Walk<'a> {
     /// The byte offset of row 0 and the first of `width` columns from coordinate `origin` on, where
     /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that
     /// is not what the walk goes over.
-    pub(crate) fn columns(
-        &self,
-        origin: &[usize],
-        width: usize,
-        (rows, row, column): (usize, isize, isize),
-    ) -> Option<isize> {
+    pub(crate) fn columns(&self, origin: &[usize], width: usize, grid: Grid) -> Option<isize> {
         let [term] = self.terms else { return None };
         let (last, along) = (self.rows.last()?, *origin.last()?);
         let inside = origin.len() == self.rows.len()
@@ -170,7 +165,7 @@ impl<'a> Walk<'a> {
                 .zip(self.rows)
                 .all(|(&at, axis)| at < axis.len)
             && width <= last.len - along;
-        let alike = (term.len, term.dst, last.step.dst) == (rows, row, column);
+        let alike = (term.len, term.dst, last.step.dst) == (grid.rows, grid.row, grid.column);
         let steps = origin.iter().zip(self.rows);
         let offset = steps.map(|(&at, axis)| at.cast_signed() * axis.step.dst);
         (inside && alike).then(|| self.start.dst + offset.sum::<isize>())
@@ -253,6 +248,17 @@ impl<'a> Walk<'a> {
         };
         self.window.iter().map(dim).collect()
     }
+}
+
+/// How the rows and columns of a [tile](crate::copy::tile) lie in a destination.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// The number of rows.
+    pub(crate) rows: usize,
+    /// Bytes from one row to the next.
+    pub(crate) row: isize,
+    /// Bytes from one column to the next.
+    pub(crate) column: isize,
 }
 
 /// The lowest and the highest sum that steps along these axes can make, per kind of step.
