@@ -99,8 +99,9 @@ impl Blocks {
 /// The chunks of one block.
 #[derive(Clone, Copy)]
 struct Chain {
-    /// Number of the first chunk and of the last one.
+    /// Number of the first chunk.
     first: u32,
+    /// Number of the last chunk.
     last: u32,
     /// Entries in all.
     len: usize,

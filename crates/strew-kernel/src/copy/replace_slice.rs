@@ -546,7 +546,7 @@ mod tests {
             let mut from = 0;
             while from < made.len() {
                 let end = from + 1 + random.below(made.len() - from);
-                // SAFETY: a room of its own, of so many lines.
+                // SAFETY: the output is memory of its own, with as many lines as the range.
                 unsafe { job.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
                 from = end;
             }

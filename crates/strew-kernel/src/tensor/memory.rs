@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Every consumer that takes arrays without a copy is content with this (XLA asks for it).
+/// Alignment in bytes that every zero-copy consumer accepts. XLA requires it.
 const ALIGN: usize = 64;
 
 /// Below this, an allocation is not worth asking the system how much memory is left.
@@ -113,15 +113,15 @@ pub struct Buffer {
     memory: Memory,
 }
 
-/// What the bytes of a buffer are part of, and what is given back in the end.
+/// The allocation that a buffer's bytes are part of. Dropping the buffer releases it.
 #[derive(Debug)]
 enum Memory {
     Nothing,
     /// An empty vector's room.
     Block(#[expect(dead_code, reason = "it is there to be dropped")] Vec<u8>),
-    /// Small pages, of which few are there.
+    /// A mapping with small pages, of which few exist.
     Sparse(#[expect(dead_code, reason = "it is there to be dropped")] MmapMut),
-    /// A mapping that others may have next; there until the buffer is dropped.
+    /// A mapping that goes to the mapping cache when the buffer is dropped.
     Mapping(Option<MmapMut>),
 }
 

@@ -278,7 +278,7 @@ impl DynView<'_> {
     }
 }
 
-/// More parts than any number of threads is worth.
+/// Maximum number of parts. No machine has more threads.
 const MOST_STRETCHES: usize = 1 << 10;
 
 /// C's cast, made total: toward zero, and out of range stays out of range.

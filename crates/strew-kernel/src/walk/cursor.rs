@@ -38,7 +38,7 @@ const NEAR: isize = 256 << 10;
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub struct Block {
     len: usize,
-    /// Whether the rows' numbers and positions are wanted.
+    /// Whether the rows' numbers and positions are needed.
     numbers: bool,
     dst: StackBuf<isize>,
     src: StackBuf<isize>,
@@ -47,10 +47,11 @@ pub struct Block {
     /// Empty, like `position`, unless the rows' numbers and positions are needed.
     aux: StackBuf<isize>,
     position: StackBuf<isize>,
-    /// Index values, and which of them are kept: room to work in.
+    /// Working room for the index values of a run.
     values: StackBuf<i64>,
+    /// Working room for the positions of the values that are kept.
     kept: StackBuf<i64>,
-    /// What the next block will read.
+    /// Prefetch hints for the next block.
     ahead: PrefetchHints,
 }
 
@@ -124,8 +125,8 @@ pub trait Read {
     /// Reads the values of a term.
     fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
 
-    /// Makes values that must be below `limit` offsets. False if nothing was done, because these
-    /// values are not used as they are.
+    /// Turns values that must be below `limit` into offsets. False if nothing was done, because the
+    /// values need more than that check.
     fn offsets(
         &self,
         term: usize,
@@ -135,7 +136,7 @@ pub trait Read {
         to: &mut [isize],
     ) -> Result<bool, OutOfBounds>;
 
-    /// Reads the values that are wanted, and their places in the run; returns how many.
+    /// Reads the values that the filter keeps, and their positions in the run. Returns how many.
     fn filter(
         &self,
         term: usize,
@@ -151,7 +152,8 @@ pub trait Read {
     /// The location of `count` values of a term.
     fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
 
-    /// Whether a term's values are used as they are, and what is not below the limit is an error.
+    /// Whether a term's values are used unchanged, and a value that is not below the limit is an
+    /// error.
     fn is_plain(&self, term: usize) -> bool;
 }
 
@@ -171,7 +173,7 @@ pub struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
     at: SmallVec<[usize; 4]>,
     left: usize,
-    /// Whether the rows' numbers and positions are wanted.
+    /// Whether the rows' numbers and positions are needed.
     numbers: bool,
 }
 
@@ -202,7 +204,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             let (inner, along) = self.along();
             let room = walk.block_rows - filled;
             if walk.drops && room < walk.block_rows / 4 {
-                // It would fill by ever shorter runs.
+                // The rest of the block would fill by ever shorter runs.
                 break;
             }
             let run = (inner.len - along).min(room);
@@ -244,7 +246,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
     }
 
-    /// Where the next row is, but for its index values.
+    /// The offsets of the next row without its index values.
     fn base(&self) -> Step {
         let mut base = self.walk.start;
         for (axis, &at) in self.walk.rows.iter().zip(&self.at) {

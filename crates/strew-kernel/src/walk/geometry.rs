@@ -61,11 +61,11 @@ impl Term {
     }
 }
 
-/// An index value that is not below its limit was met.
+/// An index value was not below its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBounds;
 
-/// What a run goes over.
+/// The rows of a run, and where they lie.
 #[derive(Clone, Copy)]
 pub struct Geometry<'g> {
     /// Axes of the rows, outermost first.

@@ -23,10 +23,11 @@ use std::marker::PhantomData;
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
 #[derive(Clone, Copy)]
 pub struct Line<'l> {
-    /// The destination's element of the first row, if its index value is 0, and the source's.
+    /// The destination's element of the first row for an index value of 0.
     pub(crate) dst: *mut u8,
+    /// The source's element of the first row.
     pub(crate) src: *const u8,
-    /// From row to row.
+    /// The step from row to row.
     pub(crate) step: Step,
     pub(crate) term: Term,
     pub(crate) count: usize,
@@ -36,9 +37,9 @@ pub struct Line<'l> {
     pub(crate) stretch: Stretch<'l, 'l>,
     /// The address of the first index value.
     pub(crate) index: *const u8,
-    /// Whether they have 32 bits; else they have 64.
+    /// Whether the index values have 32 bits. Otherwise they have 64.
     pub(crate) narrow: bool,
-    /// What later lines will read.
+    /// Prefetch hints for later lines.
     pub(crate) ahead: PrefetchHints,
     pub(crate) memory: PhantomData<&'l mut [u8]>,
 }
@@ -47,7 +48,7 @@ pub struct Line<'l> {
 pub struct Lines<'l> {
     pub(crate) first: Line<'l>,
     pub(crate) count: usize,
-    /// Lines until the walk turns to its next rows: at least as many as there are here.
+    /// Lines until the walk turns to its next rows: at least `count`.
     pub(crate) left: usize,
     /// Lines from one turn to the next.
     pub(crate) turn: usize,
@@ -56,7 +57,7 @@ pub struct Lines<'l> {
 }
 
 impl<'l> Lines<'l> {
-    /// How many rows they are.
+    /// The number of rows in all lines.
     pub(crate) fn rows(&self) -> usize {
         self.first.count * self.count
     }

@@ -50,11 +50,11 @@ pub struct Walk<'a> {
     numbers: bool,
     /// Whether a term may leave rows out.
     drops: bool,
-    /// Rows that a block may have.
+    /// Maximum rows of a block.
     block_rows: usize,
     start: Step,
     cell_start: isize,
-    /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
+    /// Every sum of `aux` steps is below this, including the window's steps if it has any.
     aux_end: usize,
     dst: *mut u8,
     src: *const u8,

@@ -31,9 +31,9 @@ pub(crate) type Dims = SmallVec<[Dim; 3]>;
 /// Byte offsets of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At<'a> {
-    /// One by one.
+    /// A list with the offset of each row.
     Each(&'a [isize]),
-    /// The first, and from one to the next.
+    /// Evenly spaced rows: the first offset, and the step to the next.
     Steps(isize, isize),
 }
 
