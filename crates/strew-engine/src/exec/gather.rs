@@ -8,7 +8,7 @@ use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
 use crate::scatter::bounds::Reader;
 use crate::scatter::space::{Cut, Space};
 use std::sync::atomic::{AtomicBool, Ordering};
-use strew_kernel::copy::take_walk::Fetch;
+use strew_kernel::copy::take_walk::TakeWalk;
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Monitor, Watch};
 use strew_kernel::runtime::threads::Team;
@@ -95,7 +95,8 @@ impl Execution {
     ) -> Result<(), Fault> {
         let rules = space.rules();
         let terms = terms(space, cut);
-        let fetch = Fetch::new(&unnumbered(cut, &terms), input, &mut output).ok_or_else(unfit)?;
+        let fetch =
+            TakeWalk::new(&unnumbered(cut, &terms), input, &mut output).ok_or_else(unfit)?;
         let mut pass = Pass {
             reader: Reader {
                 lookups: &space.lookups,

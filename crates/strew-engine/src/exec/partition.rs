@@ -7,9 +7,9 @@ use crate::exec::pass::{Before, Crew, Fault, Pass, runs, stretches, terms, unfit
 use crate::scatter::bounds::Reader;
 use crate::scatter::space::Space;
 use std::sync::atomic::{AtomicBool, Ordering};
-use strew_kernel::bucket::Partition;
-use strew_kernel::bucket::apply::{Share, Source};
-use strew_kernel::bucket::cached::{Listed, Lists};
+use strew_kernel::bucket::BucketList;
+use strew_kernel::bucket::apply::{BucketShare, BucketSource};
+use strew_kernel::bucket::cached::{CachedBucketLists, CachedBuckets};
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::identity;
@@ -32,7 +32,7 @@ impl Execution {
         space: &Space<'_>,
         src: &DynView<'_>,
         mut dst: DynViewMut<'_>,
-        (before, lists): (Before<'_>, Option<&Lists>),
+        (before, lists): (Before<'_>, Option<&CachedBucketLists>),
         crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let cut = space.cut_to_elements();
@@ -54,14 +54,14 @@ impl Execution {
         let (mut listed, mut anew) = (None, Vec::new());
         match kept {
             Some(lists) => {
-                let made = listed.insert(Listed::new(lists, layout.dtype().size())?);
+                let made = listed.insert(CachedBuckets::new(lists, layout.dtype().size())?);
                 self.list_again(made, src, crew)?;
             }
             None => anew = self.list_all(space, src, &layout, crew)?,
         }
         let source = match &listed {
-            Some(listed) => Source::Kept(listed),
-            None => Source::Anew(&anew),
+            Some(listed) => BucketSource::Cached(listed),
+            None => BucketSource::OfThisRun(&anew),
         };
 
         // Whatever may fail, fails before the first block is written.
@@ -70,7 +70,7 @@ impl Execution {
             false => None,
         };
         let updates = walk.count() as u64;
-        let shares = Share::cut(&mut walk, &direct, source, crew.threads, start, fresh)?;
+        let shares = BucketShare::cut(&mut walk, &direct, source, crew.threads, start, fresh)?;
         crew.share(shares, |mut share, monitor| {
             let _floats = DefaultFloats::enter();
             let mut progress = Progress::new(monitor, crew.stop, updates, 2 * updates);
@@ -96,9 +96,9 @@ impl Execution {
         src: &DynView<'_>,
         dst: &Layout,
         crew: &Crew<'_>,
-    ) -> Result<Vec<Partition>, Fault> {
+    ) -> Result<Vec<BucketList>, Fault> {
         let stretches = stretches(space, src, crew.threads);
-        let mut lists: Vec<Result<Partition, Fault>> = Vec::new();
+        let mut lists: Vec<Result<BucketList, Fault>> = Vec::new();
         lists.resize_with(stretches.len(), || Err(Fault::OutOfBounds));
         crew.share(stretches.iter().zip(&mut lists), |piece, monitor| {
             let ((space, src), list) = piece;
@@ -121,7 +121,7 @@ impl Execution {
     /// Puts the elements of a source where lists that are kept say.
     fn list_again(
         &self,
-        listed: &mut Listed<'_>,
+        listed: &mut CachedBuckets<'_>,
         src: &DynView<'_>,
         crew: &Crew<'_>,
     ) -> Result<(), Fault> {
@@ -148,14 +148,14 @@ impl Execution {
         src: &DynView<'_>,
         dst: &Layout,
         (monitor, stop): (Option<&dyn Monitor>, &AtomicBool),
-    ) -> Result<Partition, Fault> {
+    ) -> Result<BucketList, Fault> {
         let cut = space.cut_to_elements();
         let rules = space.rules();
         let terms = terms(space, &cut);
         let geometry = unnumbered(&cut, &terms);
         let walk = Walk::bind(&geometry, dst, src).ok_or_else(unfit)?;
         let updates = walk.count();
-        let mut list = Partition::new(dst, updates)?;
+        let mut list = BucketList::new(dst, updates)?;
         let mut pass = Pass {
             reader: Reader {
                 lookups: &space.lookups,

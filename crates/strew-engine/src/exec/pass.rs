@@ -6,7 +6,7 @@ use crate::scatter::bounds::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicBool;
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Monitor, Progress};
 use strew_kernel::runtime::threads::Team;
@@ -102,7 +102,7 @@ pub struct Outputs<'o> {
     pub arg: Option<DynViewMut<'o>>,
     pub before: Before<'o>,
     /// Where in which block of the destination the updates go, if that is known.
-    pub lists: Option<&'o Lists>,
+    pub lists: Option<&'o CachedBucketLists>,
 }
 
 /// What is to be done about a destination before the first update.

@@ -23,7 +23,7 @@ use strew_kernel::update::table::{Begin, Table};
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::Geometry;
-use strew_kernel::walk::stack_buf::Lane;
+use strew_kernel::walk::stack_buf::StackBuf;
 
 impl Execution {
     /// Runs the updates `src` into the destination.
@@ -288,7 +288,7 @@ impl Execution {
         let counts = request.mean.is_some();
         let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
         pass.each(|block| {
-            let mut slots = Lane::new();
+            let mut slots = StackBuf::new();
             let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, &number) in slots.iter_mut().zip(block.aux()) {
                 *slot = number.cast_unsigned();
@@ -317,7 +317,7 @@ impl Execution {
         let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
         let mut changed = false;
         pass.each(|block| {
-            let mut slots = Lane::new();
+            let mut slots = StackBuf::new();
             let slots = slots.fill_with(0usize, block.aux().len());
             for (slot, number) in slots.iter_mut().zip(block.aux()) {
                 match numbers.binary_search(number) {

@@ -3,14 +3,14 @@
 //!
 //! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after the
 //! other, so a part of a run reads its stretch of the pointers or of the index, some values at a time,
-//! checks them, and hands each run to the kernel ([`runs::Runs`], [`repeat::Spread`]).
+//! checks them, and hands each run to the kernel ([`runs::Runs`], [`repeat::RepeatRows`]).
 
 use crate::choose::split::Split;
 use crate::exec::grouped::partition_point;
 use crate::exec::pass::Fault;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use strew_kernel::copy::repeat::Spread;
+use strew_kernel::copy::repeat::RepeatRows;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
@@ -113,7 +113,7 @@ macro_rules! taker {
     )*};
 }
 
-taker!(runs::Runs<'_>, Spread<'_>);
+taker!(runs::Runs<'_>, RepeatRows<'_>);
 
 /// Only looks whether the rows are there.
 struct Look {
@@ -236,7 +236,7 @@ impl<'a> Paired<'_, 'a> {
         } = part;
         match self.pairing.copies() {
             true => {
-                let mut spread = Spread::new(&src, dst, self.axis)?;
+                let mut spread = RepeatRows::new(&src, dst, self.axis)?;
                 self.go(&index, rows, size, &mut spread, progress)
             }
             false => {

@@ -13,7 +13,7 @@ use crate::exec::tiles;
 use crate::explain::text::{bytes, seconds};
 use crate::scatter::space::{Cut, Space, SpaceAxis};
 use strew_kernel::bucket::BLOCK;
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::bandwidth::{Machine, PAGE};
 use strew_kernel::tensor::footprint::footprint;
@@ -514,7 +514,7 @@ impl Parts<'_> {
     fn listed(&self, stages: &mut Vec<Stage>) {
         let kept = self.execution.request.listed;
         let (entry, block) = match kept {
-            true => (self.size, Lists::block(self.size)),
+            true => (self.size, CachedBucketLists::block(self.size)),
             false => (size_of::<u32>() + self.size, BLOCK),
         };
         let list = self.cut.count().saturating_mul(entry);

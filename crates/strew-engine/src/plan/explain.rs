@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
 use crate::plan::run::stand_in;
 use crate::scatter::{Scatter, Target};
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::runtime::bandwidth::Machine;
 use strew_kernel::segment::csr::Groups;
@@ -162,7 +162,7 @@ impl Plan {
     fn room_for_lists(&self) -> usize {
         match self.index.lists.get() {
             Some(_) => 0,
-            None => Lists::room(self.len(), self.size()),
+            None => CachedBucketLists::room(self.len(), self.size()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::scatter::bounds::Bounds;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::segment::csr::Groups;
 use strew_kernel::segment::histogram::Multiplicity;
@@ -71,7 +71,7 @@ struct Index {
     multiplicity: Multiplicity,
     groups: OnceLock<Groups>,
     /// `None`: there are too many rows or updates for lists.
-    lists: OnceLock<Option<Lists>>,
+    lists: OnceLock<Option<CachedBucketLists>>,
     /// Held by the one that makes groups or lists.
     making: Mutex<()>,
 }
@@ -267,7 +267,7 @@ impl Plan {
         let index = &*self.index;
         let groups = index.groups.get().map_or(0, Groups::bytes);
         let lists = index.lists.get().and_then(Option::as_ref);
-        index.numbers.bytes() + groups + lists.map_or(0, Lists::bytes)
+        index.numbers.bytes() + groups + lists.map_or(0, CachedBucketLists::bytes)
     }
 
     /// The same plan, whose runs go this way whatever the cost model says.
@@ -305,7 +305,7 @@ impl Plan {
     }
 
     /// The lists of updates by block of rows, made when they are first wanted.
-    pub fn lists(&self) -> Result<Option<&Lists>, Problem> {
+    pub fn lists(&self) -> Result<Option<&CachedBucketLists>, Problem> {
         let index = &*self.index;
         if let Some(lists) = index.lists.get() {
             return Ok(lists.as_ref());
@@ -314,7 +314,7 @@ impl Plan {
         if let Some(lists) = index.lists.get() {
             return Ok(lists.as_ref());
         }
-        let made = Lists::new(&index.numbers, index.size)?;
+        let made = CachedBucketLists::new(&index.numbers, index.size)?;
         Ok(index.lists.get_or_init(|| made).as_ref())
     }
 

@@ -11,7 +11,7 @@ use crate::plan::reduce::Reduce;
 use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
 use crate::scatter::destinations::{Destinations, Place};
 use crate::scatter::{Scatter, Start, Target};
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::accumulator::{Fold, Take};
 use strew_kernel::tensor::{
@@ -328,7 +328,7 @@ impl Plan {
     pub(crate) fn keeps_lists(&self, scatter: &Scatter<'_>) -> Result<bool, Problem> {
         let single = scatter.updates().len() == self.len() && self.size() >= LISTED_ROWS;
         Ok(single
-            && Lists::are_made(self.len(), self.size())
+            && CachedBucketLists::are_made(self.len(), self.size())
             && scatter.execution()?.strategy() == Strategy::Partition)
     }
 

@@ -7,7 +7,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
 use strew_kernel::walk::cursor::Read;
 use strew_kernel::walk::decode::{Scale, Stretch};
-use strew_kernel::walk::filter::Wanted;
+use strew_kernel::walk::filter::IndexFilter;
 use strew_kernel::walk::geometry::OutOfBounds;
 
 /// Index values that are looked at between two looks at whether somebody wants to stop.
@@ -255,19 +255,19 @@ impl Read for Reader<'_, '_> {
         }
     }
 
-    fn sift(
+    fn filter(
         &self,
         lookup: usize,
         at: &[usize],
-        wanted: Wanted,
+        filter: IndexFilter,
         values: &mut [i64],
         places: &mut [i64],
     ) -> Result<usize, OutOfBounds> {
         let kept = if self.rules[lookup].is_strict() {
-            wanted.of(self.stretch(lookup, at, values.len()), values, places)
+            filter.read(self.stretch(lookup, at, values.len()), values, places)
         } else {
             self.read(lookup, at, values)?;
-            wanted.among(values, places)
+            filter.in_place(values, places)
         };
         kept.ok_or(OutOfBounds)
     }

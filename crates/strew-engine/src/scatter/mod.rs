@@ -18,7 +18,7 @@ use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::pass::{Before, Fault, Outputs};
 use crate::explain::traffic::{Around, Began};
-use strew_kernel::bucket::cached::Lists;
+use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::identity;
 use strew_kernel::ops::number::{Divisor, Mean};
@@ -85,7 +85,7 @@ pub struct Scatter<'a> {
     arg: Option<i64>,
     shape: Option<Dims>,
     proven: bool,
-    lists: Option<&'a Lists>,
+    lists: Option<&'a CachedBucketLists>,
     keeps_lists: bool,
     strategy: Option<Strategy>,
     split: Option<(Split, usize)>,
@@ -224,7 +224,7 @@ impl<'a> Scatter<'a> {
 
     /// Where in which block of the destination the updates go, for a run that lists them by block: lists of the same index.
     #[must_use]
-    pub fn listed(mut self, lists: Option<&'a Lists>) -> Self {
+    pub fn listed(mut self, lists: Option<&'a CachedBucketLists>) -> Self {
         self.lists = lists;
         self.keeps_lists = lists.is_some();
         self
@@ -375,7 +375,9 @@ impl<'a> Scatter<'a> {
             Target::New { .. } if finished => Began::Zeros,
             Target::New { start, .. } => match start {
                 Start::Zero => Began::Zeros,
-                Start::CopyOf(_) if let Some(weave) = self.weave() => Began::Woven(weave.kept()),
+                Start::CopyOf(_) if let Some(weave) = self.weave() => {
+                    Began::Woven(weave.input_bytes())
+                }
                 Start::CopyOf(view) => {
                     let (shape, steps) = (view.shape().iter(), view.layout().strides());
                     let axes = shape.copied().zip(steps.iter().copied());

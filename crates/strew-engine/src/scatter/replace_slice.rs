@@ -2,7 +2,7 @@
 
 use crate::scatter::{Scatter, Start, Target};
 use std::sync::atomic::{AtomicBool, Ordering};
-use strew_kernel::copy::replace_slice::{Strip, Weave};
+use strew_kernel::copy::replace_slice::{ReplaceSlice, ReplaceSlicePart};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
@@ -11,7 +11,7 @@ use strew_kernel::tensor::{DType, DynTensor};
 
 impl Scatter<'_> {
     /// How to make it, if this is one, nothing else was asked for, and it is worth it.
-    pub(crate) fn weave(&self) -> Option<Weave<'_>> {
+    pub(crate) fn weave(&self) -> Option<ReplaceSlice<'_>> {
         let Target::New { dtype, start } = &self.target else {
             return None;
         };
@@ -19,7 +19,7 @@ impl Scatter<'_> {
         match (start, self.reduction.combine) {
             (Start::CopyOf(input), Combine::Assign) if plain && input.dtype() == *dtype => {
                 let (first, step) = self.destinations.slice()?;
-                Weave::new(input, self.source.view(), first, step)
+                ReplaceSlice::new(input, self.source.view(), first, step)
             }
             _ => None,
         }
@@ -28,12 +28,12 @@ impl Scatter<'_> {
     /// Makes it; `None` if it has to be made otherwise.
     pub(crate) fn woven(
         &self,
-        weave: &Weave<'_>,
+        weave: &ReplaceSlice<'_>,
         dtype: DType,
     ) -> Result<Option<DynTensor>, Problem> {
         let mut made = DynTensor::scratch(dtype, self.destinations.shape())?;
         let mut view = made.view_mut();
-        let Some(strips) = weave.strips(&mut view) else {
+        let Some(strips) = weave.parts(&mut view) else {
             return Ok(None);
         };
         let watch = Watch::take();
@@ -41,7 +41,7 @@ impl Scatter<'_> {
         let (updates, bytes) = (self.source.view().len(), weave.bytes());
         // What is written is counted in updates, as everywhere.
         let counted = |written: usize| (written as u128 * updates as u128 / bytes as u128) as usize;
-        let work = |mut strip: Strip<'_>, monitor: Option<&dyn Monitor>| {
+        let work = |mut strip: ReplaceSlicePart<'_>, monitor: Option<&dyn Monitor>| {
             let all = strip.left();
             let mut progress = Progress::new(monitor, &stop, 0, counted(all) as u64);
             while let Some(more) = strip.next() {

@@ -1,7 +1,18 @@
-//! Updates that are listed by block of the destination, joined block by block.
+//! Joins updates that are listed by block of the destination, one block at a time.
+//!
+//! ```text
+//! cut the blocks into shares with about equally many updates, one per thread
+//! for each block of a share:
+//!     initialise the block, if the destination is new
+//!     for each of its updates, in order: join it with its cell
+//! ```
+//!
+//! Cost: one sequential read of the lists, and random access within one block.
+//! No two shares have a cell in common, so the threads need no atomics.
+//! It relies on lists made for this destination, which [`BucketShare::cut`] checks.
 
-use crate::bucket::cached::Listed;
-use crate::bucket::{BLOCK, Blocks, Partition};
+use crate::bucket::cached::CachedBuckets;
+use crate::bucket::{BLOCK, Blocks, BucketList};
 use crate::error::Problem;
 use crate::ops::identity::Bits;
 use crate::tensor::Layout;
@@ -10,58 +21,59 @@ use crate::update::lazy_init::Fresh;
 use crate::update::row_bitmap::Touched;
 use crate::update::row_pairs::Rows;
 use crate::walk::Walk;
-use crate::walk::offsets::{Ahead, At};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 
-/// Where updates are listed.
+/// The lists that a run reads.
 #[derive(Clone, Copy)]
-pub enum Source<'s> {
-    /// In lists of this run, each of the updates behind those of the one before.
-    Anew(&'s [Partition]),
-    /// In lists that were there before.
-    Kept(&'s Listed<'s>),
+pub enum BucketSource<'s> {
+    /// Lists made in this run. Each holds the updates that follow those of the list before.
+    OfThisRun(&'s [BucketList]),
+    /// Lists that a plan keeps.
+    Cached(&'s CachedBuckets<'s>),
 }
 
-impl Source<'_> {
+impl BucketSource<'_> {
     /// How many blocks a destination has, their bytes, and the offset of the first.
     ///
     /// # Panics
     /// If the updates are for another destination.
     fn blocks(self, dst: &Layout) -> (usize, usize, isize) {
         match self {
-            Self::Anew(lists) => {
+            Self::OfThisRun(lists) => {
                 assert!(lists.iter().all(|list| list.is_for(dst)));
                 let (low, count) = Blocks::of(dst).extent();
                 (count, BLOCK, low)
             }
-            Self::Kept(listed) => {
+            Self::Cached(listed) => {
                 assert!(listed.is_for(dst));
                 (listed.lists().blocks(), listed.block(), 0)
             }
         }
     }
 
-    /// Updates in all that go to these blocks.
+    /// The number of updates that go to these blocks.
     fn len(self, blocks: Range<usize>) -> usize {
         match self {
-            Self::Anew(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
-            Self::Kept(listed) => listed.lists().len(blocks),
+            Self::OfThisRun(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
+            Self::Cached(listed) => listed.lists().len(blocks),
         }
     }
 
-    /// The updates of a block, some at a time, in order: their offsets in the destination, and where their elements are.
+    /// Calls `each` with the updates of a block, some at a time, in order: their offsets in the
+    /// destination, and the address of their elements.
     fn each(self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         match self {
-            Self::Anew(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
-            Self::Kept(listed) => listed.each(block, each),
+            Self::OfThisRun(lists) => lists.iter().for_each(|list| list.each(block, &mut each)),
+            Self::Cached(listed) => listed.each(block, each),
         }
     }
 }
 
 /// A share of the blocks of a destination, into which the updates of lists are joined.
-pub struct Share<'s> {
-    source: Source<'s>,
+pub struct BucketShare<'s> {
+    source: BucketSource<'s>,
     direct: &'s Direct,
     dst: *mut u8,
     blocks: Range<usize>,
@@ -69,26 +81,26 @@ pub struct Share<'s> {
     block: usize,
     low: isize,
     size: usize,
-    /// Marks for the cells of a block, and what those start from that are touched first.
+    /// Marks for the touched cells of a block, and the value that a cell starts from.
     afresh: Option<(Touched, Bits)>,
-    /// A destination that nobody has begun yet, and its bytes.
+    /// A destination that is not initialised yet, and its bytes.
     fresh: Option<(&'s Fresh<'s>, usize)>,
 }
 
-// SAFETY: a share is the only one that writes to its blocks, and no cell is in two of them.
-unsafe impl Send for Share<'_> {}
+// SAFETY: only this share writes to its blocks, and no cell is in two blocks.
+unsafe impl Send for BucketShare<'_> {}
 
-impl<'s> Share<'s> {
-    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many updates
-    /// each. With `start`, cells that are touched for the first time start from it. A destination that
-    /// is `fresh` is begun block by block.
+impl<'s> BucketShare<'s> {
+    /// Cuts the blocks of the walk's destination into up to `count` shares with about as many
+    /// updates each. With `start`, cells that are touched for the first time start from it. A
+    /// destination that is `fresh` is begun block by block.
     ///
     /// # Panics
     /// If the updates are for another destination, or `fresh` is.
     pub fn cut(
         walk: &'s mut Walk<'_>,
         direct: &'s Direct,
-        source: Source<'s>,
+        source: BucketSource<'s>,
         count: usize,
         start: Option<Bits>,
         fresh: Option<&'s Fresh<'s>>,
@@ -138,23 +150,23 @@ impl<'s> Share<'s> {
         let base = self.low + first.cast_signed();
         let bytes = |end: usize| first.min(end)..(first + self.block).min(end);
         if let Some((fresh, end)) = self.fresh {
-            // SAFETY: a destination without gaps begins with its first block, and nobody else has this
-            // one, which is of whole elements.
+            // SAFETY: the destination has no gaps and begins with its first block. Only this share
+            // has this block, which is whole elements.
             unsafe { fresh.begin(self.dst, &bytes(end)) };
         }
         let (dst, size) = (self.dst, self.size);
         self.source.each(block, |at, values| {
             if let Some((marks, value)) = &mut self.afresh {
-                let mut room = Lane::new();
+                let mut room = StackBuf::new();
                 let first = room.fill_with(0isize, at.len());
                 let shift = size.trailing_zeros();
                 let cells = at.iter().map(|at| (at - base).cast_unsigned() >> shift);
                 let count = marks.touch(cells, at.iter().copied(), first);
-                // SAFETY: as below.
+                // SAFETY: these are offsets of `at`, which the `join` below proves valid.
                 unsafe { self.direct.set_at(dst, &first[..count], value) };
             }
             if let Some((fresh, _)) = self.fresh {
-                // SAFETY: as below.
+                // SAFETY: `values` has `at.len()` elements without gaps, in the list's memory.
                 unsafe { fresh.look(values, at.len()) };
             }
             let rows = Rows {
@@ -163,14 +175,16 @@ impl<'s> Share<'s> {
                 right: values,
                 right_at: At::Steps(0, size.cast_signed()),
                 window: &[],
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
-            // SAFETY: a walk over this destination proved the offsets, or they are below the rows of the lists, as many as the destination
-            // has; nobody else has this block's. The values are elements of its type without gaps, in memory of the list's.
+            // SAFETY: a walk over this destination proved the offsets, or they are below the number
+            // of rows of the lists, which `is_for` compared with the destination. Only this share
+            // has this block. The values are elements of the same size without gaps, in the list's
+            // memory.
             unsafe { self.direct.join(&rows) };
         });
         if let Some((fresh, end)) = self.fresh {
-            // SAFETY: as at its beginning.
+            // SAFETY: the same block as in `begin` above: whole elements that only this share has.
             unsafe { fresh.end(self.dst, &bytes(end)) };
         }
         Some(self.source.len(block..block + 1))

@@ -1,45 +1,55 @@
-//! Updates by the block of rows that they go to, kept for runs to come.
+//! Updates sorted by block of rows, kept by a plan for later runs.
 //!
-//! It is what a [`Partition`](crate::bucket::Partition) writes down anew in each run, but for the elements. A run that has it moves
-//! elements and nothing else, to places that it only has to count.
+//! A [`BucketList`](crate::bucket::BucketList) finds the block of each update in every run. A plan
+//! finds it once:
+//!
+//! ```text
+//! once:     for each piece of 2^20 updates, for each block: count, then list, the rows within it
+//! each run: for each update: copy its element to the next entry of its block
+//! ```
+//!
+//! Cost of a run: one element read and written per update, past the caches. The row numbers within
+//! a block take 2 bytes each. It relies on the lists being made from the same row numbers that the
+//! run reads. They share one `Arc`.
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
 use crate::segment::row_ids::Numbers;
 use crate::tensor::{Buffer, DynView, Layout, try_vec};
 use crate::walk::ROWS;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A block has two to the power of so many rows: a row's number within it has 16 bits.
+/// The base-2 logarithm of a block's rows: a row's number within its block has 16 bits.
 const BLOCK_BITS: u32 = u16::BITS;
 
 /// The last entries of more blocks than this have no room in a cache.
 const MOST_BLOCKS: usize = 1 << 12;
 
-/// Updates that are put down one after the other, before the next ones are.
+/// Updates per piece: pieces are listed one after the other.
 const PIECE: usize = 1 << 20;
 
 /// Entries that are gathered before they are written.
 const LINE: usize = 16;
 
-/// For each block of rows the updates that go there, in their order.
+/// For each block of rows, the updates that go there, in their order.
 #[derive(Debug)]
-pub struct Lists {
+pub struct CachedBucketLists {
     numbers: Arc<Numbers>,
     rows: usize,
     pieces: usize,
-    /// For each piece of the updates of each block, block by block: where its entries begin, which is a multiple of [`LINE`],
+    /// The first entry of each piece of each block, block by block: a multiple of [`LINE`].
     starts: Vec<u32>,
-    /// and how many they are.
+    /// The number of entries of each piece of each block.
     counts: Vec<u32>,
-    /// For each entry the row within its block.
+    /// The row of each entry within its block.
     within: Vec<u16>,
 }
 
-impl Lists {
-    /// The lists of some row numbers; those that are not below `rows` are left out. `None`: there are too many for lists like these.
+impl CachedBucketLists {
+    /// The lists of some row numbers, without those that are not below `rows`. `None` if there are
+    /// too many rows or updates.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -90,12 +100,13 @@ impl Lists {
         }))
     }
 
-    /// Whether there are lists of so many updates into so many rows.
+    /// Whether lists are possible for this many updates and rows.
     pub fn are_made(updates: usize, rows: usize) -> bool {
         Self::lists(updates, rows).is_some()
     }
 
-    /// How many there are, if they are made: more blocks than [`MOST_BLOCKS`] have none, nor have more entries than can be counted.
+    /// The numbers of blocks and pieces. `None` for more than [`MOST_BLOCKS`] blocks, or for more
+    /// entries than `u32` counts.
     fn lists(updates: usize, rows: usize) -> Option<(usize, usize)> {
         let blocks = rows.div_ceil(1 << BLOCK_BITS);
         let pieces = updates.div_ceil(PIECE);
@@ -105,19 +116,19 @@ impl Lists {
         few.then_some((blocks, pieces))
     }
 
-    /// Bytes that it takes at most to make them.
+    /// Upper limit of the bytes that the lists need while they are made.
     pub fn room(updates: usize, rows: usize) -> usize {
         let (blocks, pieces) = Self::lists(updates, rows).unwrap_or_default();
         let lists = blocks * pieces;
         lists * 3 * size_of::<u32>() + (updates + lists * LINE) * size_of::<u16>()
     }
 
-    /// Bytes of a block of elements of so many.
+    /// Bytes of a block of elements of `size` bytes.
     pub fn block(size: usize) -> usize {
         size << BLOCK_BITS
     }
 
-    /// Bytes that it takes, without the row numbers.
+    /// Bytes of the lists, without the row numbers.
     pub fn bytes(&self) -> usize {
         let counted = [&self.starts, &self.counts];
         let counted = counted.iter().map(|list| size_of_val(list.as_slice()));
@@ -146,18 +157,18 @@ impl Lists {
 }
 
 /// The elements of a run's updates, in the order of lists.
-pub struct Listed<'l> {
-    lists: &'l Lists,
+pub struct CachedBuckets<'l> {
+    lists: &'l CachedBucketLists,
     size: usize,
     elements: Buffer,
 }
 
-impl<'l> Listed<'l> {
+impl<'l> CachedBuckets<'l> {
     /// Room for elements of a size.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn new(lists: &'l Lists, size: usize) -> Result<Self, Problem> {
+    pub fn new(lists: &'l CachedBucketLists, size: usize) -> Result<Self, Problem> {
         let entries = lists.within.len();
         let what = || format!("a list of {entries} updates by their destinations");
         Ok(Self {
@@ -167,7 +178,7 @@ impl<'l> Listed<'l> {
         })
     }
 
-    /// The work of listing the elements of a source, in up to so many parts.
+    /// The work of listing a source's elements, in up to `count` parts.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -178,7 +189,7 @@ impl<'l> Listed<'l> {
         &'p mut self,
         src: &'p DynView<'_>,
         count: usize,
-    ) -> Result<Vec<Listing<'p>>, Problem> {
+    ) -> Result<Vec<CachedBucketsWriter<'p>>, Problem> {
         let lists = self.lists;
         assert!(src.len() == lists.numbers.len() && src.layout().is_contiguous());
         assert_eq!(src.dtype().size(), self.size);
@@ -190,7 +201,7 @@ impl<'l> Listed<'l> {
             let pending = Buffer::zeroed(&what, lists.blocks() * LINE * self.size)?;
             let mut next = try_vec("the blocks of a list of updates", lists.blocks())?;
             next.resize(lists.blocks(), 0);
-            Ok(Listing {
+            Ok(CachedBucketsWriter {
                 lists,
                 size: self.size,
                 src: src.as_ptr(),
@@ -210,20 +221,21 @@ impl<'l> Listed<'l> {
 
     /// Bytes of a block.
     pub(crate) fn block(&self) -> usize {
-        Lists::block(self.size)
+        CachedBucketLists::block(self.size)
     }
 
     /// The lists.
-    pub(crate) fn lists(&self) -> &Lists {
+    pub(crate) fn lists(&self) -> &CachedBucketLists {
         self.lists
     }
 
-    /// The entries of a block, some at a time, in order: their offsets in the destination, and where their elements are.
+    /// Calls `each` with the entries of a block, some at a time, in order: their offsets in the
+    /// destination, and the address of their elements.
     pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         let lists = self.lists;
         let base = (block * self.block()).cast_signed();
         let shift = self.size.trailing_zeros();
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         for list in block * lists.pieces..(block + 1) * lists.pieces {
             let first = lists.starts[list] as usize;
             let all = &lists.within[first..first + lists.counts[list] as usize];
@@ -240,23 +252,23 @@ impl<'l> Listed<'l> {
 }
 
 /// A part of the work of listing elements: those of some pieces of the updates.
-pub struct Listing<'p> {
-    lists: &'p Lists,
+pub struct CachedBucketsWriter<'p> {
+    lists: &'p CachedBucketLists,
     size: usize,
     src: *const u8,
     to: *mut u8,
     pieces: Range<usize>,
-    /// The last elements of each block, not yet written,
+    /// The last elements of each block, not yet written.
     pending: Buffer,
-    /// and where the next one goes.
+    /// The next entry of each block.
     next: Vec<u32>,
 }
 
-// SAFETY: a part is the only one that writes the entries of its pieces, and nobody writes to the source.
-unsafe impl Send for Listing<'_> {}
+// SAFETY: only this part writes the entries of its pieces. The source is borrowed shared.
+unsafe impl Send for CachedBucketsWriter<'_> {}
 
-impl Listing<'_> {
-    /// Lists the elements of the next piece; gives their number, or nothing if no piece is left.
+impl CachedBucketsWriter<'_> {
+    /// Lists the elements of the next piece. Returns their number, or `None` if no piece is left.
     pub fn next(&mut self) -> Option<usize> {
         let piece = self.pieces.next()?;
         Some(match self.size {
@@ -290,9 +302,10 @@ impl Listing<'_> {
             let block = (row >> BLOCK_BITS) as usize;
             let entry = next[block] as usize;
             next[block] += 1;
-            // SAFETY: there is such a block (the indexing above panics otherwise), with room for a line of elements; the source has an
-            // element for each number; the lists were made of these very numbers, so that the entry is one of this block's in this
-            // piece, which are whole lines.
+            // SAFETY: the block exists, because the indexing above panics otherwise, and `pending`
+            // has a line of elements for each block. `parts` checked that the source has an element
+            // for each number. The lists were made from these numbers, so the entry belongs to this
+            // block and piece, whose room is whole lines.
             unsafe {
                 let line = pending.add(block * LINE);
                 line.add(entry % LINE).write(src.add(update).read());
@@ -305,7 +318,8 @@ impl Listing<'_> {
         for (block, &entry) in next.iter().enumerate() {
             let (entry, left) = (entry as usize, entry as usize % LINE);
             if left > 0 {
-                // SAFETY: as above; the line is the last one of this block's in this piece.
+                // SAFETY: `pending` has a line for each block. The line goes to the last, partly
+                // filled line of this block and piece, whose room is whole lines.
                 unsafe {
                     let line = pending.add(block * LINE);
                     write_past_caches(line.cast(), to.add(entry - left).cast(), LINE * SIZE);
@@ -319,7 +333,7 @@ impl Listing<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_BITS, Listed, Lists, PIECE};
+    use super::{BLOCK_BITS, CachedBucketLists, CachedBuckets, PIECE};
     use crate::segment::row_ids::Numbers;
     use crate::tensor::{Element, Tensor};
     use std::fmt::Debug;
@@ -349,8 +363,8 @@ mod tests {
     fn check<T: Element + Debug + PartialEq>(element: impl Fn(usize) -> T) {
         let rows = (3 << BLOCK_BITS) + 100;
         let (numbers, wanted) = numbers(rows);
-        let lists = Lists::new(&numbers, rows).unwrap().unwrap();
-        assert!(lists.bytes() <= Lists::room(wanted.len(), rows));
+        let lists = CachedBucketLists::new(&numbers, rows).unwrap().unwrap();
+        assert!(lists.bytes() <= CachedBucketLists::room(wanted.len(), rows));
         assert_eq!(
             lists.len(0..lists.blocks()),
             wanted.iter().flatten().count()
@@ -361,7 +375,7 @@ mod tests {
         }
         let size = size_of::<T>();
         for threads in [1, 2, 3, 8] {
-            let mut listed = Listed::new(&lists, size).unwrap();
+            let mut listed = CachedBuckets::new(&lists, size).unwrap();
             let view = src.view().into_dyn();
             for mut part in listed.parts(&view, threads).unwrap() {
                 while part.next().is_some() {}
@@ -404,11 +418,21 @@ mod tests {
             Arc::new(numbers)
         };
         let narrow = numbers(5, &[1, 2, 3]);
-        assert!(Lists::new(&narrow, 1 << 28).unwrap().is_some());
-        assert!(Lists::new(&narrow, (1 << 28) + 1).unwrap().is_none());
-        assert!(Lists::new(&numbers(1 << 32, &[1]), 5).unwrap().is_none());
-        assert!(!Lists::are_made(1 << 32, 5) && !Lists::are_made(usize::MAX, 5));
-        let none = Lists::new(&numbers(0, &[]), 0);
+        assert!(CachedBucketLists::new(&narrow, 1 << 28).unwrap().is_some());
+        assert!(
+            CachedBucketLists::new(&narrow, (1 << 28) + 1)
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            CachedBucketLists::new(&numbers(1 << 32, &[1]), 5)
+                .unwrap()
+                .is_none()
+        );
+        assert!(
+            !CachedBucketLists::are_made(1 << 32, 5) && !CachedBucketLists::are_made(usize::MAX, 5)
+        );
+        let none = CachedBucketLists::new(&numbers(0, &[]), 0);
         assert_eq!(none.unwrap().unwrap().len(0..0), 0);
     }
 }

@@ -1,9 +1,23 @@
-//! Updates put into the order of their destinations, block of memory by block of memory.
+//! Sorts updates by 1 MiB block of the destination, then joins them block by block.
 //!
-//! Random access to a destination that is larger than the caches misses at every update. To write
-//! the updates down first, sorted roughly by where they go, is sequential work, and so little of the
-//! destination is touched at a time afterwards that it stays in a cache. Within a block the updates
-//! keep their order.
+//! ```text
+//! for each update:                          // sequential writes
+//!     append (offset in block, element) to the list of its block
+//! for each block:                           // random access within 1 MiB
+//!     for each of its updates, in order: join it with its cell
+//! ```
+//!
+//! Random access to a destination larger than the caches misses at every update. The lists are
+//! written and read sequentially, and one block stays in the second-level cache. Cost: `4 + element
+//! size` bytes written and read per update, past the caches, beside the update itself. The engine
+//! chooses it for destinations much larger than the caches and single-element windows. Updates of
+//! one block keep their order, so the result has the sequential loop's bits.
+//!
+//! | file | holds |
+//! |---|---|
+//! | this one | [`BucketList`], the lists of one run |
+//! | [`cached`] | the same lists kept by a plan, without the elements |
+//! | [`apply`] | the loop that joins the listed updates |
 
 pub mod apply;
 pub mod cached;
@@ -15,17 +29,17 @@ use crate::error::Problem;
 use crate::tensor::{Buffer, Layout, try_vec};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::At;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 use std::ops::Range;
 
-/// A block of the destination has two to the power of so many bytes: half of a second-level cache.
+/// The base-2 logarithm of a block's bytes: 1 MiB, half of a second-level cache.
 const BLOCK_BITS: u32 = 20;
 
 /// Bytes of a block.
 pub const BLOCK: usize = 1 << BLOCK_BITS;
 
-/// Entries per chunk: what is allotted to a block at a time.
+/// Entries per chunk. A block's list grows by one chunk at a time.
 const CHUNK: usize = 1024;
 
 /// Entries that are gathered before they are written: their offsets fill a cache line.
@@ -48,7 +62,7 @@ impl Blocks {
         }
     }
 
-    /// A destination that reaches over so many bytes.
+    /// A destination that spans this many bytes.
     pub fn over(bytes: usize) -> Self {
         Self {
             low: 0,
@@ -61,13 +75,13 @@ impl Blocks {
         (self.low, self.count)
     }
 
-    /// Bytes that a list of `updates` elements of `size` bytes takes, at most.
+    /// Upper limit of the bytes of a list of `updates` elements of `size` bytes.
     pub fn bytes(self, updates: usize, size: usize) -> usize {
         self.chunks(updates)
             .saturating_mul(CHUNK * (size_of::<u32>() + size) + size_of::<u32>())
     }
 
-    /// Each block may have one chunk that is not full.
+    /// The number of chunks. Each block may have one chunk that is not full.
     fn chunks(self, updates: usize) -> usize {
         updates / CHUNK + self.count + 1
     }
@@ -85,15 +99,16 @@ impl Blocks {
 /// The chunks of one block.
 #[derive(Clone, Copy)]
 struct Chain {
-    /// Number of the first chunk and of the last one.
+    /// Number of the first chunk.
     first: u32,
+    /// Number of the last chunk.
     last: u32,
     /// Entries in all.
     len: usize,
 }
 
 /// A list of updates, sorted by block.
-pub struct Partition {
+pub struct BucketList {
     blocks: Blocks,
     /// The destination's.
     layout: Layout,
@@ -104,7 +119,7 @@ pub struct Partition {
     pending: Buffer,
 }
 
-/// What has been written down, chunk by chunk.
+/// The listed updates, chunk by chunk.
 struct Chunks {
     /// For each chunk, the next one of its block.
     next: Vec<u32>,
@@ -121,7 +136,7 @@ const fn line(size: usize) -> usize {
     LINE * (size_of::<u32>() + size)
 }
 
-impl Partition {
+impl BucketList {
     /// An empty list for up to `updates` elements that go to a destination.
     pub fn new(dst: &Layout, updates: usize) -> Result<Self, Problem> {
         let (blocks, size) = (Blocks::of(dst), dst.dtype().size());
@@ -166,9 +181,8 @@ impl Partition {
 
     fn push_sized<const SIZE: usize>(&mut self, walk: &Walk<'_>, rows: &Block) {
         let src = walk.src();
-        // Where a source lies is asked before the loop, not in it.
-        // SAFETY: the walk proved that the source has an element where each row is, and that is apart from
-        // this list.
+        // Where a source lies is asked before the loop, not in it. SAFETY: the walk proved that the
+        // source has an element at each row's offset. The list's memory is its own.
         unsafe {
             match rows.src() {
                 At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),
@@ -184,7 +198,7 @@ impl Partition {
     /// Appends updates whose elements are where `from` says.
     ///
     /// # Safety
-    /// There must be one for each of the rows, apart from this list.
+    /// `from(i)` must be readable for `SIZE` bytes for each row `i`, and apart from this list.
     #[inline(always)]
     unsafe fn push_from<const SIZE: usize>(
         &mut self,
@@ -203,8 +217,9 @@ impl Partition {
             let (block, within) = blocks.split(offset);
             let chain = &mut chains[block];
             let place = chain.len % LINE;
-            // SAFETY: there is such a block (the indexing above panics otherwise), and the room of
-            // each is a line of so many offsets and elements; and the caller's promise.
+            // SAFETY: the block exists, because the indexing above panics otherwise. `pending` has
+            // room for `LINE` offsets and elements of each block, and `place < LINE`. The caller
+            // promises a readable element for each row, apart from this list.
             let last = unsafe {
                 let last = pending.add(block * line(SIZE));
                 last.cast::<u32>().add(place).write(within);
@@ -215,13 +230,13 @@ impl Partition {
             };
             chain.len += 1;
             if place + 1 == LINE {
-                // SAFETY: a block's line.
+                // SAFETY: `last` is this block's line in `pending`, and `SIZE` is the element size.
                 unsafe { chunks.append::<SIZE>(chain, last, LINE) };
             }
         }
     }
 
-    /// No more updates come.
+    /// Writes the entries that are still pending. No update may be pushed afterwards.
     pub fn close(&mut self) {
         match self.size {
             1 => self.close_sized::<1>(),
@@ -238,7 +253,7 @@ impl Partition {
         for (block, chain) in self.chains.iter_mut().enumerate() {
             let count = chain.len % LINE;
             if count > 0 {
-                // SAFETY: each block has a line.
+                // SAFETY: `pending` has a line for each block, and `SIZE` is the element size.
                 unsafe {
                     let last = self.pending.as_ptr().add(block * line(SIZE));
                     self.chunks.append::<SIZE>(chain, last, count);
@@ -252,31 +267,31 @@ impl Partition {
         self.layout == *dst
     }
 
-    /// Updates in all that go to these blocks.
+    /// The number of updates that go to these blocks.
     pub(crate) fn len(&self, blocks: Range<usize>) -> usize {
         self.chains[blocks].iter().map(|c| c.len).sum()
     }
 
-    /// The entries of a block, some at a time, in order: their offsets in the destination, and where
-    /// their elements are.
+    /// Calls `each` with the entries of a block, some at a time, in order: their offsets in the
+    /// destination, and the address of their elements.
     pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         let base = self.blocks.low + (block << BLOCK_BITS).cast_signed();
         let chain = self.chains[block];
         let (mut chunk, mut left) = (chain.first, chain.len);
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         while left > 0 {
             let first = chunk as usize * CHUNK;
             let len = left.min(CHUNK);
             chunk = self.chunks.next[chunk as usize];
             for from in (first..first + len).step_by(ROWS) {
                 let count = (first + len - from).min(ROWS);
-                // Where one chunk ends nobody but the chain knows where the next one is.
+                // Hardware cannot predict where the next chunk is; the chain names it.
                 let coming = match from + ROWS < first + len {
                     true => from + ROWS,
                     false => (chunk as usize).wrapping_mul(CHUNK),
                 };
                 let at = room.fill_with(0isize, count);
-                // SAFETY: so many entries of the block were written, and `from` and the next ones are of one chunk.
+                // SAFETY: `count` entries from `from` on were written, and they lie in one chunk.
                 unsafe { self.chunks.read(from, base, coming, self.size, at) };
                 each(at, self.chunks.value(from, self.size));
             }
@@ -299,7 +314,8 @@ impl Chunks {
         let from = chain.len - count;
         if from.is_multiple_of(CHUNK) {
             assert!(self.next.len() < self.next.capacity());
-            // No more chunks than were announced, and so many entries would not fit in memory.
+            // The assertion bounds the chunks by the number announced, and entries for `u32::MAX`
+            // chunks would not fit in memory.
             let chunk = self.next.len() as u32;
             self.next.push(NONE);
             match chain.last {
@@ -309,8 +325,9 @@ impl Chunks {
             chain.last = chunk;
         }
         let entry = chain.last as usize * CHUNK + from % CHUNK;
-        // SAFETY: the chunk was announced, so that offsets and values have room for its entries, of
-        // which `entry` is the first of a line; and the caller's promise.
+        // SAFETY: the chunk is one of those announced, so `offsets` and `values` have room for its
+        // entries, and `entry` begins a line. The caller promises that `pending` is a whole line of
+        // offsets and elements of this size.
         unsafe {
             let offsets = self.offsets.as_mut_ptr().add(entry * size_of::<u32>());
             write_past_caches(pending, offsets, LINE * size_of::<u32>());
@@ -319,19 +336,20 @@ impl Chunks {
         }
     }
 
-    /// Where the element of an entry is.
+    /// The address of an entry's element.
     fn value(&self, entry: usize, size: usize) -> *const u8 {
         self.values.as_ptr().wrapping_add(entry.wrapping_mul(size))
     }
 
-    /// The offsets of the entries `from` on, of one chunk, those of the block beginning at `base`; meanwhile asks for the entries
-    /// `coming` on, if there are any.
+    /// Writes the destination offsets of the entries from `from` on to `at`. The entries lie in one
+    /// chunk, and their block begins at `base`. Prefetches the entries from `coming` on.
     ///
     /// # Safety
-    /// As many entries as `at` has places must have been written from `from` on.
+    /// At least `at.len()` entries must have been written from `from` on, all in one chunk.
     unsafe fn read(&self, from: usize, base: isize, coming: usize, size: usize, at: &mut [isize]) {
         let first = self.offsets.as_ptr().cast::<u32>();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `at.len()` written entries from `from` on in one chunk, and
+        // the offsets of a chunk lie one after the other.
         let offsets = unsafe { std::slice::from_raw_parts(first.add(from), at.len()) };
         compiled(
             #[inline(always)]

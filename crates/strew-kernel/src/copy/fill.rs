@@ -1,10 +1,21 @@
-//! Cells that are all set to one value.
+//! Sets rows of a destination to one value.
+//!
+//! ```text
+//! line = the value, repeated to 64 bytes
+//! for each row:
+//!     for each whole line of the row: store line
+//!     store the remaining bytes
+//! ```
+//!
+//! Cost: each byte is written once. Rows that begin on a cache line bypass the caches when the
+//! caller says that the rows are far apart, or when a row has at least `LARGE` bytes. Such a
+//! store does not read the line first. It relies on the caller for rows that may be written.
 
 use crate::copy::strided::LARGE;
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::ops::identity::Bits;
 
-/// A line of a cache full of one value.
+/// A cache line full of one value.
 #[repr(align(64))]
 pub(crate) struct Filled {
     line: [u8; LINE],
@@ -24,16 +35,17 @@ impl Filled {
         Self { line, size }
     }
 
-    /// Sets rows of `len` elements without gaps, which begin at these offsets from `to`. Whole lines go past the caches
-    /// if the rows are `far` or too many bytes for a cache.
+    /// Sets rows of `len` elements without gaps, which begin at these offsets from `to`. Whole
+    /// lines go past the caches if the rows are `far` or too many bytes for a cache.
     ///
     /// # Safety
-    /// The rows must lie in memory that can be written.
+    /// Each row, `len` elements at its offset from `to`, must be writable.
     pub(crate) unsafe fn fill_rows(&self, to: *mut u8, at: &[isize], len: usize, far: bool) {
         let bytes = len * self.size;
         let far = (far && bytes >= LINE) || bytes >= LARGE;
         for &at in at {
-            // SAFETY: the caller's promise: what is written lies in the row, and streamed are only whole lines.
+            // SAFETY: the caller promises that the row is writable, and every store lies in the
+            // row. Only whole, aligned lines are streamed.
             unsafe {
                 let row = to.offset(at);
                 let streamed = far && row.addr().is_multiple_of(LINE);

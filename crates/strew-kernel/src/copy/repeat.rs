@@ -1,18 +1,29 @@
-//! Rows of a source that are copied to runs of a destination's rows.
+//! Copies each row of a source to a run of destination rows (`gather_csr`, `repeat`).
+//!
+//! ```text
+//! for each (row, start, end) that is pushed:
+//!     for to in start..end: note the pair (to, row)
+//!     when 256 pairs are noted: copy them with the loop for this element size
+//! ```
+//!
+//! Cost: one write per destination byte, and one read per source row for each row of its run; a
+//! long run reads a source row that is in the cache. The engine uses it where runs are given by
+//! pointers or by one row number per update. It relies on the checks in [`RepeatRows::new`]
+//! (shapes, overlap) and [`RepeatRows::push`] (rows).
 
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::geometry::OutOfBounds;
-use crate::walk::offsets::{Ahead, At, Dim, Dims as Window};
+use crate::walk::offsets::{At, Dim, Dims as Window, PrefetchHints};
 
 /// Pairs of rows that are found before they are copied.
 const BLOCK: usize = 256;
 
 /// Copies rows of a source, each to a run of a destination's rows.
-pub struct Spread<'r> {
+pub struct RepeatRows<'r> {
     copy: Loop,
     src: DynView<'r>,
     dst: DynViewMut<'r>,
@@ -25,17 +36,21 @@ pub struct Spread<'r> {
     done: usize,
 }
 
-impl<'r> Spread<'r> {
+impl<'r> RepeatRows<'r> {
     /// Rows lie along `axis`; all other axes of source and destination are the same.
     ///
     /// # Errors
-    /// [`Problem::Layout`] if they are not.
-    pub fn new(src: &DynView<'r>, dst: DynViewMut<'r>, axis: usize) -> Result<Self, Problem> {
+    /// [`Problem::Layout`] if they are not, or if the destination overlaps itself or the source.
+    pub fn new(src: &DynView<'r>, mut dst: DynViewMut<'r>, axis: usize) -> Result<Self, Problem> {
+        let refuse = |why: &str| Problem::Layout {
+            argument: "src".into(),
+            why: why.into(),
+        };
         if !alike(src, &dst, axis) {
-            return Err(Problem::Layout {
-                argument: "src".into(),
-                why: "it does not fit the output".into(),
-            });
+            return Err(refuse("it does not fit the output"));
+        }
+        if !apart(src, &mut dst) {
+            return Err(refuse("the output overlaps it or itself"));
         }
         let mut window = Window::new();
         for k in (axis + 1..src.rank()).filter(|&k| src.shape()[k] != 1) {
@@ -75,8 +90,8 @@ impl<'r> Spread<'r> {
         &mut self.batch
     }
 
-    /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if that
-    /// is not behind it.
+    /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if
+    /// that is not behind it.
     ///
     /// # Errors
     /// [`OutOfBounds`] if there are no such rows.
@@ -110,11 +125,12 @@ impl<'r> Spread<'r> {
                 right: self.src.as_ptr(),
                 right_at: At::Each(&self.right_at),
                 window: &self.window,
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
-            // SAFETY: `push` has checked the rows of both sides, the batch is a coordinate of the axes
-            // before them, and the window is the axes behind, which `new` has found to be the same on both
-            // sides. A mutable view overlaps no other, and what overlaps itself is refused before.
+            // SAFETY: `push` has checked the rows of both sides. The batch is a coordinate of the
+            // axes before them. The window is the axes behind them, which `new` found equal on both
+            // sides. `new` also checked that the destination overlaps neither itself nor the
+            // source.
             unsafe { (self.copy)(&rows) };
         }
         self.left_at.clear();

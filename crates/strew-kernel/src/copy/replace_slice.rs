@@ -1,9 +1,24 @@
-//! A copy of an array in which a slice is replaced: one trip that writes each line of memory once, past the caches.
+//! Copies an array and replaces one slice of it, in a single pass over the output.
+//!
+//! ```text
+//! for each cache line of the output:
+//!     the slice covers all of it   -> the updates' bytes
+//!     the slice covers none of it  -> the input's bytes
+//!     the slice covers a part      -> the input's line, with the updates put in
+//!     store the line past the caches
+//! ```
+//!
+//! Cost: each output byte is written once and never read. A copy followed by an update writes the
+//! slice's bytes twice.
+//! The engine uses it for outputs of at least `LARGE` bytes with contiguous inputs, rows of whole
+//! lines and at least `SHORTEST` bytes, and steps of 1 or 2 within a row.
+//! It relies on the checks in [`ReplaceSlice::new`] (slice inside the input) and
+//! [`ReplaceSlice::parts`] (layout, alignment and overlap of the output).
 
 use crate::copy::strided::{LARGE, STRETCH};
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::runtime::threads::available;
-use crate::tensor::{DynView, DynViewMut};
+use crate::tensor::{DynView, DynViewMut, apart};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -11,11 +26,11 @@ use std::ops::Range;
 /// A line of a cache, of which a row is a multiple.
 const LINE: usize = 64;
 
-/// Shorter rows are left to others: to find out what belongs in one takes longer than to copy it.
+/// Minimum row size in bytes. For shorter rows, finding the updates costs more than the copy.
 const SHORTEST: usize = 512;
 
-/// What is written: rows of an input, with those updates in them that a slice selects.
-pub struct Weave<'w> {
+/// The output of the pass: the rows of an input, with the updates in place of a slice.
+pub struct ReplaceSlice<'w> {
     input: &'w DynView<'w>,
     updates: &'w DynView<'w>,
     /// The axes before a row, the innermost last.
@@ -27,7 +42,7 @@ pub struct Weave<'w> {
     size: usize,
 }
 
-/// What a slice selects of an axis.
+/// The coordinates of one axis that the slice selects.
 #[derive(Clone, Copy)]
 struct Slice {
     len: usize,
@@ -41,17 +56,19 @@ struct Slice {
 /// What is replaced in a selected row.
 #[derive(Clone)]
 enum Pattern {
-    /// These bytes.
+    /// A contiguous range of bytes.
     Block(Range<usize>),
-    /// Every second element, from this one on, so many.
+    /// Every second element: the first one, and their number.
     EverySecond(usize, usize),
 }
 
-impl<'w> Weave<'w> {
-    /// The updates go to a copy of the input, from `first` on and `step` apart along each of its axes.
+impl<'w> ReplaceSlice<'w> {
+    /// The updates go to a copy of the input, from `first` on and `step` apart along each of its
+    /// axes.
     ///
-    /// `None` if this is not worth it, or cannot be done: of small results, an input or updates with gaps within a row, rows
-    /// that are no whole lines, other steps than 1 and 2 within one, or a slice that leaves the input.
+    /// `None` if the pass does not pay or cannot run: small results, gaps within a row of the input
+    /// or the updates, rows that are no whole lines, steps within a row other than 1 and 2, or a
+    /// slice that leaves the input.
     pub fn new(
         input: &'w DynView<'w>,
         updates: &'w DynView<'w>,
@@ -59,10 +76,10 @@ impl<'w> Weave<'w> {
         step: impl IntoIterator<Item = isize>,
     ) -> Option<Self> {
         let large = input.len().saturating_mul(input.dtype().size()) >= LARGE;
-        large.then(|| Self::of_any_size(input, updates, first, step))?
+        large.then(|| Self::for_any_size(input, updates, first, step))?
     }
 
-    fn of_any_size(
+    fn for_any_size(
         input: &'w DynView<'w>,
         updates: &'w DynView<'w>,
         first: &[usize],
@@ -90,7 +107,8 @@ impl<'w> Weave<'w> {
         if outer.len() != first.len() || !outer.iter().all(Slice::is_inside) {
             return None;
         }
-        // A row ends with the first axis, from the innermost one on, of which the slice leaves out something.
+        // From the innermost axis outwards, the first axis that the slice selects in part ends the
+        // row.
         let mut row = size;
         let mut pattern = None;
         while let (None, Some(&axis)) = (&pattern, outer.last()) {
@@ -125,27 +143,29 @@ impl<'w> Weave<'w> {
         self.input.len() * self.size
     }
 
-    /// How many of them are the input's, or share a line with some that are.
-    pub fn kept(&self) -> usize {
+    /// The number of output bytes that are the input's, or share a line with bytes that are.
+    pub fn input_bytes(&self) -> usize {
         match self.pattern {
             Pattern::Block(_) => self.bytes() - self.updates.len() * self.size,
             Pattern::EverySecond(..) => self.bytes(),
         }
     }
 
-    /// What the threads that a run has, or fewer of them, write to `to`, which may hold anything; `None` if it is not laid out
-    /// as the input, or does not begin with a line.
-    pub fn strips<'t>(
+    /// Cuts the output into one part per thread. `to` may hold anything. `None` if its layout is
+    /// not the input's, if it does not begin on a cache line, or if it overlaps the input or the
+    /// updates.
+    pub fn parts<'t>(
         &'t self,
         to: &'t mut DynViewMut<'_>,
-    ) -> Option<impl ExactSizeIterator<Item = Strip<'t>>> {
+    ) -> Option<impl ExactSizeIterator<Item = ReplaceSlicePart<'t>>> {
         let (at, bytes) = (to.as_mut_ptr(), self.bytes());
-        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE);
+        let apart = apart(self.input, to) && apart(self.updates, to);
+        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE) && apart;
         let count = available().min(bytes / STRETCH).max(1);
         let end = move |n: usize| n * (bytes / LINE) / count * LINE;
         alike.then(|| {
-            (0..count).map(move |n| Strip {
-                weave: self,
+            (0..count).map(move |n| ReplaceSlicePart {
+                job: self,
                 to: at,
                 left: end(n)..end(n + 1),
                 memory: PhantomData,
@@ -156,15 +176,17 @@ impl<'w> Weave<'w> {
     /// Writes some of the bytes.
     ///
     /// # Safety
-    /// `to` must have room for all [bytes](Self::bytes), begin with a line, and be apart from the input and the updates; nobody
-    /// else may be at those in the range, which are whole lines of them.
+    /// `to` must be writable for all [bytes](Self::bytes), begin on a cache line, and be apart from
+    /// the input and the updates. `range` must be whole lines, and no other thread may access it.
     unsafe fn write(&self, to: *mut u8, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
             let (number, from) = (at / self.row, at % self.row);
             let part = from..self.row.min(from + (range.end - at));
             let len = part.len();
-            // SAFETY: the caller's promise: the row lies in the input and the room, both of which have all bytes.
+            // SAFETY: `number` is a row below `bytes() / row`. The caller promises that `to` has
+            // all bytes, and the input has as many. `updates_of` gives a row that `new` found
+            // inside.
             unsafe {
                 let first = number * self.row;
                 let sides = (self.input.as_ptr().add(first), to.add(first));
@@ -210,22 +232,22 @@ impl<'w> Weave<'w> {
     }
 }
 
-/// Some of the bytes that are written.
-pub struct Strip<'t> {
-    weave: &'t Weave<'t>,
+/// One thread's part of the output.
+pub struct ReplaceSlicePart<'t> {
+    job: &'t ReplaceSlice<'t>,
     /// Where the first of all bytes goes.
     to: *mut u8,
     left: Range<usize>,
     memory: PhantomData<&'t mut [u8]>,
 }
 
-// SAFETY: a strip is the only one that writes its bytes, and nobody writes what it reads.
-unsafe impl Send for Strip<'_> {}
+// SAFETY: no two parts write the same bytes. The input and the updates are borrowed shared.
+unsafe impl Send for ReplaceSlicePart<'_> {}
 
-/// So many bytes are written before anybody is asked whether to go on.
+/// Bytes written between two checks for an interrupt.
 const AT_A_TIME: usize = 1 << 20;
 
-impl Strip<'_> {
+impl ReplaceSlicePart<'_> {
     /// How many bytes are left.
     pub fn left(&self) -> usize {
         self.left.len()
@@ -235,9 +257,9 @@ impl Strip<'_> {
     pub fn next(&mut self) -> Option<usize> {
         let Range { start, end } = self.left;
         let until = end.min(start + AT_A_TIME);
-        // SAFETY: `strips` found that the room is laid out as the input, and gave each strip bytes of its own, from line to line. The room is
-        // borrowed mutably, and so apart from what is borrowed besides.
-        unsafe { self.weave.write(self.to, start..until) };
+        // SAFETY: `parts` checked that the output has the input's layout, begins on a line, and is
+        // apart from the input and the updates. It gave each part whole lines of its own.
+        unsafe { self.job.write(self.to, start..until) };
         self.left.start = until;
         (until > start).then_some(until - start)
     }
@@ -258,8 +280,8 @@ impl Slice {
 /// Writes a part of a row, of which a block is replaced.
 ///
 /// # Safety
-/// The input and the room have the row, and the updates the block; the part is whole lines, of which the room's begin where
-/// a cache's do.
+/// `input` must be readable and `to` writable for the whole row, and `updates` readable for the
+/// block. `part` must be whole lines of the row, and `to` must begin on a cache line.
 unsafe fn write_block(
     (input, to): (*const u8, *mut u8),
     part: Range<usize>,
@@ -275,7 +297,8 @@ unsafe fn write_block(
             false => part.end,
         };
         let bytes = (end.min(part.end) - at) / LINE * LINE;
-        // SAFETY: the caller's promise; bytes up to the end of the part, and inside of the block up to its end.
+        // SAFETY: the caller promises the row and the block. `bytes` ends before the end of the
+        // part, and inside the block before the end of the block.
         unsafe {
             if bytes > 0 {
                 let from = match inside {
@@ -350,7 +373,9 @@ impl Seconds {
     /// Writes a part of a row of elements of which `PAIRS` pairs fill a line.
     ///
     /// # Safety
-    /// As for [`write_block`].
+    /// `input` must be readable and `to` writable for the whole row, and `updates` readable for
+    /// `count` elements. `part` must be whole lines of the row, and `to` must begin on a cache
+    /// line.
     unsafe fn write<P: Pair, const PAIRS: usize>(
         self,
         (input, to): (*const u8, *mut u8),
@@ -363,7 +388,8 @@ impl Seconds {
         let mut at = part.start;
         while at < part.end {
             let here = at / LINE * PAIRS..(at / LINE + 1) * PAIRS;
-            // SAFETY: the caller's promise; a pair among those has its update.
+            // SAFETY: the caller promises the row and `count` updates, and `pairs` has `count`
+            // pairs, so each pair in it has its update.
             unsafe {
                 if pairs.start <= here.start && here.end <= pairs.end {
                     let most = (part.end - at) / LINE;
@@ -394,7 +420,8 @@ impl Seconds {
 /// Writes lines in which each pair has an update.
 ///
 /// # Safety
-/// As for [`write_block`], for so many lines.
+/// `input` must be readable and `to` writable for `lines` lines, and `updates` readable for `PAIRS`
+/// elements per line. `to` must begin on a cache line.
 unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
     (input, to): (*const u8, *mut u8),
     updates: *const P::One,
@@ -405,7 +432,8 @@ unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
         updates.cast::<[P::One; PAIRS]>(),
     );
     vectorized!(|_| for n in 0..lines {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `lines` lines on both sides and their updates, and `n <
+        // lines`.
         unsafe {
             let old = input.add(n).read_unaligned();
             let new = updates.add(n).read_unaligned();
@@ -483,13 +511,13 @@ mod tests {
             let (input, updates) = (input.view(), updates.view().narrow(0, 0, count[0]).unwrap());
             let first: Vec<usize> = parts.iter().map(|&(first, _, _)| first).collect();
             let steps = parts.iter().map(|&(_, step, _)| step);
-            let Some(weave) = Weave::of_any_size(&input, &updates, &first, steps) else {
+            let Some(job) = ReplaceSlice::for_any_size(&input, &updates, &first, steps) else {
                 seen[3] += 1;
                 continue;
             };
-            seen[match weave.pattern {
+            seen[match job.pattern {
                 Pattern::EverySecond(..) => 0,
-                Pattern::Block(ref block) if block.len() < weave.row => 1,
+                Pattern::Block(ref block) if block.len() < job.row => 1,
                 Pattern::Block(_) => 2,
             }] += 1;
 
@@ -514,12 +542,12 @@ mod tests {
                 expected[cell..cell + size].copy_from_slice(bytes(&updates, at));
             }
 
-            let mut made = vec![Line([0; LINE]); weave.bytes() / LINE];
+            let mut made = vec![Line([0; LINE]); job.bytes() / LINE];
             let mut from = 0;
             while from < made.len() {
                 let end = from + 1 + random.below(made.len() - from);
-                // SAFETY: a room of its own, of so many lines.
-                unsafe { weave.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
+                // SAFETY: the output is memory of its own, with as many lines as the range.
+                unsafe { job.write(made.as_mut_ptr().cast(), from * LINE..end * LINE) };
                 from = end;
             }
             let made: Vec<u8> = made.into_iter().flat_map(|line| line.0).collect();

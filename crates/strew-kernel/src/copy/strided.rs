@@ -1,4 +1,14 @@
-//! Copies of strided views.
+//! Makes contiguous copies of strided views, and copies rows past the caches.
+//!
+//! ```text
+//! merge neighbouring axes that lie one after the other
+//! cut the first axis into one stretch per thread
+//! on each thread: copy the stretch with the loop for this element size
+//! ```
+//!
+//! Cost: each byte is read once and written once. Each thread gets at least `STRETCH` bytes. A
+//! small contiguous view is one `memcpy`. It relies on the view's layout, which proves that its
+//! elements lie inside its memory.
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
@@ -6,7 +16,7 @@ use crate::runtime::threads::{available, share};
 use crate::tensor::{DynTensor, DynView, Layout};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use smallvec::SmallVec;
 
 /// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
@@ -27,7 +37,7 @@ pub(crate) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
     axes
 }
 
-/// Bytes of a copy that are worth a thread.
+/// Bytes of a copy that justify one more thread.
 pub(crate) const STRETCH: usize = 4 << 20;
 
 /// A contiguous copy of a view, made by as many threads as a run may have.
@@ -36,8 +46,8 @@ pub fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
     let write = |to: *mut u8| {
         let bytes = view.len() * size;
         if bytes < STRETCH && view.layout().is_contiguous() {
-            // SAFETY: the view's elements lie one after the other, or there are none; the new memory
-            // has as many bytes.
+            // SAFETY: the view's elements lie one after the other, or there are none; the new
+            // memory has as many bytes.
             return unsafe { to.copy_from_nonoverlapping(view.as_ptr(), bytes) };
         }
         if view.is_empty() {
@@ -58,7 +68,7 @@ pub fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
                 right: stretch.from,
                 right_at: At::Steps(0, 0),
                 window: &stretch.window,
-                ahead: Ahead::NONE,
+                ahead: PrefetchHints::NONE,
             };
             // SAFETY: the stretches together cover the view on the right, and on the left the new
             // memory, which has as many elements of the same type; no two share any.
@@ -76,7 +86,7 @@ struct Stretch {
     window: Dims,
 }
 
-// SAFETY: a stretch is the only one that writes where it goes, and nobody writes what it reads.
+// SAFETY: no two stretches write the same bytes, and the view that they read is borrowed shared.
 unsafe impl Send for Stretch {}
 
 /// The axes of a view on the right, and elements of this size without gaps on the left.
@@ -117,11 +127,11 @@ impl DynView<'_> {
     }
 }
 
-/// What is written, of so many bytes, does not stay in a cache.
+/// Outputs of at least this many bytes do not stay in a cache.
 pub(crate) const LARGE: usize = 32 << 20;
 
-/// Whether rows of elements of `size` bytes are [copied past the caches](copy_rows_past_caches): each is whole lines without
-/// gaps, and all of them are too many bytes for a cache.
+/// Whether rows are [copied past the caches](copy_rows_past_caches). True if each row is whole
+/// lines without gaps, and the rows together are too many bytes for a cache.
 pub(crate) fn past_caches(window: &[Dim], size: usize, bytes: usize) -> bool {
     let dense = size.cast_signed();
     bytes >= LARGE
@@ -132,8 +142,8 @@ pub(crate) fn past_caches(window: &[Dim], size: usize, bytes: usize) -> bool {
 /// Copies rows, each one piece of whole cache lines, past the caches where they begin with a line.
 ///
 /// # Safety
-/// As for [`Loop`](crate::update::row_pairs::Loop), with a window of one axis without gaps, whose bytes are a multiple of
-/// 64, and the same type on both sides.
+/// The conditions of [`Loop`](crate::update::row_pairs::Loop). The window must be one axis without
+/// gaps of a multiple of 64 bytes, and both sides must have the same type.
 pub(crate) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
     let [dim] = *rows.window else {
         unreachable!("rows of one piece");
@@ -145,7 +155,8 @@ pub(crate) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
         if i % 8 == 0 {
             rows.ahead.prefetch_all(i);
         }
-        // SAFETY: the caller's promise; a row that is streamed begins with a line, and ends with one.
+        // SAFETY: the caller promises that both rows have `bytes` bytes and do not overlap. A row
+        // is streamed only if it begins on a line, and it is whole lines.
         unsafe {
             let (from, to) = (
                 rows.right.offset(rows.right_at.get(i)),

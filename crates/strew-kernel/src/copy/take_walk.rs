@@ -1,4 +1,15 @@
-//! A walk gone the other way: cells are copied to where the updates are.
+//! Runs a [`Walk`] in the other direction: copies its destination cells to its source rows
+//! (gather).
+//!
+//! ```text
+//! for each block of checked offsets:
+//!     for each row: output[src offset] = input[dst offset]
+//! ```
+//!
+//! Cost: one read and one write per element. Large outputs of whole, dense lines are written past
+//! the caches. The engine uses it for every gather that needs the index decoded as the run goes. It
+//! relies on the walk's proof for both offsets. The input plays the walk's destination, and the
+//! output plays its source.
 
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::tensor::{DynView, DynViewMut, overlap_each_other, overlaps_itself};
@@ -8,11 +19,11 @@ use crate::walk::Walk;
 use crate::walk::cursor::Block;
 use crate::walk::geometry::Geometry;
 use crate::walk::offsets::{At, Dims};
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 
-/// Copies cells of an input, which a walk gives as its destinations, to an output, which it gives as its
-/// source.
-pub struct Fetch<'a> {
+/// Copies cells of an input, which a walk gives as its destinations, to an output, which it gives
+/// as its source.
+pub struct TakeWalk<'a> {
     walk: Walk<'a>,
     input: *const u8,
     output: *mut u8,
@@ -21,9 +32,9 @@ pub struct Fetch<'a> {
     copy: Loop,
 }
 
-impl<'a> Fetch<'a> {
-    /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, if the
-    /// types differ, or if the output overlaps itself or the input.
+impl<'a> TakeWalk<'a> {
+    /// Binds the geometry to its memory; `None` if any offset that it can produce lies outside, if
+    /// the types differ, or if the output overlaps itself or the input.
     pub fn new(
         geometry: &Geometry<'a>,
         input: &'a DynView<'_>,
@@ -59,15 +70,15 @@ impl<'a> Fetch<'a> {
 
     /// Copies the cells of a block of the walk.
     pub fn run(&self, block: &Block) {
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         let to = room.fill_with(0, block.len());
         for (row, to) in to.iter_mut().enumerate() {
             *to = block.src().get(row);
         }
-        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside the
-        // input, which it was given as destination, and inside the output, which it was given as source.
-        // Both are of the type that chose the loop; the output is borrowed mutably as long as the walk
-        // lives, and overlaps neither itself nor the input.
+        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside
+        // the input, which it was given as destination, and inside the output, which it was given
+        // as source. Both are of the type that chose the loop; the output is borrowed mutably as
+        // long as the walk lives, and overlaps neither itself nor the input.
         unsafe {
             (self.copy)(&Rows {
                 left: self.output,

@@ -1,7 +1,16 @@
-//! Some columns of a destination, close together in memory of their own.
+//! Holds some columns of a destination in a dense private block.
 //!
-//! Rows of a destination that lie a power of two apart compete for the same few places of a cache.
-//! A tile keeps the columns that are worked on side by side, whatever the rows' distance is.
+//! ```text
+//! load:  copy the columns of all rows into the tile
+//!        (the caller updates the tile)
+//! store: copy the tile back
+//! ```
+//!
+//! Destination rows that lie a power of two apart share the same few cache sets and evict each
+//! other. The tile's rows lie `GAP` bytes more than their width apart, so they use different
+//! sets. Cost: one read and one write per element of the columns, beside the updates. Dense columns
+//! of whole lines are stored past the caches. It relies on `Walk::columns`, which checks that the
+//! columns lie inside the destination.
 
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;
@@ -9,9 +18,9 @@ use crate::ops::identity::Bits;
 use crate::tensor::{DType, DynTensor, DynViewMut};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
-use crate::walk::Walk;
 use crate::walk::geometry::{Axis, Term};
-use crate::walk::offsets::{Ahead, At, Dim};
+use crate::walk::offsets::{At, Dim, PrefetchHints};
+use crate::walk::{Grid, Walk};
 
 /// Bytes that keep rows of a tile from competing with each other.
 const GAP: usize = 64;
@@ -19,10 +28,7 @@ const GAP: usize = 64;
 /// A tile, and how its rows and columns lie in the destination.
 pub struct Tile {
     memory: DynTensor,
-    rows: usize,
-    /// Bytes from one row to the next, and from one column to the next, in the destination.
-    row: isize,
-    column: isize,
+    grid: Grid,
 }
 
 impl Tile {
@@ -31,9 +37,11 @@ impl Tile {
         let gap = GAP / dtype.size();
         Ok(Self {
             memory: DynTensor::zeros(dtype, &[term.len, width + gap])?,
-            rows: term.len,
-            row: term.dst,
-            column: axis.step.dst,
+            grid: Grid {
+                rows: term.len,
+                row: term.dst,
+                column: axis.step.dst,
+            },
         })
     }
 
@@ -76,7 +84,7 @@ impl Tile {
                 right: window.left,
                 ..window
             }],
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         // SAFETY: `places` proved that the columns lie inside the destination and the tile, which
         // have elements of the same type.
@@ -91,7 +99,7 @@ impl Tile {
         let (at, tile) = self.places(walk, origin, width);
         let size = self.memory.dtype().size();
         let bytes = width * size;
-        let dense = self.column == size.cast_signed() && bytes.is_multiple_of(GAP);
+        let dense = self.grid.column == size.cast_signed() && bytes.is_multiple_of(GAP);
         let from = self.memory.as_bytes().as_ptr();
         if dense
             && at
@@ -99,7 +107,8 @@ impl Tile {
                 .all(|&at| walk.dst().wrapping_offset(at).addr() % GAP == 0)
         {
             for (&at, &tile) in at.iter().zip(&tile) {
-                // SAFETY: as in `load`; both sides are aligned to whole lines.
+                // SAFETY: `places` proved that the columns lie inside the destination and the tile.
+                // Both sides are aligned to whole lines, and the columns are dense.
                 unsafe {
                     write_past_caches(from.offset(tile), walk.dst().offset(at), bytes);
                 }
@@ -112,9 +121,10 @@ impl Tile {
             right: from,
             right_at: At::Each(&tile),
             window: &[self.window(width)],
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
-        // SAFETY: as in `load`.
+        // SAFETY: `places` proved that the columns lie inside the destination and the tile, which
+        // have elements of the same type.
         unsafe { copy_loop(self.memory.dtype())(&rows) };
     }
 
@@ -122,7 +132,7 @@ impl Tile {
     fn window(&self, width: usize) -> Dim {
         Dim {
             len: width,
-            left: self.column,
+            left: self.grid.column,
             right: self.memory.dtype().size().cast_signed(),
         }
     }
@@ -132,11 +142,11 @@ impl Tile {
         let columns = self.memory.shape()[1];
         assert!(width <= columns && walk.dst_layout().dtype() == self.memory.dtype());
         let first = walk
-            .columns(origin, width, (self.rows, self.row, self.column))
+            .columns(origin, width, self.grid)
             .expect("columns of the walk");
-        let rows = 0..self.rows.cast_signed();
+        let rows = 0..self.grid.rows.cast_signed();
         (
-            rows.clone().map(|n| first + n * self.row).collect(),
+            rows.clone().map(|n| first + n * self.grid.row).collect(),
             rows.map(|n| n * self.pitch()).collect(),
         )
     }

@@ -3,19 +3,19 @@
 use crate::segment::job::Job;
 use crate::segment::row_ids::Places;
 use crate::walk::ROWS;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 
 /// Where the rows of some updates begin, and of those that come behind them.
 pub(crate) struct Coming {
     first: usize,
-    places: Lane<*const u8>,
+    places: StackBuf<*const u8>,
 }
 
 impl Coming {
     pub(crate) fn new() -> Self {
         Self {
             first: 0,
-            places: Lane::new(),
+            places: StackBuf::new(),
         }
     }
 

@@ -1,21 +1,21 @@
-//! Sizes and strides of a layout's axes.
+//! Sizes and strides of a layout's axes, inline for up to four axes.
 
 /// Layouts of more axes than this keep them on the heap.
-const FEW: usize = 4;
+const INLINE: usize = 4;
 
 /// A size and a stride for each axis.
 ///
-/// A short call copies layouts more than a dozen times: those of a few axes are a fixed number of words,
-/// whose copy takes no call.
+/// A short call copies layouts more than a dozen times: those of a few axes are a fixed number of
+/// words, whose copy takes no call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Axes {
     /// Beyond the rank there are zeros.
-    Few {
+    Inline {
         rank: u8,
-        shape: [usize; FEW],
-        strides: [isize; FEW],
+        shape: [usize; INLINE],
+        strides: [isize; INLINE],
     },
-    Many {
+    Heap {
         shape: Vec<usize>,
         strides: Vec<isize>,
     },
@@ -25,21 +25,21 @@ impl Axes {
     /// `rank` axes. `axis` gives size and stride of each; it is asked for the last one first.
     #[inline(always)]
     pub(super) fn new(rank: usize, mut axis: impl FnMut(usize) -> (usize, isize)) -> Self {
-        if rank > FEW {
+        if rank > INLINE {
             let (mut shape, mut strides) = (vec![0; rank], vec![0; rank]);
             for a in (0..rank).rev() {
                 (shape[a], strides[a]) = axis(a);
             }
-            return Self::Many { shape, strides };
+            return Self::Heap { shape, strides };
         }
-        let (mut shape, mut strides) = ([0; FEW], [0; FEW]);
+        let (mut shape, mut strides) = ([0; INLINE], [0; INLINE]);
         // A loop of a known length: without it, lists are copied by a call.
-        for a in (0..FEW).rev() {
+        for a in (0..INLINE).rev() {
             if a < rank {
                 (shape[a], strides[a]) = axis(a);
             }
         }
-        Self::Few {
+        Self::Inline {
             rank: rank as u8,
             shape,
             strides,
@@ -49,16 +49,16 @@ impl Axes {
     #[inline(always)]
     pub(super) fn shape(&self) -> &[usize] {
         match self {
-            Self::Few { rank, shape, .. } => &shape[..usize::from(*rank)],
-            Self::Many { shape, .. } => shape,
+            Self::Inline { rank, shape, .. } => &shape[..usize::from(*rank)],
+            Self::Heap { shape, .. } => shape,
         }
     }
 
     #[inline(always)]
     pub(super) fn strides(&self) -> &[isize] {
         match self {
-            Self::Few { rank, strides, .. } => &strides[..usize::from(*rank)],
-            Self::Many { strides, .. } => strides,
+            Self::Inline { rank, strides, .. } => &strides[..usize::from(*rank)],
+            Self::Heap { strides, .. } => strides,
         }
     }
 }

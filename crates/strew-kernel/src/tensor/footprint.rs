@@ -1,4 +1,13 @@
-//! How much memory a view touches: by lines of a cache, as memory is moved.
+//! Counts the memory that a view touches, in whole cache lines, because memory moves in lines.
+//!
+//! ```text
+//! block = element size
+//! for each axis, by increasing step:
+//!     the step leaves no line out -> block = step * (len - 1) + block
+//!     otherwise                   -> block = lines(block) * len
+//! ```
+//!
+//! The cost model uses it. Nothing is read or written.
 
 use crate::runtime::bandwidth::LINE;
 

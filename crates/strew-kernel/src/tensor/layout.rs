@@ -39,7 +39,7 @@ impl Layout {
         }
         let layout = Self {
             dtype,
-            // Nobody takes a step along an axis of one element, so its stride says nothing.
+            // An axis of one element is never stepped along, so its stride is normalised to 0.
             axes: Axes::new(shape.len(), |axis| match shape[axis] {
                 len @ ..=1 => (len, 0),
                 len => (len, strides[axis]),
@@ -178,7 +178,7 @@ impl Layout {
         self.reach().or_else(nothing)
     }
 
-    /// Likewise; `None` too if there may be no element.
+    /// The [extent](Self::extent). `None` if it does not fit, or if there is no element.
     fn reach(&self) -> Option<(isize, isize)> {
         let (mut low, mut high) = (0isize, self.dtype.size().cast_signed());
         for (&len, &stride) in self.shape().iter().zip(self.strides()) {
@@ -241,7 +241,8 @@ impl Layout {
         Some((narrowed, moved))
     }
 
-    /// The coordinates `start`, `start + step`, ..., `count` of them, of an axis, and the byte offset of the first.
+    /// The coordinates `start`, `start + step`, ..., `count` of them, of an axis, and the byte
+    /// offset of the first.
     #[must_use]
     pub(super) fn slice(
         &self,

@@ -1,4 +1,5 @@
-//! Lists of whole numbers in memory that is got as that of tensors is.
+//! Lists of integers in the same kind of memory as tensors: aligned, fallible, checked against the
+//! limit.
 
 use crate::error::Problem;
 use crate::tensor::memory::Buffer;
@@ -7,17 +8,19 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
 
+/// A number type of which every bit pattern is a value.
+///
 /// # Safety
-/// Any bits must be a value.
+/// Every bit pattern must be a valid value of the type.
 pub unsafe trait Plain: fmt::Debug {}
 
-// SAFETY: any bits are a number.
+// SAFETY: every bit pattern is a `u32`.
 unsafe impl Plain for u32 {}
 
-// SAFETY: likewise.
+// SAFETY: every bit pattern is a `u64`.
 unsafe impl Plain for u64 {}
 
-// SAFETY: likewise; it lies in memory as a number does.
+// SAFETY: an `AtomicU64` has the representation of a `u64`.
 unsafe impl Plain for AtomicU64 {}
 
 /// A list of numbers, as long as there is room for at most. It is a slice of those that it holds.
@@ -28,7 +31,7 @@ pub struct List<T> {
 }
 
 impl<T: Plain> List<T> {
-    /// An empty list with room for so many numbers. `what` names them in the error.
+    /// An empty list with room for `room` numbers. `what` names them in the error.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -37,7 +40,7 @@ impl<T: Plain> List<T> {
         Ok(Self::of(Buffer::scratch(&|| what.to_owned(), bytes)?, 0))
     }
 
-    /// So many numbers, whichever were in that memory.
+    /// `len` numbers with unspecified values.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -87,8 +90,8 @@ impl<T: Plain> Deref for List<T> {
 
     #[inline(always)]
     fn deref(&self) -> &[T] {
-        // SAFETY: the buffer has room for so many, is initialised, aligned to 64 and borrowed with `self`; any bits are a
-        // number.
+        // SAFETY: the buffer has room for `len` numbers, is initialised, aligned to 64 and borrowed
+        // with `self`. Every bit pattern is a number.
         unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
     }
 }
@@ -96,7 +99,7 @@ impl<T: Plain> Deref for List<T> {
 impl<T: Plain> DerefMut for List<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for `deref`; borrowed mutably with `self`.
+        // SAFETY: the conditions of `deref` hold, and the buffer is borrowed mutably with `self`.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -1,14 +1,14 @@
-//! Mappings whose tensors are gone, kept for the next ones.
+//! A cache of freed memory mappings for later results and working tables.
 //!
-//! The first touch of a fresh page costs more than what most strategies then do with it: the system has
-//! to find it, and to clear it. What is kept is marked as free to take, so that a system that is
-//! short of memory takes it before anything that is in use.
+//! The first touch of a fresh page costs more than what most strategies then do with it, because
+//! the system must find and clear the page. On Linux cached mappings are marked `MADV_FREE`, so a
+//! system that is short of memory takes them before anything in use.
 
 use memmap2::MmapMut;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// Bytes that are kept, at most, unless something else is set.
+/// Bytes that are cached, at most, unless something else is set.
 const DEFAULT: u64 = 1 << 30;
 
 /// The caller's limit in bytes; `u64::MAX` stands for "none set".
@@ -18,15 +18,15 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// nothing, `None` goes back to the default: the environment variable `STREW_KEPT_MEMORY` if it is
 /// set, else 1 GiB.
 ///
-/// Only memory of at least 2 MiB is kept, for a result or table that is not much smaller. The system
-/// takes it when it is short of memory (on Linux, by `MADV_FREE`).
+/// Only memory of at least 2 MiB is cached, for a result or table that is not much smaller. The
+/// system takes it when it is short of memory (on Linux, by `MADV_FREE`).
 pub fn set_kept_memory(bytes: Option<u64>) {
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
-    let over = lock().map(|mut kept| make_room(&mut kept, 0));
+    let over = lock().map(|mut cached| make_room(&mut cached, 0));
     drop(over);
 }
 
-/// How many bytes of freed results and working tables are kept, at most.
+/// How many bytes of freed results and working tables are cached, at most.
 #[must_use]
 pub fn kept_memory() -> u64 {
     match LIMIT.load(Ordering::Relaxed) {
@@ -35,32 +35,33 @@ pub fn kept_memory() -> u64 {
     }
 }
 
-/// What is kept, the last that was given last. `None` if another thread does not let go of it: then one
-/// does without; also for good, in a child that was forked just then.
+/// The cached mappings, the most recent one last. `None` if another thread holds the lock for long;
+/// the caller then does without. In a child that was forked while the lock was held it stays
+/// `None`.
 fn lock() -> Option<MutexGuard<'static, Vec<MmapMut>>> {
     /// The parts of a run ask at the same time, and are done within some hundred instructions.
     const TRIES: usize = 1000;
-    static KEPT: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+    static CACHED: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
     for _ in 0..TRIES {
-        match KEPT.try_lock() {
-            Ok(kept) => return Some(kept),
-            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+        match CACHED.try_lock() {
+            Ok(cached) => return Some(cached),
+            Err(TryLockError::Poisoned(cached)) => return Some(cached.into_inner()),
             Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
     }
     None
 }
 
-/// A mapping of at least `bytes` bytes and not many more, with whatever is in it, if one is kept.
+/// A mapping of at least `bytes` bytes and not many more, with whatever is in it, if one is cached.
 pub(super) fn take(bytes: usize) -> Option<MmapMut> {
-    let mut kept = lock()?;
+    let mut cached = lock()?;
     let fits = |mapping: &MmapMut| (bytes..=bytes + bytes / 4).contains(&mapping.len());
     // Of several, the one that was given last: it is the likeliest to be in a cache still.
-    let best = (0..kept.len())
+    let best = (0..cached.len())
         .rev()
-        .filter(|&k| fits(&kept[k]))
-        .min_by_key(|&k| kept[k].len())?;
-    Some(kept.remove(best))
+        .filter(|&k| fits(&cached[k]))
+        .min_by_key(|&k| cached[k].len())?;
+    Some(cached.remove(best))
 }
 
 /// Keeps a mapping, if it is not too large; those that were kept longest make way.
@@ -69,35 +70,35 @@ pub(super) fn give(mapping: MmapMut) {
         return;
     }
     #[cfg(target_os = "linux")]
-    // SAFETY: nobody has anything in it any more, and who takes it expects nothing in it. If the
-    // system refuses, the memory is kept all the same.
+    // SAFETY: the buffer that used the mapping is gone, and the next user expects no content. If
+    // the system refuses the advice, the memory is cached all the same.
     let _ = unsafe { mapping.unchecked_advise(memmap2::UncheckedAdvice::Free) };
-    let over = lock().map(|mut kept| {
-        let over = make_room(&mut kept, mapping.len());
-        kept.push(mapping);
+    let over = lock().map(|mut cached| {
+        let over = make_room(&mut cached, mapping.len());
+        cached.push(mapping);
         over
     });
     drop(over);
 }
 
-/// Gives everything back to the system. False if nothing was kept.
+/// Gives everything back to the system. False if nothing was cached.
 pub(super) fn give_back() -> bool {
-    let all = lock().map(|mut kept| std::mem::take(&mut *kept));
+    let all = lock().map(|mut cached| std::mem::take(&mut *cached));
     all.is_some_and(|all| !all.is_empty())
 }
 
-/// Takes out what was kept longest, until `bytes` more are within the limit: to be given back to the
-/// system, which takes its time, when nobody waits for the others any more.
-fn make_room(kept: &mut Vec<MmapMut>, bytes: usize) -> Vec<MmapMut> {
+/// Removes the oldest mappings until `bytes` more are within the limit. The caller drops them after
+/// it released the lock, because unmapping is slow.
+fn make_room(cached: &mut Vec<MmapMut>, bytes: usize) -> Vec<MmapMut> {
     let limit = kept_memory();
-    let sizes = kept.iter().map(|mapping| mapping.len() as u64);
+    let sizes = cached.iter().map(|mapping| mapping.len() as u64);
     let mut total = sizes.sum::<u64>() + bytes as u64;
     let mut count = 0;
-    while total > limit && count < kept.len() {
-        total -= kept[count].len() as u64;
+    while total > limit && count < cached.len() {
+        total -= cached[count].len() as u64;
         count += 1;
     }
-    kept.drain(..count).collect()
+    cached.drain(..count).collect()
 }
 
 #[cfg(test)]

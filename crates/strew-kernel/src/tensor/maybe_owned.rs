@@ -1,14 +1,14 @@
-//! A view that may keep the memory it views.
+//! [`Held`]: a view of borrowed memory, or of a tensor that it owns.
 
 use crate::error::Problem;
 use crate::tensor::owned::DynTensor;
 use crate::tensor::view::DynView;
 use std::sync::Arc;
 
-/// A view of somebody's memory, or of a tensor that it keeps itself: a scalar that was made an element,
-/// indices that a mask stands for.
+/// A view of borrowed memory, or of a tensor that it owns (a scalar made into an element, or the
+/// indices of a mask).
 ///
-/// A clone shares what is kept.
+/// A clone shares the owned tensor.
 #[derive(Clone, Debug)]
 pub struct Held<'a> {
     view: DynView<'a>,
@@ -26,9 +26,10 @@ impl From<DynTensor> for Held<'_> {
     fn from(tensor: DynTensor) -> Self {
         let kept = Arc::new(tensor);
         let view = kept.view();
-        // The memory is the tensor's own, which is not moved with it, and nobody writes to it any
-        // more. No view of it is given out for longer than `self`, which keeps it.
-        let view = DynView::from_borrowed(view.as_ptr(), view.layout().clone());
+        // SAFETY: the memory belongs to the tensor on the heap and does not move with it. The `Arc`
+        // keeps the tensor alive as long as `self`, and an `Arc` gives no mutable access, so
+        // nothing writes. No method gives out a view that outlives the borrow of `self`.
+        let view = unsafe { DynView::from_borrowed(view.as_ptr(), view.layout().clone()) };
         Self {
             view,
             kept: Some(kept),
@@ -37,7 +38,7 @@ impl From<DynTensor> for Held<'_> {
 }
 
 impl<'a> Held<'a> {
-    /// The view of somebody else's memory, if it is that.
+    /// The view, if it is of borrowed memory.
     pub fn borrowed(&self) -> Option<DynView<'a>> {
         self.kept.is_none().then(|| self.view.clone())
     }

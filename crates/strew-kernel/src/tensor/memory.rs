@@ -1,4 +1,11 @@
-//! Memory that an operator needs: aligned, fallible, and checked against what the machine has.
+//! Memory for results and working tables: aligned to 64 bytes, fallible, checked against a limit.
+//!
+//! | size | memory |
+//! |---|---|
+//! | 0 | none |
+//! | below 2 MiB | a heap block |
+//! | from 2 MiB | a mapping with huge pages, from the [mapping cache](mapping_cache) if one fits |
+//! | sparse | a mapping with small pages, of which only touched ones exist |
 
 use crate::error::Problem;
 use crate::runtime::threads::{available, share};
@@ -9,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Every consumer that takes arrays without a copy is content with this (XLA asks for it).
+/// Alignment in bytes that every zero-copy consumer accepts. XLA requires it.
 const ALIGN: usize = 64;
 
 /// Below this, an allocation is not worth asking the system how much memory is left.
@@ -106,15 +113,15 @@ pub struct Buffer {
     memory: Memory,
 }
 
-/// What the bytes of a buffer are part of, and what is given back in the end.
+/// The allocation that a buffer's bytes are part of. Dropping the buffer releases it.
 #[derive(Debug)]
 enum Memory {
     Nothing,
     /// An empty vector's room.
     Block(#[expect(dead_code, reason = "it is there to be dropped")] Vec<u8>),
-    /// Small pages, of which few are there.
+    /// A mapping with small pages, of which few exist.
     Sparse(#[expect(dead_code, reason = "it is there to be dropped")] MmapMut),
-    /// A mapping that others may have next; there until the buffer is dropped.
+    /// A mapping that goes to the mapping cache when the buffer is dropped.
     Mapping(Option<MmapMut>),
 }
 
@@ -130,7 +137,7 @@ impl Buffer {
         Self::allocate(what, bytes, true, true)
     }
 
-    /// Likewise, of which little will be touched: small pages, so that little is ever there.
+    /// `bytes` zero bytes of which few will be touched. Small pages, so that only those exist.
     pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         Self::allocate(what, bytes, true, false)
     }
@@ -178,8 +185,8 @@ impl Buffer {
             }
             .ok_or_else(none);
         }
-        // Room to align the bytes, and not their alignment: allocators have lists of blocks for those who ask for
-        // nothing special, and only for them.
+        // Room to align the bytes instead of an aligned allocation: allocators keep free lists only
+        // for requests of ordinary alignment.
         let mut block = Vec::new();
         block
             .try_reserve_exact(bytes + ALIGN - 1)
@@ -208,8 +215,8 @@ impl Buffer {
         })
     }
 
-    /// Pages of their own, huge ones if the system has them: kept ones with whatever is in them, cleared
-    /// if they are to be `zero`, or fresh ones.
+    /// Pages of their own, huge ones if the system has them: kept ones with whatever is in them,
+    /// cleared if they are to be `zero`, or fresh ones.
     fn map(bytes: usize, zero: bool) -> Option<Self> {
         let room = bytes.checked_add(HUGE_PAGE)?;
         let kept = mapping_cache::take(room);
@@ -222,7 +229,8 @@ impl Buffer {
         let skip = mapping.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
         #[cfg(target_os = "linux")]
         {
-            // Not for a short end, which would take a whole one. Without huge pages it is only slower.
+            // Not for a short end, which would take a whole one. Without huge pages it is only
+            // slower.
             let huge = (bytes + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
             let _ = mapping.advise_range(memmap2::Advice::HugePage, skip, huge.min(room - skip));
         }

@@ -1,9 +1,28 @@
-//! Borrowed n-d views and owned tensors, erased ([`DynView`], [`DynViewMut`], [`DynTensor`]) and
+//! Borrowed n-d views and owned tensors: erased ([`DynView`], [`DynViewMut`], [`DynTensor`]) and
 //! typed ([`TensorView`], [`TensorViewMut`], [`Tensor`]).
 //!
-//! A view is a pointer, a [`DType`], a shape and strides in bytes. Views are made from slices,
-//! from `ndarray` arrays, from tensors, or, by an unsafe constructor, from memory that somebody
-//! else describes. This is the only room where bytes become typed elements.
+//! A view is a pointer, a [`DType`], a shape and strides in bytes. Views are made from slices, from
+//! `ndarray` arrays, from tensors, or, by an unsafe constructor, from memory that the caller
+//! describes. This is the only folder where bytes become typed elements.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`axes`] | sizes and strides, inline for few axes |
+//! | [`dtype`] | element types |
+//! | [`footprint`](mod@footprint) | bytes that a view touches |
+//! | [`layout`] | shape, strides and dtype, checked |
+//! | [`list`] | lists of integers |
+//! | [`mapping_cache`] | freed mappings for later results |
+//! | [`maybe_owned`] | a view that may own its memory |
+//! | [`memory`] | buffers, and the memory limit |
+//! | `ndarray` | conversions from and to `ndarray` |
+//! | [`offsets`](mod@offsets) | byte offsets of elements |
+//! | [`overlap`] | whether views share a byte |
+//! | [`owned`] | owned tensors |
+//! | [`read`] | reads of index values |
+//! | [`scalar`] | single numbers of any type |
+//! | [`typed`] | views of a Rust type |
+//! | [`view`] | views of a run-time type |
 
 pub mod axes;
 pub mod dtype;
@@ -31,7 +50,7 @@ pub use crate::tensor::mapping_cache::{kept_memory, set_kept_memory};
 pub use crate::tensor::maybe_owned::Held;
 pub use crate::tensor::memory::{Buffer, memory_limit, set_memory_limit, try_vec};
 pub use crate::tensor::offsets::{offset_of, offsets};
-pub use crate::tensor::overlap::{overlap_each_other, overlaps_itself};
+pub use crate::tensor::overlap::{apart, overlap_each_other, overlaps_itself};
 pub use crate::tensor::owned::{DynTensor, Tensor, shaped};
 pub use crate::tensor::scalar::Scalar;
 pub use crate::tensor::typed::{TensorView, TensorViewMut};

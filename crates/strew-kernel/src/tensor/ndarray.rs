@@ -21,7 +21,9 @@ impl<'a, T: Element, S: Data<Elem = T>, D: Dimension> From<&'a ArrayBase<S, D>>
 {
     fn from(array: &'a ArrayBase<S, D>) -> Self {
         let layout = layout_of::<T>(array.shape(), array.strides());
-        Self::from_checked(DynView::from_borrowed(array.as_ptr().cast(), layout))
+        // SAFETY: shape, strides and pointer are the array's, borrowed for `'a`; its elements are
+        // `T`s.
+        unsafe { Self::from_checked(DynView::from_borrowed(array.as_ptr().cast(), layout)) }
     }
 }
 
@@ -30,7 +32,9 @@ impl<'a, T: Element, S: DataMut<Elem = T>, D: Dimension> From<&'a mut ArrayBase<
 {
     fn from(array: &'a mut ArrayBase<S, D>) -> Self {
         let layout = layout_of::<T>(array.shape(), array.strides());
-        Self::from_checked(DynViewMut::from_borrowed(array.as_mut_ptr().cast(), layout))
+        // SAFETY: shape, strides and pointer are the array's, borrowed mutably for `'a`; its
+        // elements are `T`s.
+        unsafe { Self::from_checked(DynViewMut::from_borrowed(array.as_mut_ptr().cast(), layout)) }
     }
 }
 

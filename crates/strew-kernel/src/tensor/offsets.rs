@@ -1,4 +1,4 @@
-//! Where elements lie, one after the other in row-major order.
+//! Byte offsets of a layout's elements, in row-major order.
 
 use crate::tensor::layout::{Dims, Layout};
 

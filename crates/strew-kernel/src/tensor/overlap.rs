@@ -5,9 +5,10 @@
 //! strictly between `-w` and `w`. With the steps made positive and sorted, a depth-first search
 //! over the largest step first needs to try only the few multiples that bring the rest within
 //! reach, and gcds cut branches that cannot meet. Common layouts are decided at once; the rare
-//! one that is not within [`BUDGET`] counts as overlapping, which is the safe answer.
+//! one that is not within `BUDGET` counts as overlapping, which is the safe answer.
 
 use crate::tensor::layout::Layout;
+use crate::tensor::view::{DynView, DynViewMut};
 use smallvec::{SmallVec, smallvec};
 
 /// Branches to try before giving up.
@@ -52,6 +53,16 @@ pub fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layout) -> 
     let low = 1 - left.dtype().size() as i128;
     let high = right.dtype().size() as i128 - 1;
     reachable(unknowns, start, low, high)
+}
+
+/// Whether a destination shares no byte with a source, and no two of its elements share one.
+///
+/// A [`DynViewMut`] made from raw parts may overlap itself or an input, so a loop that copies
+/// between two views asks this once before it begins.
+pub fn apart(src: &DynView<'_>, dst: &mut DynViewMut<'_>) -> bool {
+    let at = dst.as_mut_ptr().addr();
+    let layout = dst.layout();
+    !overlaps_itself(layout) && !overlap_each_other(at, layout, src.as_ptr().addr(), src.layout())
 }
 
 /// Whether two different coordinates of one view share a byte.

@@ -61,7 +61,8 @@ impl DynTensor {
     ) -> Result<Self, Problem> {
         let layout = Layout::contiguous(dtype, shape)?;
         let bytes = layout.len() * dtype.size();
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises that `write` writes all `bytes` bytes, as
+        // `Buffer::written_by` asks.
         let buffer = unsafe { Buffer::written_by(&|| describe(&layout), bytes, write)? };
         Ok(Self { buffer, layout })
     }
@@ -127,12 +128,16 @@ impl DynTensor {
     /// The tensor to read.
     #[must_use]
     pub fn view(&self) -> DynView<'_> {
-        DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone())
+        // SAFETY: the buffer has all bytes of the layout, is aligned to 64 and borrowed with
+        // `self`.
+        unsafe { DynView::from_borrowed(self.buffer.as_ptr(), self.layout.clone()) }
     }
 
     /// The tensor to write.
     pub fn view_mut(&mut self) -> DynViewMut<'_> {
-        DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone())
+        // SAFETY: the buffer has all bytes of the layout, is aligned to 64 and borrowed mutably
+        // with `self`.
+        unsafe { DynViewMut::from_borrowed(self.buffer.as_mut_ptr(), self.layout.clone()) }
     }
 
     /// The same elements with another shape; the tensor itself if their number would change.
@@ -224,19 +229,22 @@ impl<T: Element> Tensor<T> {
     /// The elements, row by row, to change.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         let len = self.inner.layout.len();
-        // SAFETY: as in `as_slice`, and the borrow is exclusive.
+        // SAFETY: the buffer holds `len` initialised, aligned elements of type `T`, and the borrow
+        // is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.inner.buffer.as_mut_ptr().cast(), len) }
     }
 
     /// The tensor to read.
     #[must_use]
     pub fn view(&self) -> TensorView<'_, T> {
-        TensorView::from_checked(self.inner.view())
+        // SAFETY: a `Tensor<T>` holds elements of type `T`; for `bool` every byte is 0 or 1.
+        unsafe { TensorView::from_checked(self.inner.view()) }
     }
 
     /// The tensor to write.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T> {
-        TensorViewMut::from_checked(self.inner.view_mut())
+        // SAFETY: a `Tensor<T>` holds elements of type `T`; for `bool` every byte is 0 or 1.
+        unsafe { TensorViewMut::from_checked(self.inner.view_mut()) }
     }
 
     /// The erased tensor.

@@ -1,4 +1,7 @@
-//! Reading index arrays of any integer type, and odds and ends that walk a view element by element.
+//! Reads views element by element: index values of any integer type, minima, samples, zeros.
+//!
+//! `DynView::each_integer` is the only loop that reads index values in bulk. It checks the whole
+//! run against the view before it reads the first value.
 
 use crate::tensor::dtype::DType;
 use crate::tensor::layout::{Dims, aligned};
@@ -18,8 +21,8 @@ impl DynView<'_> {
         self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
     }
 
-    /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte offset
-    /// `at` on, `stride` bytes apart.
+    /// Calls `each` with the number and the value, as `i64`, of `count` index values from byte
+    /// offset `at` on, `stride` bytes apart.
     ///
     /// Values beyond `i64` become `i64::MAX`, which no axis is long enough for. Floats are
     /// truncated toward zero; NaN and the infinities become `i64::MIN`. Reads nothing and
@@ -240,7 +243,8 @@ impl DynView<'_> {
 
     /// Calls `each` with the byte offset of the first, the step to the next and the number of the
     /// elements of each run along the last axis, or of all of them if they lie one after the other,
-    /// until it returns false. True if it never did; false also if the elements are no real numbers.
+    /// until it returns false. True if it never did; false also if the elements are no real
+    /// numbers.
     pub fn all_runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
         if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
             return false;
@@ -274,7 +278,7 @@ impl DynView<'_> {
     }
 }
 
-/// More parts than any number of threads is worth.
+/// Maximum number of parts. No machine has more threads.
 const MOST_STRETCHES: usize = 1 << 10;
 
 /// C's cast, made total: toward zero, and out of range stays out of range.

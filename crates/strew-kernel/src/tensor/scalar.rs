@@ -1,4 +1,4 @@
-//! Single numbers that an operator makes an element of whatever type it needs.
+//! Single numbers, converted to whichever element type an operator needs.
 
 use crate::error::Problem;
 use crate::tensor::dtype::DType;
@@ -69,8 +69,8 @@ impl fmt::Display for Scalar {
 }
 
 impl Scalar {
-    /// The number as a 0-d tensor of a type, by PyTorch's rules: fractions are cut off, everything but
-    /// zero is true, and an unsigned type takes a negative integer modulo 2^k.
+    /// The number as a 0-d tensor of a type, by PyTorch's rules: fractions are cut off, everything
+    /// but zero is true, and an unsigned type takes a negative integer modulo 2^k.
     ///
     /// # Errors
     /// [`Problem::Value`] if the type cannot hold it, [`Problem::Memory`].

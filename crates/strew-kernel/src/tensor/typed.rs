@@ -22,11 +22,15 @@ impl<'a, T: Element> TensorView<'a, T> {
         if view.dtype() != T::DTYPE || (T::DTYPE == DType::Bool && !view.holds_only_bools()) {
             return None;
         }
-        Some(Self::from_checked(view))
+        // SAFETY: the dtype is `T`'s, and the bytes of a `bool` view were just checked.
+        Some(unsafe { Self::from_checked(view) })
     }
 
-    /// The dtype has been checked, and for `bool` the bytes.
-    pub(super) fn from_checked(view: DynView<'a>) -> Self {
+    /// A typed view whose elements were checked before.
+    ///
+    /// # Safety
+    /// The view's dtype must be `T`'s. For `bool` every byte must be 0 or 1.
+    pub(super) unsafe fn from_checked(view: DynView<'a>) -> Self {
         Self {
             view,
             element: PhantomData,
@@ -44,8 +48,11 @@ impl<'a, T: Element> TensorView<'a, T> {
     #[must_use]
     pub fn from_slice(slice: &'a [T], shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(T::DTYPE, shape).ok()?;
-        (layout.len() == slice.len())
-            .then(|| Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout)))
+        let fits = layout.len() == slice.len();
+        // SAFETY: the layout is contiguous and has as many `T`s as the slice, borrowed for `'a`.
+        fits.then(|| unsafe {
+            Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout))
+        })
     }
 
     /// The element at a coordinate, if there is one.
@@ -103,11 +110,15 @@ pub struct TensorViewMut<'a, T> {
 impl<'a, T: Element> TensorViewMut<'a, T> {
     pub(super) fn from_dyn(view: DynViewMut<'a>) -> Option<Self> {
         let bools = T::DTYPE != DType::Bool || view.as_view().holds_only_bools();
-        (view.dtype() == T::DTYPE && bools).then(|| Self::from_checked(view))
+        // SAFETY: the dtype is `T`'s, and the bytes of a `bool` view were just checked.
+        (view.dtype() == T::DTYPE && bools).then(|| unsafe { Self::from_checked(view) })
     }
 
-    /// The dtype has been checked, and for `bool` the bytes.
-    pub(super) fn from_checked(view: DynViewMut<'a>) -> Self {
+    /// A typed view whose elements were checked before.
+    ///
+    /// # Safety
+    /// The view's dtype must be `T`'s. For `bool` every byte must be 0 or 1.
+    pub(super) unsafe fn from_checked(view: DynViewMut<'a>) -> Self {
         Self {
             view,
             element: PhantomData,
@@ -118,7 +129,9 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
     #[must_use]
     pub fn from_slice(slice: &'a mut [T], shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(T::DTYPE, shape).ok()?;
-        (layout.len() == slice.len()).then(|| {
+        // SAFETY: the layout is contiguous and has as many `T`s as the slice, borrowed mutably for
+        // `'a`.
+        (layout.len() == slice.len()).then(|| unsafe {
             Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout))
         })
     }
@@ -147,7 +160,8 @@ fn slice_layout<T: Element>(len: usize) -> Layout {
 impl<'a, T: Element> From<&'a [T]> for TensorView<'a, T> {
     fn from(slice: &'a [T]) -> Self {
         let layout = slice_layout::<T>(slice.len());
-        Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout))
+        // SAFETY: the layout is the slice's: as many `T`s without gaps, borrowed for `'a`.
+        unsafe { Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout)) }
     }
 }
 
@@ -178,7 +192,8 @@ impl<'a, T: Element> From<&TensorView<'a, T>> for TensorView<'a, T> {
 impl<'a, T: Element> From<&'a mut [T]> for TensorViewMut<'a, T> {
     fn from(slice: &'a mut [T]) -> Self {
         let layout = slice_layout::<T>(slice.len());
-        Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout))
+        // SAFETY: the layout is the slice's: as many `T`s without gaps, borrowed mutably for `'a`.
+        unsafe { Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout)) }
     }
 }
 

@@ -1,4 +1,7 @@
-//! Erased views: what the command line and Python pass, and what the engine works on.
+//! Erased views: an element type that is known at run time, a shape, strides and a pointer.
+//!
+//! The command line and Python pass them, and the engine works on them. [`DynView::from_raw_parts`]
+//! and [`DynViewMut::from_raw_parts`] are the only ways in for memory that the caller describes.
 
 use crate::error::Problem;
 use crate::tensor::dtype::{DType, Element};
@@ -20,11 +23,11 @@ pub struct DynView<'a> {
 // SAFETY: a view only reads plain bytes for as long as they are borrowed, like `&[u8]`.
 unsafe impl Send for DynView<'_> {}
 
-// SAFETY: as above; no method of a shared view writes.
+// SAFETY: no method of a shared view writes, so threads only read plain bytes.
 unsafe impl Sync for DynView<'_> {}
 
 impl<'a> DynView<'a> {
-    /// A view of memory that somebody else describes.
+    /// A view of memory that the caller describes.
     ///
     /// `ptr` points at the element whose coordinates are all zero.
     ///
@@ -46,11 +49,16 @@ impl<'a> DynView<'a> {
     /// A view without elements, of shape `[0]`.
     pub fn nothing(dtype: DType) -> Self {
         let layout = Layout::contiguous(dtype, &[0]).expect("no element always fits");
-        Self::from_borrowed(std::ptr::without_provenance(dtype.align()), layout)
+        // SAFETY: a layout without elements reaches no byte.
+        unsafe { Self::from_borrowed(std::ptr::without_provenance(dtype.align()), layout) }
     }
 
-    /// The pointer and the layout are from a view or tensor that is borrowed for `'a`.
-    pub(super) fn from_borrowed(ptr: *const u8, layout: Layout) -> Self {
+    /// A view whose pointer was checked before.
+    ///
+    /// # Safety
+    /// Every byte that `layout` reaches from `ptr` must be readable for `'a`. If there are
+    /// elements, `ptr` must be aligned for them.
+    pub(super) unsafe fn from_borrowed(ptr: *const u8, layout: Layout) -> Self {
         Self {
             ptr,
             layout,
@@ -100,73 +108,82 @@ impl<'a> DynView<'a> {
         self.ptr
     }
 
+    /// A view of some of this view's elements, `moved` bytes from its origin.
+    ///
+    /// Private: [`Layout`]'s transformations give layouts whose elements are all elements of the
+    /// original, and every caller in this file passes one of theirs, or a layout of as many
+    /// elements over a contiguous view.
+    fn with_layout(&self, moved: isize, layout: Layout) -> Self {
+        // SAFETY: the elements of `layout` are elements of this view, which is readable for `'a`
+        // and aligned.
+        unsafe { Self::from_borrowed(self.ptr.wrapping_offset(moved), layout) }
+    }
+
     /// The view with axes of size 1, and new leading axes, repeated to `shape`.
     #[must_use]
     pub fn broadcast_to(&self, shape: &[usize]) -> Option<Self> {
-        Some(Self::from_borrowed(
-            self.ptr,
-            self.layout.broadcast_to(shape)?,
-        ))
+        Some(self.with_layout(0, self.layout.broadcast_to(shape)?))
     }
 
     /// The view with its axes in another order.
     #[must_use]
     pub fn permute(&self, order: &[usize]) -> Option<Self> {
-        Some(Self::from_borrowed(self.ptr, self.layout.permute(order)?))
+        Some(self.with_layout(0, self.layout.permute(order)?))
     }
 
     /// The part `start..start + len` along an axis.
     #[must_use]
     pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Option<Self> {
         let (layout, moved) = self.layout.narrow(axis, start, len)?;
-        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+        Some(self.with_layout(moved, layout))
     }
 
     /// The leading corner of the given shape; `None` if it is larger than the view.
     #[must_use]
     pub fn corner(&self, shape: &[usize]) -> Option<Self> {
-        Some(Self::from_borrowed(self.ptr, self.layout.corner(shape)?))
+        Some(self.with_layout(0, self.layout.corner(shape)?))
     }
 
     /// One coordinate of an axis, without that axis.
     #[must_use]
     pub fn select(&self, axis: usize, at: usize) -> Option<Self> {
         let (layout, moved) = self.layout.select(axis, at)?;
-        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+        Some(self.with_layout(moved, layout))
     }
 
     /// All elements along one axis, in row-major order, if each is as far from the next.
     #[must_use]
     pub fn flat(&self) -> Option<Self> {
-        Some(Self::from_borrowed(self.ptr, self.layout.flat()?))
+        Some(self.with_layout(0, self.layout.flat()?))
     }
 
-    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d or
-    /// has another number of them.
+    /// A 1-d view with its elements, row by row, as those of another shape; `None` if it is not 1-d
+    /// or has another number of them.
     #[must_use]
     pub fn unflat(&self, shape: &[usize]) -> Option<Self> {
-        Some(Self::from_borrowed(self.ptr, self.layout.unflat(shape)?))
+        Some(self.with_layout(0, self.layout.unflat(shape)?))
     }
 
     /// With a new axis of size 1 in front of axis `at`, or behind the last.
     #[must_use]
     pub fn insert_axis(&self, at: usize) -> Self {
-        Self::from_borrowed(self.ptr, self.layout.insert_axis(at))
+        self.with_layout(0, self.layout.insert_axis(at))
     }
 
-    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as
+    /// many.
     #[must_use]
     pub fn reshape(&self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
         let same = self.layout.is_contiguous() && layout.len() == self.len();
-        same.then(|| Self::from_borrowed(self.ptr, layout))
+        same.then(|| self.with_layout(0, layout))
     }
 
     /// The elements `start`, `start + step`, ..., `count` of them, along an axis.
     #[must_use]
     pub fn slice(&self, axis: usize, start: usize, step: isize, count: usize) -> Option<Self> {
         let (layout, moved) = self.layout.slice(axis, start, step, count)?;
-        Some(Self::from_borrowed(self.ptr.wrapping_offset(moved), layout))
+        Some(self.with_layout(moved, layout))
     }
 
     /// A 0-d view as one of shape `[1]`; others as they are.
@@ -197,11 +214,11 @@ pub struct DynViewMut<'a> {
 // SAFETY: like `&mut [u8]`: plain bytes, and the view has them to itself.
 unsafe impl Send for DynViewMut<'_> {}
 
-// SAFETY: as above; a shared view of it can only read.
+// SAFETY: through a shared reference a view only reads plain bytes.
 unsafe impl Sync for DynViewMut<'_> {}
 
 impl<'a> DynViewMut<'a> {
-    /// A writable view of memory that somebody else describes.
+    /// A writable view of memory that the caller describes.
     ///
     /// `ptr` points at the element whose coordinates are all zero.
     ///
@@ -224,11 +241,16 @@ impl<'a> DynViewMut<'a> {
     /// A view without elements, of shape `[0]`.
     pub fn nothing(dtype: DType) -> Self {
         let DynView { ptr, layout, .. } = DynView::nothing(dtype);
-        Self::from_borrowed(ptr.cast_mut(), layout)
+        // SAFETY: a layout without elements reaches no byte.
+        unsafe { Self::from_borrowed(ptr.cast_mut(), layout) }
     }
 
-    /// The pointer and the layout are from a view or tensor that is borrowed mutably for `'a`.
-    pub(super) fn from_borrowed(ptr: *mut u8, layout: Layout) -> Self {
+    /// A writable view whose pointer was checked before.
+    ///
+    /// # Safety
+    /// Every byte that `layout` reaches from `ptr` must be readable and writable for `'a`. If there
+    /// are elements, `ptr` must be aligned for them.
+    pub(super) unsafe fn from_borrowed(ptr: *mut u8, layout: Layout) -> Self {
         Self {
             ptr,
             layout,
@@ -280,15 +302,18 @@ impl<'a> DynViewMut<'a> {
 
     /// The same memory, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> DynViewMut<'_> {
-        DynViewMut::from_borrowed(self.ptr, self.layout.clone())
+        // SAFETY: the same memory and layout; `self` is borrowed mutably for as long.
+        unsafe { DynViewMut::from_borrowed(self.ptr, self.layout.clone()) }
     }
 
-    /// The same elements with another shape, if they lie in row-major order without gaps and are as many.
+    /// The same elements with another shape, if they lie in row-major order without gaps and are as
+    /// many.
     #[must_use]
     pub fn reshape(self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
         let same = self.layout.is_contiguous() && layout.len() == self.len();
-        same.then(|| Self::from_borrowed(self.ptr, layout))
+        // SAFETY: as many elements without gaps, so they occupy the same bytes.
+        same.then(|| unsafe { Self::from_borrowed(self.ptr, layout) })
     }
 
     /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
@@ -299,22 +324,28 @@ impl<'a> DynViewMut<'a> {
         let size = *self.shape().get(axis)?;
         let (left, _) = self.layout.narrow(axis, 0, at)?;
         let (right, moved) = self.layout.narrow(axis, at, size.checked_sub(at)?)?;
-        Some((
-            Self::from_borrowed(self.ptr, left),
-            Self::from_borrowed(self.ptr.wrapping_offset(moved), right),
-        ))
+        // SAFETY: both layouts are parts of this view's, which `narrow` checked. `self` is
+        // consumed, so only the two parts remain.
+        unsafe {
+            Some((
+                Self::from_borrowed(self.ptr, left),
+                Self::from_borrowed(self.ptr.wrapping_offset(moved), right),
+            ))
+        }
     }
 
     /// The same memory, to read.
     #[must_use]
     pub fn as_view(&self) -> DynView<'_> {
-        DynView::from_borrowed(self.ptr, self.layout.clone())
+        // SAFETY: the same memory and layout; `self` is borrowed for as long, so nothing writes.
+        unsafe { DynView::from_borrowed(self.ptr, self.layout.clone()) }
     }
 
     /// The same memory, from now on only to read.
     #[must_use]
     pub fn into_view(self) -> DynView<'a> {
-        DynView::from_borrowed(self.ptr, self.layout)
+        // SAFETY: the same memory and layout; `self` is consumed, so nothing writes any more.
+        unsafe { DynView::from_borrowed(self.ptr, self.layout) }
     }
 
     /// A 0-d view as one of shape `[1]`; others as they are.
@@ -322,7 +353,8 @@ impl<'a> DynViewMut<'a> {
     pub fn at_least_1d(self) -> Self {
         if self.rank() == 0 {
             let layout = self.layout.insert_axis(0);
-            return Self::from_borrowed(self.ptr, layout);
+            // SAFETY: an axis of size 1 adds no element.
+            return unsafe { Self::from_borrowed(self.ptr, layout) };
         }
         self
     }
@@ -334,7 +366,8 @@ impl<'a> DynViewMut<'a> {
     #[allow(clippy::result_large_err)] // It is the view itself, given back.
     pub fn flat(self) -> Result<Self, Self> {
         match self.layout.flat() {
-            Some(layout) => Ok(Self::from_borrowed(self.ptr, layout)),
+            // SAFETY: the layout has the same elements along one axis.
+            Some(layout) => Ok(unsafe { Self::from_borrowed(self.ptr, layout) }),
             None => Err(self),
         }
     }

@@ -5,8 +5,8 @@ use crate::ops::number::{Bool, Convert};
 use crate::tensor::{Buffer, DType, Layout};
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::walk::cursor::Block;
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use half::{bf16, f16};
 use std::ops::Range;
 
@@ -120,9 +120,9 @@ impl Converter {
     /// As for [`run`](Self::run).
     unsafe fn convert(&mut self, src: *const u8, right_at: At<'_>, count: usize) {
         assert!(count <= self.rows);
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         let left = self.scratch.as_mut_ptr();
-        let ahead = Ahead::NONE;
+        let ahead = PrefetchHints::NONE;
         // SAFETY: the left side are the first rows of the scratch; the right side is the caller's
         // promise; the scratch overlaps nothing.
         unsafe {

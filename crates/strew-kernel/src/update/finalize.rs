@@ -8,7 +8,7 @@ use crate::ops::reduction::Combine;
 use crate::tensor::{DynTensor, DynViewMut};
 use crate::update::dispatch::{combine_loops, finish_loop};
 use crate::update::row_pairs::Rows;
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 
 /// A tensor of accumulators of the shape of `dst`, each the reduction's identity.
 pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Problem> {
@@ -44,7 +44,7 @@ pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> R
         right: table.as_bytes().as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
-        ahead: Ahead::NONE,
+        ahead: PrefetchHints::NONE,
     };
     // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right the
     // table, which has as many elements of its type in row-major order without gaps.
@@ -70,7 +70,7 @@ pub fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> 
         right: from.as_bytes().as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
-        ahead: Ahead::NONE,
+        ahead: PrefetchHints::NONE,
     };
     // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right
     // the tensor, which has as many accumulators of its type in row-major order without gaps.

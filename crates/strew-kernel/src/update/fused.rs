@@ -9,10 +9,10 @@ use crate::ops::combine::Join;
 use crate::ops::number::Convert;
 use crate::update::fused_repeats::repeated_rows;
 use crate::walk::decode::Stretch;
-use crate::walk::filter::Beside;
+use crate::walk::filter::Payload;
 use crate::walk::geometry::{Step, Term};
 use crate::walk::line::{Line, Lines, once};
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 
 /// Lines between the one that is joined and the one that is fetched: the hardware's own prefetching
@@ -63,7 +63,7 @@ fn reach(term: &Term) -> usize {
 
 /// Likewise, of those in the term's part.
 fn part_reach(term: &Term) -> usize {
-    term.wanted().len.saturating_mul(term.dst.unsigned_abs())
+    term.filter().len.saturating_mul(term.dst.unsigned_abs())
 }
 
 /// Lines of the source that eight rows fill.
@@ -441,8 +441,11 @@ pub(crate) unsafe fn picked(
     moved: bool,
     each: impl Fn(Range<usize>, &[u32], &[u32]),
 ) -> bool {
-    let wanted = line.term.wanted();
-    let (mut values, mut besides) = (Lane::<_, PICKED>::of_size(), Lane::<_, PICKED>::of_size());
+    let wanted = line.term.filter();
+    let (mut values, mut besides) = (
+        StackBuf::<_, PICKED>::of_size(),
+        StackBuf::<_, PICKED>::of_size(),
+    );
     let most = line.count.min(PICKED);
     let values = values.fill_with(0u32, most);
     let besides = besides.fill_with(0u32, most);
@@ -454,8 +457,8 @@ pub(crate) unsafe fn picked(
             ..line.stretch
         };
         let beside = match moved {
-            true => Beside::Elements(line.src.wrapping_add(4 * first)),
-            false => Beside::Places,
+            true => Payload::Elements(line.src.wrapping_add(4 * first)),
+            false => Payload::Positions,
         };
         // SAFETY: the caller's promise for these rows.
         let Some(count) = (unsafe { wanted.narrow(stretch, beside, values, besides) }) else {

@@ -18,8 +18,8 @@ use crate::update::sum_count_cells::counted_loops;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;
 use crate::walk::line::LineLoop;
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 
 /// Whether a walk copies whole cache lines all over a destination that no cache holds.
@@ -252,7 +252,7 @@ impl Direct {
         if touched.is_full() {
             return;
         }
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         for from in (0..touched.rows()).step_by(ROWS) {
             let numbers = from..touched.rows().min(from + ROWS);
             let places = room.fill_with(0isize, numbers.len());
@@ -274,7 +274,7 @@ impl Direct {
 
     /// Likewise, only those of rows that are touched for the first time.
     pub fn reset_first(&self, walk: &Walk<'_>, block: &Block, touched: &mut Touched, value: &Bits) {
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         self.set(walk, touched.first(block, &mut room), value);
     }
 
@@ -314,7 +314,7 @@ impl Direct {
             right: aligned.0.as_ptr(),
             right_at: At::Steps(0, 0),
             window: &self.reset_window,
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         // SAFETY: the left side is the caller's promise; the right side is one element of the
         // destination's type, aligned to 16, with steps of 0.
@@ -346,7 +346,7 @@ pub fn clear(dst: &mut DynViewMut<'_>) {
         right: zero.0.as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
-        ahead: Ahead::NONE,
+        ahead: PrefetchHints::NONE,
     };
     // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
     unsafe { copy_loop(dst.dtype())(&rows) };
@@ -381,7 +381,7 @@ pub fn clear_equal(dst: &mut DynViewMut<'_>, value: &Bits) -> Result<(), Problem
         right: aligned.0.as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
-        ahead: Ahead::NONE,
+        ahead: PrefetchHints::NONE,
     };
     // SAFETY: the window is the whole tensor, borrowed mutably; the right side is one element.
     unsafe { clear(&rows) };

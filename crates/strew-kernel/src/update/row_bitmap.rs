@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::tensor::List;
 use crate::walk::cursor::Block;
-use crate::walk::stack_buf::Lane;
+use crate::walk::stack_buf::StackBuf;
 
 /// A bit for each row.
 pub struct Touched {
@@ -108,7 +108,7 @@ impl Touched {
     }
 
     /// The offsets of those rows of a block that are touched for the first time.
-    pub fn first<'l>(&mut self, block: &Block, room: &'l mut Lane<isize>) -> &'l [isize] {
+    pub fn first<'l>(&mut self, block: &Block, room: &'l mut StackBuf<isize>) -> &'l [isize] {
         let offsets = room.fill_with(0, block.len());
         let numbers = block.aux().iter().map(|n| n.cast_unsigned());
         let count = self.touch(numbers, block.dst().iter().copied(), offsets);

@@ -3,7 +3,7 @@
 use crate::cpu::isa::{Isa, turn_by_turn};
 use crate::cpu::prefetch::prefetch;
 use crate::ops::number::Convert;
-use crate::walk::offsets::{Ahead, At, Dim};
+use crate::walk::offsets::{At, Dim, PrefetchHints};
 
 /// Rows between two looks ahead.
 const STRIDE: usize = 8;
@@ -16,7 +16,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) right: *const u8,
     pub(crate) right_at: At<'a>,
     pub(crate) window: &'a [Dim],
-    pub(crate) ahead: Ahead,
+    pub(crate) ahead: PrefetchHints,
 }
 
 /// A loop over pairs of rows, for one pair of element types and one operation.

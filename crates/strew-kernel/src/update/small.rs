@@ -11,8 +11,8 @@ use crate::update::row_pairs::Rows;
 use crate::walk::ROWS;
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::geometry::OutOfBounds;
-use crate::walk::offsets::{Ahead, At};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 
 /// So many updates, at most, are a few: beyond, what is prepared for many is soon worth it.
 pub const FEW: usize = 256;
@@ -54,7 +54,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
             return None;
         }
         let join = combine_loop(dtype, combine)?;
-        let mut places = Lane::new();
+        let mut places = StackBuf::new();
         let places = places.fill_with(first, count);
         let steps = self.onto.iter().map(|&onto| step(dst.layout(), onto));
         spread(places, src.shape(), steps);
@@ -64,7 +64,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
                 return Some(Err(OutOfBounds));
             }
         }
-        let mut sources = Lane::new();
+        let mut sources = StackBuf::new();
         let right_at = match src.layout().is_contiguous() {
             true => At::Steps(0, dtype.size().cast_signed()),
             false => {
@@ -79,7 +79,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
             right: src.as_ptr(),
             right_at,
             window: &[],
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         let _floats = DefaultFloats::enter();
         // SAFETY: `first` has proven that whatever index values below their limits come, every place

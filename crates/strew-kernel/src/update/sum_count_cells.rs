@@ -9,7 +9,7 @@ use crate::ops::number::{Mean, Number};
 use crate::tensor::{DType, DynTensor, DynViewMut};
 use crate::update::dispatch::Loops;
 use crate::update::row_pairs::{Rows, each};
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use half::{bf16, f16};
 use num_complex::Complex32;
 use std::marker::PhantomData;
@@ -170,7 +170,7 @@ pub fn counted_like(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor
             right: dst.as_mut_ptr(),
             right_at: At::Steps(0, 0),
             window: &window,
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         };
         // SAFETY: the window covers the whole table on the left, which is new and has cells of the
         // loop's type in row-major order, and the whole destination on the right.
@@ -218,7 +218,7 @@ pub fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
         right: table.as_bytes().as_ptr(),
         right_at: At::Steps(0, 0),
         window: &window,
-        ahead: Ahead::NONE,
+        ahead: PrefetchHints::NONE,
     };
     // SAFETY: the window covers the whole destination on the left, borrowed mutably, and the whole
     // table on the right, which has cells of the loop's type.

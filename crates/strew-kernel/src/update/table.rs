@@ -13,8 +13,8 @@ use crate::update::dispatch::{FinishLoop, combine_loop, copy_loop, finish_loop, 
 use crate::update::row_bitmap::Touched;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::cursor::Block;
-use crate::walk::offsets::{Ahead, At, Dims};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, Dims, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 
 /// Accumulators and counts of the rows that updates go to.
@@ -124,7 +124,7 @@ impl Table {
             finish_window: walk.window_dst_packed(acc.size()),
         };
         if begin == Begin::Everywhere && table.identity != [0; 16] {
-            let mut room = Lane::new();
+            let mut room = StackBuf::new();
             for from in (0..slots).step_by(ROWS) {
                 let at = room.fill_with(0isize, (slots - from).min(ROWS));
                 for (slot, at) in (from..).zip(&mut *at) {
@@ -139,7 +139,7 @@ impl Table {
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
     pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
         assert_eq!(slots.len(), block.dst().len());
-        let mut at = Lane::new();
+        let mut at = StackBuf::new();
         let at = at.fill_with(0isize, slots.len());
         let row_bytes = self.row_bytes;
         let mut outside = false;
@@ -148,10 +148,10 @@ impl Table {
             *at = slot.wrapping_mul(row_bytes).cast_signed();
         }
         assert!(!outside);
-        let mut room = Lane::new();
+        let mut room = StackBuf::new();
         let first = self.touch(slots, &mut room);
         if !first.is_empty() {
-            let (mut new_at, mut new_dst) = (Lane::new(), Lane::new());
+            let (mut new_at, mut new_dst) = (StackBuf::new(), StackBuf::new());
             let new_at = new_at.fill_with(0isize, first.len());
             let new_dst = new_dst.fill_with(0isize, first.len());
             for ((to, dst), &place) in new_at.iter_mut().zip(&mut *new_dst).zip(first) {
@@ -189,7 +189,7 @@ impl Table {
 
     /// Notes that rows get one more update each; gives the places in `slots` of those that get their
     /// first one and are to be started.
-    fn touch<'l>(&mut self, slots: &[usize], room: &'l mut Lane<usize>) -> &'l [usize] {
+    fn touch<'l>(&mut self, slots: &[usize], room: &'l mut StackBuf<usize>) -> &'l [usize] {
         match &mut self.touch {
             Touch::All => &[],
             Touch::Marks(touched) if touched.is_full() => &[],
@@ -232,7 +232,7 @@ impl Table {
                     right: value.0.as_ptr(),
                     right_at: At::Steps(0, 0),
                     window: &self.fill_window,
-                    ahead: Ahead::NONE,
+                    ahead: PrefetchHints::NONE,
                 });
             } else {
                 (self.load)(&Rows {
@@ -241,7 +241,7 @@ impl Table {
                     right: walk.dst(),
                     right_at: At::Each(dst),
                     window: &self.load_window,
-                    ahead: Ahead::NONE,
+                    ahead: PrefetchHints::NONE,
                 });
             }
         }
@@ -253,7 +253,7 @@ impl Table {
     /// is not one of the walk's are left out.
     pub fn finish(&mut self, walk: &Walk<'_>, mean: Option<Mean>, id: impl Fn(usize) -> usize) {
         let most = self.slots.min(ROWS);
-        let (mut at, mut dst, mut counts) = (Lane::new(), Lane::new(), Lane::new());
+        let (mut at, mut dst, mut counts) = (StackBuf::new(), StackBuf::new(), StackBuf::new());
         let at = at.fill_with(0isize, most);
         let dst = dst.fill_with(0isize, most);
         let counts = counts.fill_with(0u64, most);
@@ -279,7 +279,7 @@ impl Table {
                     right: self.cells.as_ptr(),
                     right_at: At::Each(&at[..filled]),
                     window: &self.finish_window,
-                    ahead: Ahead::NONE,
+                    ahead: PrefetchHints::NONE,
                 };
                 let counts = mean.map(|mean| (mean, &counts[..filled]));
                 // SAFETY: `place` gives offsets whose whole window lies in the destination, `at`

@@ -10,7 +10,7 @@ use crate::runtime::threads::{Team, available};
 use crate::tensor::{DType, DynTensor, DynView, DynViewMut};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Rows, each};
-use crate::walk::offsets::{Ahead, At, Dim, Dims};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -178,7 +178,7 @@ impl Pairs {
             right: self.right,
             right_at: At::Steps(0, 0),
             window,
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
         }
     }
 

@@ -1,63 +1,76 @@
-//! Where every update goes: blocks of checked offsets, and the cursor that fills them.
+//! Fills blocks with the checked offsets of the next rows.
 //!
-//! A block is filled by reading index values into private memory, checking each against its limit, and
-//! adding it up: the value that was checked is the value that is used, even if the index changes
-//! meanwhile. That offsets of such values stay inside the memory is what the walk has proven.
+//! ```text
+//! until the block is full:
+//!     run = the rows up to the end of the last axis
+//!     for each index term:
+//!         read the values of the run into private memory
+//!         check each value against the term's limit
+//!         dst offset += value * term's bytes
+//!     src offset = base + row * step
+//! ```
+//!
+//! Cost per row: one read of each index value, one comparison, one multiplication or shift, one
+//! store. Every strategy that decodes its index as it runs uses it. The value that was checked is
+//! the value that is used, even if another thread changes the index meanwhile. The walk has proved
+//! that offsets of such values stay inside the memory.
 
 use crate::walk::decode::{Scale, Stretch};
-use crate::walk::filter::Wanted;
+use crate::walk::filter::IndexFilter;
 use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
 use crate::walk::line::{Line, Lines};
-use crate::walk::offsets::{Ahead, At};
-use crate::walk::stack_buf::Lane;
+use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk, line};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Rows that are looked at for one block, at most, where most are left out.
+/// Maximum rows examined for one block when most rows are left out.
 const TAKEN: usize = 16 * ROWS;
 
-/// Shorter lines cost more to begin than blocks of several.
+/// Minimum rows of a line. Starting a shorter line costs more than a block of several runs.
 const SHORTEST_LINE: usize = 64;
 
-/// A destination that reaches over no more bytes is held by a cache near the core.
+/// Maximum bytes of a destination that the second-level cache holds.
 const NEAR: isize = 256 << 10;
 
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub struct Block {
     len: usize,
-    /// Whether the rows' numbers and positions are wanted.
+    /// Whether the rows' numbers and positions are needed.
     numbers: bool,
-    dst: Lane<isize>,
-    src: Lane<isize>,
+    dst: StackBuf<isize>,
+    src: StackBuf<isize>,
     /// The first source offset and the step, where the rows are evenly spaced and `src` is unset.
     even: Option<(isize, isize)>,
-    /// Empty, like `position`, unless somebody asks for the rows' numbers and positions.
-    aux: Lane<isize>,
-    position: Lane<isize>,
-    /// Index values, and which of them are kept: room to work in.
-    values: Lane<i64>,
-    kept: Lane<i64>,
-    /// What the next block will read.
-    ahead: Ahead,
+    /// Empty, like `position`, unless the rows' numbers and positions are needed.
+    aux: StackBuf<isize>,
+    position: StackBuf<isize>,
+    /// Working room for the index values of a run.
+    values: StackBuf<i64>,
+    /// Working room for the positions of the values that are kept.
+    kept: StackBuf<i64>,
+    /// Prefetch hints for the next block.
+    ahead: PrefetchHints,
 }
 
 impl Block {
-    /// Without room for a row: a block is too large to be moved, so it gets that where it is.
+    /// A block without room for a row. [`make_room`](Self::make_room) adds it in place, because a
+    /// block is too large to be moved.
     #[inline(always)]
     pub const fn new() -> Self {
         Self {
             len: 0,
             numbers: false,
-            dst: Lane::new(),
-            src: Lane::new(),
+            dst: StackBuf::new(),
+            src: StackBuf::new(),
             even: None,
-            aux: Lane::new(),
-            position: Lane::new(),
-            values: Lane::new(),
-            kept: Lane::new(),
-            ahead: Ahead::NONE,
+            aux: StackBuf::new(),
+            position: StackBuf::new(),
+            values: StackBuf::new(),
+            kept: StackBuf::new(),
+            ahead: PrefetchHints::NONE,
         }
     }
 
@@ -77,7 +90,7 @@ impl Block {
         self.kept.fill_with(0, if walk.drops { rows } else { 0 });
     }
 
-    pub(crate) fn ahead(&self) -> Ahead {
+    pub(crate) fn ahead(&self) -> PrefetchHints {
         self.ahead
     }
 
@@ -106,14 +119,14 @@ impl Block {
     }
 }
 
-/// Where index values come from. All of it is about a run of rows that begins at coordinate `at` and
-/// goes along the last axis.
+/// Where index values come from. All of it is about a run of rows that begins at coordinate `at`
+/// and goes along the last axis.
 pub trait Read {
     /// Reads the values of a term.
     fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
 
-    /// Makes values that must be below `limit` offsets. False if nothing was done, because these
-    /// values are not used as they are.
+    /// Turns values that must be below `limit` into offsets. False if nothing was done, because the
+    /// values need more than that check.
     fn offsets(
         &self,
         term: usize,
@@ -123,24 +136,35 @@ pub trait Read {
         to: &mut [isize],
     ) -> Result<bool, OutOfBounds>;
 
-    /// Reads the values that are wanted, and their places in the run; returns how many.
-    fn sift(
+    /// Reads the values that the filter keeps, and their positions in the run. Returns how many.
+    fn filter(
         &self,
         term: usize,
         at: &[usize],
-        wanted: Wanted,
+        filter: IndexFilter,
         values: &mut [i64],
         places: &mut [i64],
     ) -> Result<usize, OutOfBounds>;
 
-    /// Where a term's first value is, and how far away the next one.
+    /// The address of a term's first value, and the bytes to the next one.
     fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
 
-    /// So many values of a term, where they are.
+    /// The location of `count` values of a term.
     fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
 
-    /// Whether a term's values are used as they are, and what is not below the limit is an error.
+    /// Whether a term's values are used unchanged, and a value that is not below the limit is an
+    /// error.
     fn is_plain(&self, term: usize) -> bool;
+}
+
+/// Rows along the last axis that a block takes at once.
+struct Run {
+    /// Their places in the block.
+    rows: Range<usize>,
+    /// The offsets of the first row, without its index values.
+    base: Step,
+    /// The step from row to row.
+    step: Step,
 }
 
 /// A place in a walk: gives its rows block by block, in order.
@@ -149,7 +173,7 @@ pub struct Cursor<'w, 'a> {
     walk: &'w Walk<'a>,
     at: SmallVec<[usize; 4]>,
     left: usize,
-    /// Whether the rows' numbers and positions are wanted.
+    /// Whether the rows' numbers and positions are needed.
     numbers: bool,
 }
 
@@ -163,7 +187,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
     }
 
-    /// From the next block on, nobody asks for the rows' numbers and positions any more.
+    /// From the next block on, the rows' numbers and positions are left out.
     pub fn forget_numbers(&mut self) {
         self.numbers = false;
     }
@@ -180,7 +204,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             let (inner, along) = self.along();
             let room = walk.block_rows - filled;
             if walk.drops && room < walk.block_rows / 4 {
-                // It would fill by ever shorter runs.
+                // The rest of the block would fill by ever shorter runs.
                 break;
             }
             let run = (inner.len - along).min(room);
@@ -188,12 +212,16 @@ impl<'w, 'a> Cursor<'w, 'a> {
             // A block that is one run needs no list of source offsets.
             let alone = filled == 0 && (run == walk.block_rows || run == self.left) && !walk.drops;
             block.even = alone.then_some((base.src, inner.step.src));
-            let rows = filled..filled + run;
+            let here = Run {
+                rows: filled..filled + run,
+                base,
+                step: inner.step,
+            };
             let kept = match walk.terms {
                 [term, others @ ..] if walk.drops && others.iter().all(Term::is_whole) => {
-                    self.take_some(block, rows, (base, inner.step), (term, others), index)?
+                    self.take_some(block, here, (term, others), index)?
                 }
-                terms => self.take_all(block, rows, (base, inner.step), terms, index)?,
+                terms => self.take_all(block, here, terms, index)?,
             };
             filled += kept;
             taken += run;
@@ -218,7 +246,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
     }
 
-    /// Where the next row is, but for its index values.
+    /// The offsets of the next row without its index values.
     fn base(&self) -> Step {
         let mut base = self.walk.start;
         for (axis, &at) in self.walk.rows.iter().zip(&self.at) {
@@ -231,8 +259,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
         base
     }
 
-    /// What the rows from here on will read, if one of so many is kept.
-    fn ahead(&self, index: &impl Read, one_of: usize) -> Ahead {
+    /// Prefetch hints for the rows from here on, of which one in `one_of` is kept.
+    fn ahead(&self, index: &impl Read, one_of: usize) -> PrefetchHints {
         let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
         let values = |term: usize| {
             let (at, stride) = index.place(term, &self.at);
@@ -242,7 +270,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let first = (terms > 0).then(|| values(0));
         let src = self.walk.src.wrapping_offset(self.base().src);
         let (low, high) = self.walk.dst_layout().extent();
-        Ahead {
+        PrefetchHints {
             streams: [
                 first.unwrap_or((std::ptr::null(), 0)),
                 (src, step(self.along().0.step.src)),
@@ -256,8 +284,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
     fn take_all(
         &self,
         block: &mut Block,
-        rows: Range<usize>,
-        (base, step): (Step, Step),
+        Run { rows, base, step }: Run,
         terms: &[Term],
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
@@ -274,7 +301,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         if terms.is_empty() {
             ramp(dst, base.dst, step.dst);
         }
-        let mut keep = Lane::new();
+        let mut keep = StackBuf::new();
         let keep = keep.fill_with(true, if drops { rows.len() } else { 0 });
         for (number, term) in terms.iter().enumerate() {
             // The first term writes the destination's offsets, the others add to them.
@@ -312,18 +339,17 @@ impl<'w, 'a> Cursor<'w, 'a> {
         })
     }
 
-    /// Offsets of those rows of a run that its first term keeps, and no other leaves out; returns how many.
+    /// Writes the offsets of the rows that the first term keeps. Returns how many there are.
     fn take_some(
         &self,
         block: &mut Block,
-        rows: Range<usize>,
-        (base, step): (Step, Step),
+        Run { rows, base, step }: Run,
         (term, others): (&Term, &[Term]),
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
         let run = rows.len();
         let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
-        let count = index.sift(0, &self.at, term.wanted(), values, kept)?;
+        let count = index.filter(0, &self.at, term.filter(), values, kept)?;
         let (values, kept) = (&values[..count], &kept[..count]);
         let rows = rows.start..rows.start + count;
         // A value is counted from where the destination begins, and a place is below the run's end.
@@ -368,7 +394,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
         for (number, other) in others.iter().enumerate() {
             let values = &mut block.values[..run];
-            // Those of rows that somebody else keeps are looked at by that one.
+            // Values of rows that another part keeps are checked by that part.
             index.read(number + 1, &self.at, values)?;
             let mut outside = false;
             let mut pick = |to: &mut [isize], factor: isize| {
@@ -389,8 +415,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         Ok(count)
     }
 
-    /// The next rows as lines, at most so many rows, with their index values;
-    /// `None` if the walk is over.
+    /// The next rows as lines of at most `most` rows. `None` if the walk is over.
     ///
     /// # Errors
     /// [`OutOfBounds`] if the index values do not lie in the index, or the rows are no
@@ -450,7 +475,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             stretch,
             index: first,
             narrow,
-            ahead: Ahead::NONE,
+            ahead: PrefetchHints::NONE,
             memory: PhantomData,
         };
         Ok(Some(Lines {
@@ -467,7 +492,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         !self.numbers && self.is_of_lines(index)
     }
 
-    /// Whether the rows are single elements and make one such line, in which an index value is the number of its row.
+    /// Whether the rows are single elements in one line, and each index value is its row's number.
     pub(crate) fn has_numbered_line(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let ([term], [_] | []) = (walk.terms, walk.rows) else {
@@ -479,7 +504,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         plain && pointed && self.is_of_lines(index)
     }
 
-    /// Whether the rows are lines, but for numbers that somebody may want.
+    /// Whether the rows are lines, apart from whether their numbers are needed.
     fn is_of_lines(&self, index: &impl Read) -> bool {
         let walk = self.walk;
         let single = walk.terms.len() == 1;
@@ -529,7 +554,7 @@ fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
     term.drop || !outside
 }
 
-/// Takes the dropped rows out, without a branch that depends on the data; returns how many are left.
+/// Removes the dropped rows, without a branch that depends on the data. Returns how many are left.
 fn compact(block: &mut Block, rows: Range<usize>, keep: &[bool], numbers: bool) -> usize {
     let mut to = rows.start;
     for (from, &keep) in rows.clone().zip(keep) {

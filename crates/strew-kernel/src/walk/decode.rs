@@ -1,4 +1,16 @@
-//! Index values to offsets in one pass: read, checked and scaled without a stop in between.
+//! Turns index values into byte offsets in one pass: read, check, scale.
+//!
+//! ```text
+//! outside = 0
+//! for i, value in values:
+//!     outside |= value | (limit - 1 - max(value, 0))    // negative if out of bounds
+//!     to[i] = base + i * step + value * factor
+//! return outside >= 0
+//! ```
+//!
+//! The loop has no branch, so it vectorises. A factor that is a power of two becomes a shift,
+//! because not every instruction set multiplies 64-bit lanes. Cost: one read and one store per
+//! value. It relies on `DynView::each_integer` for reads that stay inside the index.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use crate::runtime::bandwidth::LINE;
@@ -82,7 +94,7 @@ impl Scale {
         vectorized!(|_| self.place(values, limit, &mut to[..values.len()]))
     }
 
-    /// Likewise, straight from where they are.
+    /// `values` for index values that are read from the index in the same pass.
     pub fn stretch(self, values: Stretch<'_, '_>, limit: usize, to: &mut [isize]) -> bool {
         let bytes = values.stride.saturating_mul(values.count.cast_signed());
         if (1..=PAGE).contains(&bytes) {
@@ -100,8 +112,8 @@ impl Scale {
             factor,
             add,
         } = self;
-        // Both comparisons at once, without a branch, so that they vectorise. No axis is longer than
-        // isize::MAX.
+        // Both comparisons at once, without a branch, so that they vectorise. No axis is longer
+        // than isize::MAX.
         let last = limit as i64 - 1;
         let mut outside = 0;
         let mut check = |value: i64| outside |= value | (last - value.max(0));

@@ -1,6 +1,10 @@
-//! Geometry.
+//! The description of a run: which rows there are, and what one step adds to each offset.
+//!
+//! A row's offset is `start`, plus its coordinate times the step of each row axis, plus each index
+//! value times its [`Term`]'s bytes. The window's axes follow below the row. Nothing is checked
+//! here: [`Walk`](crate::walk::Walk) proves a [`Geometry`] against its memory.
 
-use crate::walk::filter::Wanted;
+use crate::walk::filter::IndexFilter;
 
 /// What one step along an axis of the updates adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,9 +31,10 @@ pub struct Axis {
 pub struct Term {
     /// The value must be below this.
     pub limit: usize,
-    /// The destination begins at this value: what is below belongs to somebody else.
+    /// The first value of the destination's part. Rows with smaller values belong to other parts.
     pub from: usize,
-    /// The destination ends after so many values: what is beyond belongs to somebody else.
+    /// The number of values of the destination's part. Rows with larger values belong to other
+    /// parts.
     pub len: usize,
     /// Bytes in the destination.
     pub dst: isize,
@@ -45,9 +50,9 @@ impl Term {
         !self.drop && (self.from, self.len) == (0, self.limit)
     }
 
-    /// What is wanted of the values.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted {
+    /// The filter for the values of this part.
+    pub(crate) fn filter(&self) -> IndexFilter {
+        IndexFilter {
             limit: self.limit,
             from: self.from,
             len: self.len,
@@ -56,11 +61,11 @@ impl Term {
     }
 }
 
-/// An index value that is not below its limit was met.
+/// An index value was not below its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBounds;
 
-/// What a run goes over.
+/// The rows of a run, and where they lie.
 #[derive(Clone, Copy)]
 pub struct Geometry<'g> {
     /// Axes of the rows, outermost first.
@@ -71,7 +76,7 @@ pub struct Geometry<'g> {
     pub window: &'g [Axis],
     /// The axes that number the destination's rows, outermost first.
     pub cells: &'g [Axis],
-    /// Whether somebody will ask for the rows' numbers and positions.
+    /// Whether the rows' numbers and positions are needed.
     pub numbers: bool,
     /// Where the first row is.
     pub start: Step,

@@ -1,32 +1,46 @@
-//! Line.
+//! Lines: long runs of rows for loops that read the index themselves, without a block between.
+//!
+//! A line has one index term, a dense `i32` or `i64` index, and one element or one short row per
+//! update.
+//!
+//! ```text
+//! for each line, for i in 0..count:
+//!     value = volatile read of index[i];  stop if value >= limit
+//!     join dst[value] with src[i]
+//! ```
+//!
+//! Cost per row: one index read, one source read, one update; no offset is stored in between. A
+//! [`Cursor`](crate::walk::cursor::Cursor) makes lines where its rows allow it. It has checked that
+//! the index values lie inside the index, and the walk has proved the offsets.
 
 use crate::tensor::DType;
 use crate::update::fused::LINES_AHEAD;
 use crate::walk::decode::Stretch;
 use crate::walk::geometry::{Step, Term};
-use crate::walk::offsets::Ahead;
+use crate::walk::offsets::PrefetchHints;
 use std::marker::PhantomData;
 
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
 #[derive(Clone, Copy)]
 pub struct Line<'l> {
-    /// The destination's element of the first row, if its index value is 0, and the source's.
+    /// The destination's element of the first row for an index value of 0.
     pub(crate) dst: *mut u8,
+    /// The source's element of the first row.
     pub(crate) src: *const u8,
-    /// From row to row.
+    /// The step from row to row.
     pub(crate) step: Step,
     pub(crate) term: Term,
     pub(crate) count: usize,
     /// Elements in a row.
     pub(crate) width: usize,
-    /// The index, of which the values follow each other without gaps,
+    /// The index, whose values follow each other without gaps.
     pub(crate) stretch: Stretch<'l, 'l>,
-    /// and where the first one is.
+    /// The address of the first index value.
     pub(crate) index: *const u8,
-    /// Whether they have 32 bits; else they have 64.
+    /// Whether the index values have 32 bits. Otherwise they have 64.
     pub(crate) narrow: bool,
-    /// What later lines will read.
-    pub(crate) ahead: Ahead,
+    /// Prefetch hints for later lines.
+    pub(crate) ahead: PrefetchHints,
     pub(crate) memory: PhantomData<&'l mut [u8]>,
 }
 
@@ -34,7 +48,7 @@ pub struct Line<'l> {
 pub struct Lines<'l> {
     pub(crate) first: Line<'l>,
     pub(crate) count: usize,
-    /// Lines until the walk turns to its next rows: at least as many as there are here.
+    /// Lines until the walk turns to its next rows: at least `count`.
     pub(crate) left: usize,
     /// Lines from one turn to the next.
     pub(crate) turn: usize,
@@ -43,7 +57,7 @@ pub struct Lines<'l> {
 }
 
 impl<'l> Lines<'l> {
-    /// How many rows they are.
+    /// The number of rows in all lines.
     pub(crate) fn rows(&self) -> usize {
         self.first.count * self.count
     }
@@ -79,7 +93,7 @@ impl<'l> Lines<'l> {
         };
         let [_, src, index] = self.next;
         Line {
-            ahead: Ahead {
+            ahead: PrefetchHints {
                 streams: [
                     far(line.index, index, line.stretch.stride),
                     far(line.src, src, line.step.src),
@@ -95,8 +109,9 @@ impl<'l> Lines<'l> {
 /// A loop over lines; false if it met a value that is not below the term's limit, and stopped.
 ///
 /// # Safety
-/// So many values of the index and elements of the source can be read; whatever values below the
-/// limit come, the cells are valid and apart from the source; all are aligned for the loop's types.
+/// Each line's `count` index values and source elements must be readable. For every value below the
+/// limit, the cell must be writable and apart from the source. All must be aligned for the loop's
+/// types.
 pub(crate) type LineLoop = unsafe fn(&Lines<'_>) -> bool;
 
 /// The kind of index that lines are made of: whether it is narrow.
@@ -108,10 +123,10 @@ pub(crate) fn narrow(index: DType) -> Option<bool> {
     }
 }
 
-/// Whether a line can do what a term wants: what is not below its limit is an error, and a part of the values is picked out in 32
-/// bits.
+/// Whether the line loops support a term. A value that is not below the limit must be an error, and
+/// a filtered range must fit 32 bits.
 pub(crate) fn keeps(term: &Term) -> bool {
-    term.is_whole() || !term.drop && term.wanted().is_narrow()
+    term.is_whole() || !term.drop && term.filter().is_narrow()
 }
 
 /// Whether a line can be made of these index values.
@@ -120,12 +135,12 @@ pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
 }
 
-/// An index value, read once: whoever changes it meanwhile cannot come between its check and its use.
+/// Volatile read of an index value: the value that was checked is the value that is used.
 ///
 /// # Safety
-/// It can be read.
+/// `at` must be aligned and readable.
 #[inline(always)]
 pub(crate) unsafe fn once<I: Copy>(at: *const I) -> I {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `at` is aligned and readable.
     unsafe { at.read_volatile() }
 }

@@ -1,7 +1,24 @@
-//! Where updates can go: the geometry of a run, proven.
+//! From an index to checked byte offsets, block by block.
 //!
-//! A walk is made once per run. It proves that whatever index values below their limits come,
-//! every offset that they can lead to lies inside the destination and the source.
+//! A [`Walk`] is made once per run. It proves that every offset it can produce lies inside the
+//! destination and the source, whichever index values below their limits come.
+//!
+//! ```text
+//! walk = prove(geometry, destination, source)
+//! while rows are left:
+//!     block = up to 512 rows: read the index values, check each, scale and add them
+//!     hand the block's offsets to a loop
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`cursor`] | the blocks, and the cursor that fills them |
+//! | [`decode`] | index values to offsets in one pass |
+//! | [`filter`] | keeps the index values of one range and drops the others |
+//! | [`geometry`] | the description of a run: axes, steps, index terms |
+//! | [`line`](mod@line) | long runs of rows for the loops that read the index themselves |
+//! | [`offsets`] | the types of offsets and prefetch hints |
+//! | [`stack_buf`] | arrays on the stack that are set only as far as they are used |
 
 pub mod cursor;
 pub mod decode;
@@ -20,8 +37,8 @@ use std::marker::PhantomData;
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub const ROWS: usize = 512;
 
-/// Elements per block, at most, unless a single row has more: what runs between two looks at
-/// whether somebody wants to stop.
+/// Maximum elements per block, unless a single row has more: a block runs between two checks for an
+/// interrupt.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
@@ -33,11 +50,11 @@ pub struct Walk<'a> {
     numbers: bool,
     /// Whether a term may leave rows out.
     drops: bool,
-    /// Rows that a block may have.
+    /// Maximum rows of a block.
     block_rows: usize,
     start: Step,
     cell_start: isize,
-    /// Whatever `aux` adds up to is below this (with the window, if that has aux steps).
+    /// Every sum of `aux` steps is below this, including the window's steps if it has any.
     aux_end: usize,
     dst: *mut u8,
     src: *const u8,
@@ -72,7 +89,7 @@ impl<'a> Walk<'a> {
         Self::prove(geometry, dst, (src.as_ptr(), src.layout()))
     }
 
-    /// Likewise, of a source that nobody promises to be readable.
+    /// [`bind`](Self::bind) for a source that may not be readable.
     pub(crate) fn prove(
         geometry: &Geometry<'a>,
         dst: &'a Layout,
@@ -137,14 +154,9 @@ impl<'a> Walk<'a> {
     }
 
     /// The byte offset of row 0 and the first of `width` columns from coordinate `origin` on, where
-    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that is
-    /// not what the walk goes over.
-    pub(crate) fn columns(
-        &self,
-        origin: &[usize],
-        width: usize,
-        (rows, row, column): (usize, isize, isize),
-    ) -> Option<isize> {
+    /// columns go along the last axis and the walk's one term names `rows` of them. `None` if that
+    /// is not what the walk goes over.
+    pub(crate) fn columns(&self, origin: &[usize], width: usize, grid: Grid) -> Option<isize> {
         let [term] = self.terms else { return None };
         let (last, along) = (self.rows.last()?, *origin.last()?);
         let inside = origin.len() == self.rows.len()
@@ -153,7 +165,7 @@ impl<'a> Walk<'a> {
                 .zip(self.rows)
                 .all(|(&at, axis)| at < axis.len)
             && width <= last.len - along;
-        let alike = (term.len, term.dst, last.step.dst) == (rows, row, column);
+        let alike = (term.len, term.dst, last.step.dst) == (grid.rows, grid.row, grid.column);
         let steps = origin.iter().zip(self.rows);
         let offset = steps.map(|(&at, axis)| at.cast_signed() * axis.step.dst);
         (inside && alike).then(|| self.start.dst + offset.sum::<isize>())
@@ -204,14 +216,16 @@ impl<'a> Walk<'a> {
         dims
     }
 
-    /// The window with the destination on the left and `size`-byte elements without gaps on the right.
+    /// The window with the destination on the left and `size`-byte elements without gaps on the
+    /// right.
     pub(crate) fn window_dst_packed(&self, size: usize) -> Dims {
         let mut dims = self.dims(|a| (a.step.dst, 0));
         pack(&mut dims, size, |dim, step| dim.right = step);
         dims
     }
 
-    /// The window with `size`-byte elements without gaps on the left and the destination on the right.
+    /// The window with `size`-byte elements without gaps on the left and the destination on the
+    /// right.
     pub(crate) fn window_packed_dst(&self, size: usize) -> Dims {
         let mut dims = self.dims(|a| (0, a.step.dst));
         pack(&mut dims, size, |dim, step| dim.left = step);
@@ -234,6 +248,17 @@ impl<'a> Walk<'a> {
         };
         self.window.iter().map(dim).collect()
     }
+}
+
+/// How the rows and columns of a [tile](crate::copy::tile) lie in a destination.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// The number of rows.
+    pub(crate) rows: usize,
+    /// Bytes from one row to the next.
+    pub(crate) row: isize,
+    /// Bytes from one column to the next.
+    pub(crate) column: isize,
 }
 
 /// The lowest and the highest sum that steps along these axes can make, per kind of step.

@@ -1,4 +1,7 @@
-//! Offsets.
+//! Types that the row loops take: byte offsets of rows, axes of a window, and prefetch hints.
+//!
+//! Prefetch hints are addresses that later rows will read. They may be any value, because a
+//! prefetch never faults.
 
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
 use smallvec::SmallVec;
@@ -12,7 +15,7 @@ pub(crate) struct Dim {
 }
 
 impl Dim {
-    /// Likewise with the sides exchanged.
+    /// The same axis with the sides exchanged.
     pub(crate) fn swapped(self) -> Self {
         Self {
             len: self.len,
@@ -28,9 +31,9 @@ pub(crate) type Dims = SmallVec<[Dim; 3]>;
 /// Byte offsets of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At<'a> {
-    /// One by one.
+    /// A list with the offset of each row.
     Each(&'a [isize]),
-    /// The first, and from one to the next.
+    /// Evenly spaced rows: the first offset, and the step to the next.
     Steps(isize, isize),
 }
 
@@ -58,9 +61,10 @@ impl At<'_> {
     }
 }
 
-/// Where the rows after these will read from, and how far apart. A hint and nothing else: the addresses may be anything.
+/// Addresses that later rows will read, with the step from row to row. Only hints: the addresses
+/// may be any value.
 #[derive(Clone, Copy)]
-pub(crate) struct Ahead {
+pub(crate) struct PrefetchHints {
     /// The index's first term, and the source.
     pub(crate) streams: [(*const u8, isize); 2],
     /// The index's second term.
@@ -69,7 +73,7 @@ pub(crate) struct Ahead {
     pub(crate) near: bool,
 }
 
-impl Ahead {
+impl PrefetchHints {
     /// Nothing is known.
     pub(crate) const NONE: Self = Self {
         streams: [(std::ptr::null(), 0); 2],
@@ -77,8 +81,8 @@ impl Ahead {
         near: false,
     };
 
-    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own prefetching
-    /// stops at the end of a page, and asking for many lines at once stalls.
+    /// Asks for the lines that the rows as far on as `row` will read. The hardware's own
+    /// prefetching stops at the end of a page, and asking for many lines at once stalls.
     #[inline(always)]
     pub(crate) fn prefetch(&self, row: usize) {
         for stream in self.streams {
@@ -86,7 +90,7 @@ impl Ahead {
         }
     }
 
-    /// Likewise, for loops that do much with a row: of the index's second term, too.
+    /// Prefetches the index's second term too. For loops that do much work per row.
     #[inline(always)]
     pub(crate) fn prefetch_all(&self, row: usize) {
         self.prefetch(row);
@@ -95,7 +99,7 @@ impl Ahead {
         }
     }
 
-    /// Likewise, of rows that are still far away.
+    /// Prefetches into the second-level cache, for rows that are still far away.
     #[inline(always)]
     pub(crate) fn prefetch_second_level(&self, row: usize) {
         for stream in self.streams {
@@ -104,7 +108,7 @@ impl Ahead {
     }
 }
 
-/// Where a stream is so many rows on.
+/// The address of a stream `row` rows later.
 #[inline(always)]
 pub(crate) fn far((first, step): (*const u8, isize), row: usize) -> *const u8 {
     first.wrapping_offset(row.cast_signed().wrapping_mul(step))

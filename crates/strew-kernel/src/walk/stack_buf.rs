@@ -1,17 +1,19 @@
-//! Room on the stack for one value per row of a block, or for as many as are said.
+//! Arrays on the stack, of which only the values in use are ever set.
+//!
+//! A block has room for 512 rows. A call with three rows would notice the cost of clearing all of
+//! it.
 
 use crate::walk::ROWS;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
-/// Up to `MOST` values: a slice of those that were asked for. The room for the others is never
-/// set, which a short run would notice.
-pub struct Lane<T, const MOST: usize = ROWS> {
+/// Up to `MOST` values on the stack. It derefs to a slice of the values that were set.
+pub struct StackBuf<T, const MOST: usize = ROWS> {
     len: usize,
     values: [MaybeUninit<T>; MOST],
 }
 
-impl<T: Copy> Lane<T> {
+impl<T: Copy> StackBuf<T> {
     /// No value yet.
     #[inline(always)]
     pub const fn new() -> Self {
@@ -19,8 +21,8 @@ impl<T: Copy> Lane<T> {
     }
 }
 
-impl<T: Copy, const MOST: usize> Lane<T, MOST> {
-    /// No value yet, and room for so many.
+impl<T: Copy, const MOST: usize> StackBuf<T, MOST> {
+    /// No value yet, and room for `MOST`.
     #[inline(always)]
     pub(crate) const fn of_size() -> Self {
         Self {
@@ -40,7 +42,7 @@ impl<T: Copy, const MOST: usize> Lane<T, MOST> {
     }
 }
 
-impl<T, const MOST: usize> Deref for Lane<T, MOST> {
+impl<T, const MOST: usize> Deref for StackBuf<T, MOST> {
     type Target = [T];
 
     #[inline(always)]
@@ -50,10 +52,10 @@ impl<T, const MOST: usize> Deref for Lane<T, MOST> {
     }
 }
 
-impl<T, const MOST: usize> DerefMut for Lane<T, MOST> {
+impl<T, const MOST: usize> DerefMut for StackBuf<T, MOST> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: `fill_with` has set the first `len` values, and nothing unsets them.
         unsafe { std::slice::from_raw_parts_mut(self.values.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -1,6 +1,16 @@
-//! AVX2 packs no lanes, but permutes them as a list says, and there are few ways to choose among eight.
+//! The filter for AVX2, for ranges that 32 bits hold.
+//!
+//! ```text
+//! for each eight values:
+//!     keep = 8-bit mask of the values in range
+//!     store permute(values, CHOSEN[keep]);  to += popcount(keep)
+//! ```
+//!
+//! AVX2 has no instruction that packs lanes, but it permutes them by a list. Eight lanes have only
+//! 256 choices, so all lists are one table of 2 KiB. It relies on the caller for AVX2, POPCNT and
+//! readable values.
 
-use crate::walk::filter::{Beside, Wanted};
+use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{
     _mm_loadl_epi64, _mm256_add_epi32, _mm256_castps_si256, _mm256_castsi256_ps,
     _mm256_cmpeq_epi32, _mm256_cvtepu8_epi32, _mm256_loadu_si256, _mm256_max_epu32,
@@ -11,7 +21,8 @@ use std::arch::x86_64::{
 
 const LANES: usize = 8;
 
-/// Of each choice, a bit for a lane that is chosen: the chosen lanes in their order, and then lanes that do not matter.
+/// For each mask of chosen lanes: the numbers of these lanes in order. The rest of an entry is
+/// unused.
 static CHOSEN: [[u8; LANES]; 1 << LANES] = {
     let mut lists = [[0; LANES]; 1 << LANES];
     let mut choice = 0;
@@ -29,34 +40,35 @@ static CHOSEN: [[u8; LANES]; 1 << LANES] = {
     lists
 };
 
-/// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`. With
-/// each comes its element if `ELEMENTS`, else its place. `None` if one is out of bounds.
+/// Filters `values.len()` index values from `from` on, of 32 bits if `NARROW`, else of 64. The
+/// payload is the element if `ELEMENTS`, else the position. `None` if a value is out of bounds.
 ///
 /// # Safety
-/// The machine has AVX2 and POPCNT, so many values can be read, and elements if there are, and 32 bits hold
-/// those that are wanted.
+/// The machine must have AVX2 and POPCNT. `values.len()` values must be readable, and as many
+/// elements if `ELEMENTS`. The range must fit 32 bits.
 #[target_feature(enable = "avx2,popcnt")]
 pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     from: *const u8,
-    wanted: Wanted,
-    beside: Beside,
+    filter: IndexFilter,
+    payload: Payload,
     values: &mut [u32],
-    besides: &mut [u32],
+    payloads: &mut [u32],
 ) -> Option<usize> {
-    let besides = &mut besides[..values.len()];
-    let elements = match beside {
-        Beside::Elements(first) if ELEMENTS => first,
+    let payloads = &mut payloads[..values.len()];
+    let elements = match payload {
+        Payload::Elements(first) if ELEMENTS => first,
         _ => from,
     };
     let lanes = |value: usize| _mm256_set1_epi32(value as i32);
-    let (first, len) = (lanes(wanted.from), lanes(wanted.len));
+    let (first, len) = (lanes(filter.from), lanes(filter.len));
     // The highest of the low halves, and all bits of the high ones.
     let (mut highest, mut bits) = (_mm256_setzero_si256(), _mm256_setzero_si256());
     let mut to = 0;
     let whole = values.len() / LANES * LANES;
     for at in (0..whole).step_by(LANES) {
-        // SAFETY: eight elements from `at` on can be read, and written in both slices: no more are kept than were read, so
-        // `to` is at most `at`. A list has as many bytes as are loaded of it.
+        // SAFETY: eight values from `at` on are readable. Both slices have room for eight from `to`
+        // on, because no more were kept than read, so `to <= at`. An entry of the table has eight
+        // bytes.
         unsafe {
             let value = if NARROW {
                 _mm256_loadu_si256(from.add(at * 4).cast())
@@ -84,15 +96,16 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
                 }
                 false => _mm256_add_epi32(chosen, lanes(at)),
             };
-            _mm256_storeu_si256(besides.as_mut_ptr().add(to).cast(), packed);
+            _mm256_storeu_si256(payloads.as_mut_ptr().add(to).cast(), packed);
             to += keep.count_ones() as usize;
         }
     }
-    let limit = lanes(wanted.limit);
+    let limit = lanes(filter.limit);
     let beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(highest, limit), highest);
     let high = _mm256_testz_si256(bits, _mm256_set1_epi64x(-1 << 32)) == 0;
     let inside = whole == 0 || _mm256_testz_si256(beyond, beyond) == 1 && !high;
-    // SAFETY: the caller's promise.
-    let to = unsafe { wanted.narrow_rest::<NARROW>((from, beside), whole, to, values, besides) };
+    // SAFETY: the caller promises `values.len()` readable values, and as many elements if the
+    // payload is elements.
+    let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
     to.filter(|_| inside)
 }

@@ -1,6 +1,15 @@
-//! Compiled loops do not find the instruction that this is about: it packs the chosen lanes.
+//! The filter for AVX-512, by the compress instruction, which packs the chosen lanes.
+//!
+//! ```text
+//! for each eight (64-bit) or sixteen (32-bit) values:
+//!     keep = mask of the values in range
+//!     store compress(keep, values);  to += popcount(keep)
+//! ```
+//!
+//! Written with intrinsics because LLVM does not find the instruction in a plain loop.
+//! It relies on the caller for AVX-512F, POPCNT and readable values.
 
-use crate::walk::filter::{Beside, Wanted};
+use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{
     _mm256_loadu_si256, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpge_epu32_mask,
     _mm512_cmpge_epu64_mask, _mm512_cmplt_epu32_mask, _mm512_cmplt_epu64_mask,
@@ -12,24 +21,25 @@ use std::arch::x86_64::{
 
 const LANES: usize = 8;
 
-/// [`sift`] for one kind of values.
-pub(crate) type Sift =
-    unsafe fn(Option<*const u8>, Wanted, &mut [i64], &mut [i64]) -> Option<usize>;
+/// [`filter`] for one kind of values.
+pub(crate) type FilterFn =
+    unsafe fn(Option<*const u8>, IndexFilter, &mut [i64], &mut [i64]) -> Option<usize>;
 
-/// Picks among `values`, or among as many that begin at `from`, of 32 bits if `NARROW`, else of 64.
+/// Filters `values`, or as many index values from `from` on, of 32 bits if `NARROW`, else of 64.
 ///
 /// # Safety
-/// The machine has AVX-512F (and with it POPCNT), and so many values can be read from `from` on.
+/// The machine must have AVX-512F and with it POPCNT. If there is a `from`, `values.len()` values
+/// must be readable from it on.
 #[target_feature(enable = "avx512f,popcnt")]
-pub(crate) unsafe fn sift<const NARROW: bool>(
+pub(crate) unsafe fn filter<const NARROW: bool>(
     from: Option<*const u8>,
-    wanted: Wanted,
+    filter: IndexFilter,
     values: &mut [i64],
     places: &mut [i64],
 ) -> Option<usize> {
     let places = &mut places[..values.len()];
     let lanes = |value: usize| _mm512_set1_epi64(value as i64);
-    let (limit, first, len) = (lanes(wanted.limit), lanes(wanted.from), lanes(wanted.len));
+    let (limit, first, len) = (lanes(filter.limit), lanes(filter.from), lanes(filter.len));
     let mut place = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     let (mut to, mut outside) = (0, 0);
     let whole = values.len() / LANES * LANES;
@@ -57,7 +67,7 @@ pub(crate) unsafe fn sift<const NARROW: bool>(
     }
     if let Some(from) = from {
         for (at, value) in values.iter_mut().enumerate().skip(whole) {
-            // SAFETY: the value can be read.
+            // SAFETY: `at < values.len()`, and the caller promises as many readable values.
             *value = unsafe {
                 if NARROW {
                     from.cast::<i32>().add(at).read().into()
@@ -67,32 +77,32 @@ pub(crate) unsafe fn sift<const NARROW: bool>(
             };
         }
     }
-    let to = wanted.scalar(whole, to, values, places)?;
-    (outside == 0 || wanted.drop).then_some(to)
+    let to = filter.scalar(whole, to, values, places)?;
+    (outside == 0 || filter.drop).then_some(to)
 }
 
-/// Picks among values that begin at `from`, of 32 bits if `NARROW`, else of 64: as many as there is room for in `values`. With
-/// each comes its element if `ELEMENTS`, else its place. `None` if one is out of bounds.
+/// Filters `values.len()` index values from `from` on, of 32 bits if `NARROW`, else of 64. The
+/// payload is the element if `ELEMENTS`, else the position. `None` if a value is out of bounds.
 ///
 /// # Safety
-/// The machine has AVX-512F (and with it POPCNT), so many values can be read, and elements if there are, and 32 bits hold
-/// those that are wanted.
+/// The machine must have AVX-512F and with it POPCNT. `values.len()` values must be readable, and
+/// as many elements if `ELEMENTS`. The range must fit 32 bits.
 #[target_feature(enable = "avx512f,popcnt")]
 pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     from: *const u8,
-    wanted: Wanted,
-    beside: Beside,
+    filter: IndexFilter,
+    payload: Payload,
     values: &mut [u32],
-    besides: &mut [u32],
+    payloads: &mut [u32],
 ) -> Option<usize> {
     const LANES: usize = 16;
-    let besides = &mut besides[..values.len()];
-    let elements = match beside {
-        Beside::Elements(first) if ELEMENTS => first,
+    let payloads = &mut payloads[..values.len()];
+    let elements = match payload {
+        Payload::Elements(first) if ELEMENTS => first,
         _ => from,
     };
     let lanes = |value: usize| _mm512_set1_epi32(value as i32);
-    let (first, len) = (lanes(wanted.from), lanes(wanted.len));
+    let (first, len) = (lanes(filter.from), lanes(filter.len));
     let lows = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     let mut place = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     // The highest of the low halves, and all bits of the high ones.
@@ -116,20 +126,21 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
             let keep = _mm512_cmplt_epu32_mask(here, len);
             let packed = _mm512_maskz_compress_epi32(keep, here);
             _mm512_storeu_si512(values.as_mut_ptr().add(to).cast(), packed);
-            let beside = match ELEMENTS {
+            let payload = match ELEMENTS {
                 true => _mm512_loadu_si512(elements.add(at * 4).cast()),
                 false => place,
             };
-            let packed = _mm512_maskz_compress_epi32(keep, beside);
-            _mm512_storeu_si512(besides.as_mut_ptr().add(to).cast(), packed);
+            let packed = _mm512_maskz_compress_epi32(keep, payload);
+            _mm512_storeu_si512(payloads.as_mut_ptr().add(to).cast(), packed);
             to += keep.count_ones() as usize;
         }
         place = _mm512_add_epi32(place, lanes(LANES));
     }
-    let beyond = _mm512_cmpge_epu32_mask(highest, lanes(wanted.limit));
+    let beyond = _mm512_cmpge_epu32_mask(highest, lanes(filter.limit));
     let high = _mm512_test_epi32_mask(bits, _mm512_set1_epi64(-1 << 32));
     let inside = whole == 0 || (beyond | high) == 0;
-    // SAFETY: the caller's promise.
-    let to = unsafe { wanted.narrow_rest::<NARROW>((from, beside), whole, to, values, besides) };
+    // SAFETY: the caller promises `values.len()` readable values, and as many elements if the
+    // payload is elements.
+    let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
     to.filter(|_| inside)
 }

@@ -1,4 +1,21 @@
-//! Picking out of many index values those that are wanted, without a branch that depends on them.
+//! Keeps the index values of one range, in order, and drops the others.
+//!
+//! ```text
+//! to = 0
+//! for i, value in values:
+//!     outside |= value >= limit
+//!     out[to] = value - from;  positions[to] = i
+//!     to += (from <= value < from + len)
+//! ```
+//!
+//! The loop has no branch that depends on the data. AVX-512 packs eight or sixteen values at a
+//! time, AVX2 eight. A run uses it when a thread owns a part of the destination and looks at all
+//! updates, and when out-of-bounds values are dropped.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `avx2` | 32-bit values, packed by a table of permutations |
+//! | `avx512` | 32-bit and 64-bit values, packed by the compress instruction |
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -8,62 +25,65 @@ pub mod avx512;
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
 
-/// Which values are wanted.
+/// The range of values to keep.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    /// What is not below this is out of bounds.
+pub struct IndexFilter {
+    /// A value that is not below this is out of bounds.
     pub limit: usize,
-    /// The first value that is wanted,
+    /// The first value to keep.
     pub from: usize,
-    /// and how many are.
+    /// The number of values to keep.
     pub len: usize,
-    /// What is out of bounds is not wanted, instead of being an error.
+    /// An out-of-bounds value is dropped instead of being an error.
     pub drop: bool,
 }
 
-/// What is moved to the front with a value.
+/// The 32 bits that are kept with each value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Beside {
-    /// Its place among those that are looked at.
-    Places,
-    /// The element at its place, of 32 bits, of those that begin here.
+pub(crate) enum Payload {
+    /// The value's position in the run.
+    Positions,
+    /// The 32-bit element at the value's position, from this address on.
     Elements(*const u8),
 }
 
-impl Beside {
+impl Payload {
+    /// The payload of one position.
+    ///
     /// # Safety
-    /// There is such an element.
+    /// For [`Elements`](Self::Elements), the element at `place` must be readable.
     #[inline(always)]
     unsafe fn at(self, place: usize) -> u32 {
         match self {
-            Self::Places => place as u32,
-            // SAFETY: the caller's promise.
+            Self::Positions => place as u32,
+            // SAFETY: the caller promises that the element at `place` is readable.
             Self::Elements(first) => unsafe { first.cast::<u32>().add(place).read_unaligned() },
         }
     }
 }
 
-impl Wanted {
+impl IndexFilter {
     /// Moves the values that are wanted to the front, counted from the first one wanted, and their
     /// places into `places`. Returns how many they are; `None` if a value is out of bounds and may
     /// not be.
     ///
     /// # Panics
     /// If `places` is shorter than `values`.
-    pub fn among(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
+    pub fn in_place(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if packs() {
-            // SAFETY: the machine can; what is read is a slice, and no longer than the others.
-            return unsafe { avx512::sift::<false>(None, self, values, places) };
+            // SAFETY: `packs` detected AVX-512. Without an address only the slices are read.
+            return unsafe { avx512::filter::<false>(None, self, values, places) };
         }
         self.scalar(0, 0, values, places)
     }
 
-    /// Likewise, with values that are still where they are; `None` also if that is outside the index.
+    /// [`in_place`](Self::in_place) for values that are read from the index in the same pass.
+    /// `None` also if they lie outside the index.
     ///
     /// # Panics
-    /// As [`among`](Self::among), and if there is no room in `values`.
-    pub fn of(
+    /// As [`in_place`](Self::in_place), and if there is no room in `values`.
+    pub fn read(
         self,
         from: Stretch<'_, '_>,
         values: &mut [i64],
@@ -72,17 +92,18 @@ impl Wanted {
         let values = &mut values[..from.count];
         #[cfg(target_arch = "x86_64")]
         if let Some((first, narrow)) = side_by_side(from).filter(|_| packs()) {
-            let sift = match narrow {
-                true => avx512::sift::<true> as avx512::Sift,
-                false => avx512::sift::<false>,
+            let kernel = match narrow {
+                true => avx512::filter::<true> as avx512::FilterFn,
+                false => avx512::filter::<false>,
             };
-            // SAFETY: the machine can; so many values of this size can be read.
-            return unsafe { sift(Some(first), self, values, places) };
+            // SAFETY: `packs` detected AVX-512. `side_by_side` checked that `count` values of this
+            // size lie in the index from `first` on.
+            return unsafe { kernel(Some(first), self, values, places) };
         }
         if !from.index.read_integers(from.at, from.stride, values) {
             return None;
         }
-        self.among(values, places)
+        self.in_place(values, places)
     }
 
     /// Whether 32 bits hold every value that may be wanted, whatever their sign.
@@ -90,51 +111,54 @@ impl Wanted {
         i32::try_from(self.limit).is_ok() && self.from.saturating_add(self.len) <= self.limit
     }
 
-    /// What [`of`](Self::of) moves to the front, in 32 bits, and what is [beside](Beside) it; `None` if a value is out of bounds, or
-    /// outside the index.
+    /// [`read`](Self::read) in 32 bits, with a [`Payload`] instead of positions. `None` if a value
+    /// is out of bounds, or outside the index.
     ///
     /// # Safety
-    /// There are as many elements as index values, if they are wanted.
+    /// If the payload is elements, as many as index values must be readable.
     ///
     /// # Panics
-    /// If values may be wanted that [are not](Self::is_narrow) narrow, or dropped; if either slice is shorter than the stretch.
+    /// If the range [does not fit](Self::is_narrow) 32 bits, if out-of-bounds values are dropped,
+    /// or if either slice is shorter than the stretch.
     pub(crate) unsafe fn narrow(
         self,
         from: Stretch<'_, '_>,
-        beside: Beside,
+        payload: Payload,
         values: &mut [u32],
-        besides: &mut [u32],
+        payloads: &mut [u32],
     ) -> Option<usize> {
         assert!(self.is_narrow() && !self.drop);
-        let (values, besides) = (&mut values[..from.count], &mut besides[..from.count]);
+        let (values, payloads) = (&mut values[..from.count], &mut payloads[..from.count]);
         #[cfg(target_arch = "x86_64")]
         if let Some((first, narrow)) = side_by_side(from)
-            && let Some(sift) = by_machine(narrow, beside)
+            && let Some(kernel) = by_machine(narrow, payload)
         {
-            // SAFETY: the machine can; so many values of this size can be read, and so many elements.
-            return unsafe { sift(first, self, beside, values, besides) };
+            // SAFETY: `by_machine` detected the instructions. `side_by_side` checked that `count`
+            // values of this size are readable. The caller promises as many elements.
+            return unsafe { kernel(first, self, payload, values, payloads) };
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.narrow_scalar(from, beside, values, besides) }
+        // SAFETY: the caller promises as many elements as index values.
+        unsafe { self.narrow_scalar(from, payload, values, payloads) }
     }
 
     /// [`narrow`](Self::narrow) on any machine.
     ///
     /// # Safety
-    /// As there.
+    /// If the payload is elements, as many as index values must be readable.
     unsafe fn narrow_scalar(
         self,
         from: Stretch<'_, '_>,
-        beside: Beside,
+        payload: Payload,
         values: &mut [u32],
-        besides: &mut [u32],
+        payloads: &mut [u32],
     ) -> Option<usize> {
         let (mut to, mut outside) = (0, false);
         let each = |place, value: i64| {
             let here = value.wrapping_sub(self.from as i64);
             outside |= value.cast_unsigned() >= self.limit as u64;
-            // SAFETY: the caller's promise: the place is below the stretch's count.
-            (values[to], besides[to]) = (here as u32, unsafe { beside.at(place) });
+            // SAFETY: the caller promises an element for each value, and `place` is below their
+            // count.
+            (values[to], payloads[to]) = (here as u32, unsafe { payload.at(place) });
             to += usize::from(here.cast_unsigned() < self.len as u64);
         };
         let read = from
@@ -143,39 +167,41 @@ impl Wanted {
         (read && !outside).then_some(to)
     }
 
-    /// The last values that [`narrow`](Self::narrow) picks among, from `whole` on, with `to` values kept before it.
+    /// Filters the last values, from `whole` on. `to` values were kept before.
     ///
     /// # Safety
-    /// So many values as there is room for can be read from `from` on, of 32 bits if `NARROW`, else of 64, and elements likewise.
+    /// `values.len()` values must be readable from `from` on, of 32 bits if `NARROW`, else of 64.
+    /// If the payload is elements, as many must be readable.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn narrow_rest<const NARROW: bool>(
         self,
-        (from, beside): (*const u8, Beside),
+        (from, payload): (*const u8, Payload),
         whole: usize,
         mut to: usize,
         values: &mut [u32],
-        besides: &mut [u32],
+        payloads: &mut [u32],
     ) -> Option<usize> {
         let mut outside = false;
         for at in whole..values.len() {
-            // SAFETY: the value can be read, and the element.
-            let (value, beside) = unsafe {
+            // SAFETY: `at < values.len()`, and the caller promises as many readable values and
+            // elements.
+            let (value, payload) = unsafe {
                 let value = match NARROW {
                     true => from.cast::<i32>().add(at).read().into(),
                     false => from.cast::<i64>().add(at).read(),
                 };
-                (value, beside.at(at))
+                (value, payload.at(at))
             };
             let here = value.wrapping_sub(self.from as i64);
             outside |= value.cast_unsigned() >= self.limit as u64;
-            (values[to], besides[to]) = (here as u32, beside);
+            (values[to], payloads[to]) = (here as u32, payload);
             to += usize::from(here.cast_unsigned() < self.len as u64);
         }
         (!outside).then_some(to)
     }
 
-    /// From element `from` on, with `to` values kept before it.
+    /// Filters the values from element `from` on. `to` values were kept before.
     fn scalar(
         self,
         from: usize,
@@ -196,13 +222,14 @@ impl Wanted {
     }
 }
 
-/// Whether the machine packs chosen lanes.
+/// Whether the machine has the compress instruction.
 #[cfg(target_arch = "x86_64")]
 fn packs() -> bool {
     matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
 }
 
-/// Where a stretch begins whose values lie side by side, and whether they have 32 bits instead of 64; none of another kind.
+/// The first address of a dense stretch of `i32` or `i64`, and whether it is `i32`. `None` for any
+/// other stretch.
 #[cfg(target_arch = "x86_64")]
 fn side_by_side(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
     let dtype = from.index.dtype();
@@ -216,20 +243,20 @@ fn side_by_side(from: Stretch<'_, '_>) -> Option<(*const u8, bool)> {
     first.filter(|_| dense).map(|first| (first, narrow))
 }
 
-/// [`Wanted::narrow`] by a machine's instructions, for one kind of values.
+/// [`IndexFilter::narrow`] by a machine's instructions, for one kind of values.
 #[cfg(target_arch = "x86_64")]
-type Narrow = unsafe fn(*const u8, Wanted, Beside, &mut [u32], &mut [u32]) -> Option<usize>;
+type Narrow = unsafe fn(*const u8, IndexFilter, Payload, &mut [u32], &mut [u32]) -> Option<usize>;
 
 /// The one for this machine, for values of 32 bits or of 64, if it has any.
 #[cfg(target_arch = "x86_64")]
-fn by_machine(narrow: bool, beside: Beside) -> Option<Narrow> {
+fn by_machine(narrow: bool, payload: Payload) -> Option<Narrow> {
     macro_rules! kinds {
         ($isa:ident) => {
-            match (narrow, beside) {
-                (true, Beside::Places) => $isa::narrow::<true, false> as Narrow,
-                (true, Beside::Elements(_)) => $isa::narrow::<true, true>,
-                (false, Beside::Places) => $isa::narrow::<false, false>,
-                (false, Beside::Elements(_)) => $isa::narrow::<false, true>,
+            match (narrow, payload) {
+                (true, Payload::Positions) => $isa::narrow::<true, false> as Narrow,
+                (true, Payload::Elements(_)) => $isa::narrow::<true, true>,
+                (false, Payload::Positions) => $isa::narrow::<false, false>,
+                (false, Payload::Elements(_)) => $isa::narrow::<false, true>,
             }
         };
     }
@@ -262,7 +289,7 @@ mod tests {
     }
 
     /// What is picked in 32 bits, by every way that this machine has: elements as places.
-    fn of_narrow(wanted: Wanted, index: &DynView<'_>) -> Option<(Vec<i64>, Vec<i64>)> {
+    fn of_narrow(filter: IndexFilter, index: &DynView<'_>) -> Option<(Vec<i64>, Vec<i64>)> {
         let count = index.len();
         let from = Stretch {
             index,
@@ -271,38 +298,42 @@ mod tests {
             count,
         };
         let elements: Vec<u32> = (0..count as u32).map(|n| n * 3 + 1).collect();
-        let pick = |beside: Beside, way: NarrowWay<'_>| {
-            let (mut values, mut besides) = (vec![0; count], vec![0; count]);
-            let kept = way(&mut values, &mut besides)?;
+        let pick = |payload: Payload, way: NarrowWay<'_>| {
+            let (mut values, mut payloads) = (vec![0; count], vec![0; count]);
+            let kept = way(&mut values, &mut payloads)?;
             let wide = |list: &[u32]| list[..kept].iter().map(|&n| n.into()).collect();
-            let besides: Vec<i64> = wide(&besides);
-            let places = match beside {
-                Beside::Places => besides,
-                Beside::Elements(_) => besides.iter().map(|n| (n - 1) / 3).collect(),
+            let payloads: Vec<i64> = wide(&payloads);
+            let places = match payload {
+                Payload::Positions => payloads,
+                Payload::Elements(_) => payloads.iter().map(|n| (n - 1) / 3).collect(),
             };
             Some((wide(&values), places))
         };
         let mut found = Vec::new();
-        for beside in [Beside::Places, Beside::Elements(elements.as_ptr().cast())] {
-            // SAFETY: there are as many elements as index values, for each way, and AVX2 wherever there is AVX-512.
+        for payload in [
+            Payload::Positions,
+            Payload::Elements(elements.as_ptr().cast()),
+        ] {
+            // SAFETY: there are as many elements as index values. Every machine with AVX-512 has
+            // AVX2.
             unsafe {
                 let scalar =
-                    |v: &mut [u32], b: &mut [u32]| wanted.narrow_scalar(from, beside, v, b);
-                found.push(pick(beside, &scalar));
-                let chosen = |v: &mut [u32], b: &mut [u32]| wanted.narrow(from, beside, v, b);
-                found.push(pick(beside, &chosen));
+                    |v: &mut [u32], b: &mut [u32]| filter.narrow_scalar(from, payload, v, b);
+                found.push(pick(payload, &scalar));
+                let chosen = |v: &mut [u32], b: &mut [u32]| filter.narrow(from, payload, v, b);
+                found.push(pick(payload, &chosen));
                 #[cfg(target_arch = "x86_64")]
                 if let (Some((first, narrow)), true) =
-                    (side_by_side(from), by_machine(true, beside).is_some())
+                    (side_by_side(from), by_machine(true, payload).is_some())
                 {
-                    let sift = match (narrow, beside) {
-                        (true, Beside::Places) => avx2::narrow::<true, false> as Narrow,
-                        (true, Beside::Elements(_)) => avx2::narrow::<true, true>,
-                        (false, Beside::Places) => avx2::narrow::<false, false>,
-                        (false, Beside::Elements(_)) => avx2::narrow::<false, true>,
+                    let kernel = match (narrow, payload) {
+                        (true, Payload::Positions) => avx2::narrow::<true, false> as Narrow,
+                        (true, Payload::Elements(_)) => avx2::narrow::<true, true>,
+                        (false, Payload::Positions) => avx2::narrow::<false, false>,
+                        (false, Payload::Elements(_)) => avx2::narrow::<false, true>,
                     };
-                    let avx2 = |v: &mut [u32], b: &mut [u32]| sift(first, wanted, beside, v, b);
-                    found.push(pick(beside, &avx2));
+                    let avx2 = |v: &mut [u32], b: &mut [u32]| kernel(first, filter, payload, v, b);
+                    found.push(pick(payload, &avx2));
                 }
             }
         }
@@ -321,15 +352,15 @@ mod tests {
             ] {
                 let given = random(len, if drop { -3 } else { 0 });
                 let narrow: Vec<i32> = given.iter().map(|&v| i32::try_from(v).unwrap()).collect();
-                let wanted = Wanted {
+                let filter = IndexFilter {
                     limit,
                     from,
                     len: of,
                     drop,
                 };
-                let way = |sift: Way<'_>| {
+                let way = |way: Way<'_>| {
                     let (mut values, mut places) = (given.clone(), vec![0; len]);
-                    let kept = sift(&mut values, &mut places).unwrap();
+                    let kept = way(&mut values, &mut places).unwrap();
                     values.truncate(kept);
                     places.truncate(kept);
                     (values, places)
@@ -342,16 +373,16 @@ mod tests {
                         stride,
                         count: len,
                     };
-                    wanted.of(from, values, places)
+                    filter.read(from, values, places)
                 };
-                let expected = way(&|values, places| wanted.scalar(0, 0, values, places));
+                let expected = way(&|values, places| filter.scalar(0, 0, values, places));
                 for (value, place) in expected.0.iter().zip(&expected.1) {
                     assert_eq!(value + from as i64, given[*place as usize]);
                 }
                 let inside = |v: &&i64| (from as i64..(from + of).min(limit) as i64).contains(*v);
                 assert_eq!(expected.0.len(), given.iter().filter(inside).count());
                 assert_eq!(
-                    way(&|values, places| wanted.among(values, places)),
+                    way(&|values, places| filter.in_place(values, places)),
                     expected
                 );
                 let view = || TensorView::from(&given).into_dyn();
@@ -364,9 +395,9 @@ mod tests {
                     way(&|values, places| stretch(narrow_view(), values, places)),
                     expected
                 );
-                if wanted.is_narrow() && !drop {
+                if filter.is_narrow() && !drop {
                     for view in [view(), narrow_view()] {
-                        assert_eq!(of_narrow(wanted, &view).unwrap(), expected);
+                        assert_eq!(of_narrow(filter, &view).unwrap(), expected);
                     }
                 }
             }
@@ -380,21 +411,21 @@ mod tests {
                 let mut values = random(17, 0);
                 values[at] = bad;
                 for drop in [false, true] {
-                    let wanted = Wanted {
+                    let filter = IndexFilter {
                         limit: 100,
                         from: 0,
                         len: 100,
                         drop,
                     };
-                    let kept = wanted.among(&mut values.clone(), &mut [0; 17]);
+                    let kept = filter.in_place(&mut values.clone(), &mut [0; 17]);
                     assert_eq!(kept, drop.then_some(16));
                     let view = TensorView::from(&values).into_dyn();
-                    assert!(drop || of_narrow(wanted, &view).is_none());
+                    assert!(drop || of_narrow(filter, &view).is_none());
                     if let Ok(bad) = i32::try_from(bad) {
                         let mut narrow: Vec<i32> = values.iter().map(|&v| v as i32).collect();
                         narrow[at] = bad;
                         let view = TensorView::from(&narrow).into_dyn();
-                        assert!(drop || of_narrow(wanted, &view).is_none());
+                        assert!(drop || of_narrow(filter, &view).is_none());
                     }
                 }
             }
