@@ -5,7 +5,7 @@
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::math::Real;
 use crate::runtime::threads::share;
-use crate::segment::row_ids::Numbers;
+use crate::segment::row_ids::RowIds;
 
 /// Elements that are worth a thread: most passes take an exponential of each.
 const EACH: usize = 1 << 14;
@@ -14,7 +14,7 @@ const EACH: usize = 1 << 14;
 #[derive(Clone, Copy)]
 pub struct Pointwise<'n> {
     /// The row of cells that each row of updates meets; what is not below `rows` meets none.
-    pub numbers: &'n Numbers,
+    pub numbers: &'n RowIds,
     /// Rows of cells in a matrix.
     pub rows: usize,
     /// Elements of a row, of updates and cells alike.

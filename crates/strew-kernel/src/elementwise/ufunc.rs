@@ -5,7 +5,7 @@ use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::cast::cast;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::Bool;
-use crate::segment::row_ids::Numbers;
+use crate::segment::row_ids::RowIds;
 use crate::tensor::{DType, DynView, DynViewMut, offset_of, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -366,7 +366,7 @@ struct Aligned([u8; 16]);
 pub fn apply(
     ufunc: Ufunc,
     dst: &mut DynViewMut<'_>,
-    numbers: &Numbers,
+    numbers: &RowIds,
     width: usize,
     updates: &DynView<'_>,
 ) {

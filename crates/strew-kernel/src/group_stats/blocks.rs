@@ -3,18 +3,18 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::output::{Numbers, Row, Sink, Summary};
+use crate::group_stats::output::{Output, Results, Row, Summary};
 use crate::group_stats::statistics::{Column, Statistic, Value};
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
-/// Values of a panel, unless a single column has more.
-const PANEL: usize = 1 << 13;
+/// Values of a block, unless a single column has more.
+const BLOCK: usize = 1 << 13;
 
 /// Values of all groups: those along an axis, of `outer` times `inner` columns.
-pub struct Columns<'c, T> {
-    pub groups: &'c Groups,
+pub struct GroupStats<'c, T> {
+    pub groups: &'c Csr,
     /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the updates, `inner`.
     pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
     pub outer: usize,
@@ -36,10 +36,10 @@ pub struct Part<'s> {
     groups: Range<usize>,
     /// Along the axis of the results.
     rows: Range<usize>,
-    sinks: Vec<Sink<'s>>,
+    outputs: Vec<Output<'s>>,
 }
 
-impl<T: Value> Columns<'_, T> {
+impl<T: Value> GroupStats<'_, T> {
     /// Room for the results, of which none is there yet.
     ///
     /// # Errors
@@ -59,12 +59,12 @@ impl<T: Value> Columns<'_, T> {
         wanted: &'s [Summary],
         parts: usize,
     ) -> Vec<Part<'s>> {
-        let sinks = made.iter_mut().zip(wanted);
+        let outputs = made.iter_mut().zip(wanted);
         let mut rest = Part {
             groups: 0..self.groups.len(),
             rows: 0..self.groups.size(),
-            sinks: sinks
-                .map(|(cells, wanted)| Sink::of(cells, wanted))
+            outputs: outputs
+                .map(|(cells, wanted)| Output::of(cells, wanted))
                 .collect(),
         };
         let mut done = Vec::new();
@@ -79,17 +79,17 @@ impl<T: Value> Columns<'_, T> {
             };
             let row = self.groups.row(cut);
             let cells = (row - rest.rows.start) * self.inner;
-            let halves = rest.sinks.into_iter().map(|sink| sink.split(cells));
+            let halves = rest.outputs.into_iter().map(|output| output.split(cells));
             let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
             done.push(Part {
                 groups: rest.groups.start..cut,
                 rows: rest.rows.start..row,
-                sinks: low,
+                outputs: low,
             });
             rest = Part {
                 groups: cut..rest.groups.end,
                 rows: row..rest.rows.end,
-                sinks: high,
+                outputs: high,
             };
         }
         done.push(rest);
@@ -106,10 +106,10 @@ impl<T: Value> Columns<'_, T> {
         let updates = self.groups.updates();
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
-        let widest = (PANEL / most.max(1)).clamp(1, self.inner.max(1));
+        let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
         let what = "the values of a group";
-        let mut panel: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
-        panel.resize(most * widest, T::ZERO);
+        let mut block: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
+        block.resize(most * widest, T::ZERO);
         let mut means = Means::with_room(widest)?;
         let mut columns = ByColumn::with_room(most)?;
         let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
@@ -121,9 +121,9 @@ impl<T: Value> Columns<'_, T> {
             };
             made.push(Row::with_room(wanted.statistic, rows * widest)?);
         }
-        for (wanted, sink) in count.wanted.iter().zip(&mut part.sinks) {
+        for (wanted, output) in count.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
-                sink.fill(0..sink.len());
+                output.fill(0..output.len());
             }
         }
         // Rows that have no group are filled on the way.
@@ -140,30 +140,32 @@ impl<T: Value> Columns<'_, T> {
             let firsts = (0..self.inner).step_by(widest);
             for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
                 let width = widest.min(self.inner - i);
-                let panel = &mut panel[..len * width];
-                for (update, row) in places.clone().zip(panel.chunks_exact_mut(width)) {
+                let block = &mut block[..len * width];
+                for (update, row) in places.clone().zip(block.chunks_exact_mut(width)) {
                     (self.read)((o * updates + update) * self.inner + i, row);
                 }
-                let skips = count.skip && panel.iter().any(|value| value.nan());
+                let skips = count.skip && block.iter().any(|value| value.nan());
                 let whole = !skips && len >= count.least.max(1);
                 means.made = false;
                 let mut left = false;
                 for (wanted, made) in count.wanted.iter().zip(&mut made) {
                     let of_each = wanted.statistic.is_of_each();
                     made.begin(if of_each { len * width } else { width });
-                    left |= !(whole && rows(wanted.statistic, panel, width, made, &mut means));
+                    left |= !(whole && rows(wanted.statistic, block, width, made, &mut means));
                 }
                 if left {
-                    columns.make(panel, width, places.clone(), count, &mut made);
+                    columns.make(block, width, places.clone(), count, &mut made);
                 }
-                for ((wanted, made), sink) in count.wanted.iter().zip(&made).zip(&mut part.sinks) {
+                for ((wanted, made), output) in
+                    count.wanted.iter().zip(&made).zip(&mut part.outputs)
+                {
                     if wanted.statistic.is_of_each() {
                         for (k, update) in places.clone().enumerate() {
                             let cell = (o * updates + update) * self.inner + i;
-                            sink.write(made, k * width..(k + 1) * width, cell);
+                            output.write(made, k * width..(k + 1) * width, cell);
                         }
                     } else {
-                        sink.write(made, 0..width, self.cell(&part.rows, o, row) + i);
+                        output.write(made, 0..width, self.cell(&part.rows, o, row) + i);
                     }
                 }
             }
@@ -180,11 +182,11 @@ impl<T: Value> Columns<'_, T> {
 
     /// Puts what stands for nothing into some rows of a part.
     fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
-        let of_groups = count.wanted.iter().zip(&mut part.sinks);
-        for (_, sink) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+        let of_groups = count.wanted.iter().zip(&mut part.outputs);
+        for (_, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
             for o in 0..self.outer {
                 let first = self.cell(&part.rows, o, rows.start);
-                sink.fill(first..first + rows.len() * self.inner);
+                output.fill(first..first + rows.len() * self.inner);
             }
         }
     }
@@ -194,10 +196,10 @@ impl<T: Value> Columns<'_, T> {
     }
 }
 
-/// Makes a statistic of the rows of a panel, all columns side by side; false if it is not made so.
+/// Makes a statistic of the rows of a block, all columns side by side; false if it is not made so.
 fn rows<T: Value>(
     statistic: Statistic,
-    panel: &[T],
+    block: &[T],
     width: usize,
     made: &mut Row<T>,
     means: &mut Means,
@@ -205,26 +207,26 @@ fn rows<T: Value>(
     if statistic.is_of_each() {
         return false;
     }
-    let count = panel.len() / width;
+    let count = block.len() / width;
     match &mut made.numbers {
-        Numbers::Same(to) => match statistic {
-            Statistic::Sum => fold(to, panel, Some(T::ZERO), T::add),
-            Statistic::Prod => fold(to, panel, Some(T::ONE), T::mul),
+        Results::Same(to) => match statistic {
+            Statistic::Sum => fold(to, block, Some(T::ZERO), T::add),
+            Statistic::Prod => fold(to, block, Some(T::ONE), T::mul),
             Statistic::SumOfSquares => {
-                fold(to, panel, Some(T::ZERO), |sum, value| {
+                fold(to, block, Some(T::ZERO), |sum, value| {
                     sum.add(value.square())
                 });
             }
-            Statistic::Min => fold(to, panel, None, T::lesser),
-            Statistic::Max => fold(to, panel, None, T::greater),
-            Statistic::First => to.copy_from_slice(&panel[..width]),
-            Statistic::Last => to.copy_from_slice(&panel[panel.len() - width..]),
+            Statistic::Min => fold(to, block, None, T::lesser),
+            Statistic::Max => fold(to, block, None, T::greater),
+            Statistic::First => to.copy_from_slice(&block[..width]),
+            Statistic::Last => to.copy_from_slice(&block[block.len() - width..]),
             _ => return false,
         },
-        Numbers::Real(to) if T::FLOAT => {
+        Results::Real(to) if T::FLOAT => {
             let ddof = match statistic {
                 Statistic::Mean => {
-                    to.copy_from_slice(means.of(panel, width));
+                    to.copy_from_slice(means.of(block, width));
                     made.set.fill(true);
                     return true;
                 }
@@ -236,9 +238,9 @@ fn rows<T: Value>(
             if count <= ddof {
                 return true;
             }
-            let means = means.of(panel, width);
+            let means = means.of(block, width);
             to.fill(0.0);
-            for row in panel.chunks_exact(width) {
+            for row in block.chunks_exact(width) {
                 for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
                     let apart = value.complex().re - mean;
                     *to += apart * apart;
@@ -250,10 +252,10 @@ fn rows<T: Value>(
                 *to = if root { variance.sqrt() } else { variance };
             }
         }
-        Numbers::Whole(to) => {
+        Results::Whole(to) => {
             let mut counted = |all: i64, joins: fn(i64, T) -> i64| {
                 to.fill(all);
-                for row in panel.chunks_exact(width) {
+                for row in block.chunks_exact(width) {
                     for (to, &value) in to.iter_mut().zip(row) {
                         *to = joins(*to, value);
                     }
@@ -267,15 +269,15 @@ fn rows<T: Value>(
                 _ => return false,
             }
         }
-        Numbers::Real(_) => return false,
+        Results::Real(_) => return false,
     }
     made.set.fill(true);
     true
 }
 
-/// Joins the rows of a panel into one, from a value or from the first row on.
-fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
-    let mut rows = panel.chunks_exact(to.len());
+/// Joins the rows of a block into one, from a value or from the first row on.
+fn fold<T: Value>(to: &mut [T], block: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
+    let mut rows = block.chunks_exact(to.len());
     match start {
         Some(start) => to.fill(start),
         None => to.copy_from_slice(rows.next().unwrap_or_default()),
@@ -287,7 +289,7 @@ fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, 
     }
 }
 
-/// The means of the columns of a panel, which several statistics begin with.
+/// The means of the columns of a block, which several statistics begin with.
 struct Means {
     means: Vec<f64>,
     made: bool,
@@ -301,25 +303,25 @@ impl Means {
         })
     }
 
-    fn of<T: Value>(&mut self, panel: &[T], width: usize) -> &[f64] {
+    fn of<T: Value>(&mut self, block: &[T], width: usize) -> &[f64] {
         if !self.made {
             self.made = true;
             self.means.clear();
             self.means.resize(width, 0.0);
-            for row in panel.chunks_exact(width) {
+            for row in block.chunks_exact(width) {
                 for (to, value) in self.means.iter_mut().zip(row) {
                     *to += value.complex().re;
                 }
             }
             #[allow(clippy::cast_precision_loss)]
-            let count = (panel.len() / width) as f64;
+            let count = (block.len() / width) as f64;
             self.means.iter_mut().for_each(|mean| *mean /= count);
         }
         &self.means
     }
 }
 
-/// Columns of a panel one after the other, for what is not made row by row.
+/// Columns of a block one after the other, for what is not made row by row.
 struct ByColumn<T> {
     all: Column<T>,
     counted: Column<T>,
@@ -335,10 +337,10 @@ impl<T: Value> ByColumn<T> {
         })
     }
 
-    /// Makes everything that is not made yet of the rows of a panel, which are those updates.
+    /// Makes everything that is not made yet of the rows of a block, which are those updates.
     fn make(
         &mut self,
-        panel: &[T],
+        block: &[T],
         width: usize,
         updates: impl Iterator<Item = usize>,
         count: Count<'_>,
@@ -354,7 +356,7 @@ impl<T: Value> ByColumn<T> {
         for i in 0..width {
             all.values.clear();
             all.values
-                .extend(panel.iter().skip(i).step_by(width).copied());
+                .extend(block.iter().skip(i).step_by(width).copied());
             counted.refill(all, count.skip);
             let enough = |least: usize| counted.values.len() >= least;
             if !enough(count.least) {
@@ -365,7 +367,7 @@ impl<T: Value> ByColumn<T> {
                 let statistic = wanted.statistic;
                 let of_each = statistic.is_of_each();
                 let set = match &mut made.numbers {
-                    Numbers::Same(to) if of_each => {
+                    Results::Same(to) if of_each => {
                         // Running results have one for NaN, too.
                         running.refill(all, false);
                         let begun = running.each(statistic, count.skip);
@@ -374,7 +376,7 @@ impl<T: Value> ByColumn<T> {
                         }
                         continue;
                     }
-                    Numbers::Real(to) if of_each => {
+                    Results::Real(to) if of_each => {
                         let (most, sum) = counted.exponentials();
                         for (k, value) in all.values.iter().enumerate() {
                             if !(count.skip && value.nan()) {
@@ -385,9 +387,9 @@ impl<T: Value> ByColumn<T> {
                         continue;
                     }
                     _ if made.set[i] || !some => continue,
-                    Numbers::Same(to) => put(to, i, counted.same(statistic)),
-                    Numbers::Real(to) => put(to, i, counted.real(statistic)),
-                    Numbers::Whole(to) => put(to, i, counted.whole(statistic)),
+                    Results::Same(to) => put(to, i, counted.same(statistic)),
+                    Results::Real(to) => put(to, i, counted.real(statistic)),
+                    Results::Whole(to) => put(to, i, counted.whole(statistic)),
                 };
                 made.set[i] = set;
             }

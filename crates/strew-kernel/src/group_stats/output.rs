@@ -26,12 +26,12 @@ impl Summary {
 }
 
 /// Where some of the groups write results of a statistic: the cells that they alone have.
-pub(crate) struct Sink<'s> {
+pub(crate) struct Output<'s> {
     cells: &'s mut [u8],
     fill: &'s DynTensor,
 }
 
-impl<'s> Sink<'s> {
+impl<'s> Output<'s> {
     /// All of [`Summary::cells`].
     pub(crate) fn of(cells: &'s mut DynTensor, wanted: &'s Summary) -> Self {
         Self {
@@ -43,11 +43,11 @@ impl<'s> Sink<'s> {
     /// The cells before one, and those from it on.
     pub(crate) fn split(self, at: usize) -> (Self, Self) {
         let (low, high) = self.cells.split_at_mut(at * self.dtype().size());
-        let sink = |cells| Self {
+        let output = |cells| Self {
             cells,
             fill: self.fill,
         };
-        (sink(low), sink(high))
+        (output(low), output(high))
     }
 
     /// How many cells there are.
@@ -88,13 +88,13 @@ impl<'s> Sink<'s> {
 
 /// Results that are not yet written.
 pub(crate) struct Row<T> {
-    pub(crate) numbers: Numbers<T>,
+    pub(crate) numbers: Results<T>,
     /// Which of them were made.
     pub(crate) set: Vec<bool>,
 }
 
 /// The numbers, by their type.
-pub(crate) enum Numbers<T> {
+pub(crate) enum Results<T> {
     Same(Vec<T>),
     Real(Vec<f64>),
     Whole(Vec<i64>),
@@ -109,9 +109,9 @@ impl<T: Value> Row<T> {
         let what = "the results of a group";
         Ok(Self {
             numbers: match statistic.kind(T::COMPLEX) {
-                Kind::Same | Kind::Each => Numbers::Same(try_vec(what, most)?),
-                Kind::Real | Kind::EachReal => Numbers::Real(try_vec(what, most)?),
-                Kind::Whole => Numbers::Whole(try_vec(what, most)?),
+                Kind::Same | Kind::Each => Results::Same(try_vec(what, most)?),
+                Kind::Real | Kind::EachReal => Results::Real(try_vec(what, most)?),
+                Kind::Whole => Results::Whole(try_vec(what, most)?),
             },
             set: try_vec(what, most)?,
         })
@@ -120,9 +120,9 @@ impl<T: Value> Row<T> {
     /// So many results, none of which is made.
     pub(crate) fn begin(&mut self, len: usize) {
         match &mut self.numbers {
-            Numbers::Same(all) => renew(all, len, T::ZERO),
-            Numbers::Real(all) => renew(all, len, 0.0),
-            Numbers::Whole(all) => renew(all, len, 0),
+            Results::Same(all) => renew(all, len, T::ZERO),
+            Results::Real(all) => renew(all, len, 0.0),
+            Results::Whole(all) => renew(all, len, 0),
         }
         renew(&mut self.set, len, false);
     }
@@ -133,7 +133,7 @@ fn renew<V: Copy>(all: &mut Vec<V>, len: usize, value: V) {
     all.resize(len, value);
 }
 
-impl<T: Value> Numbers<T> {
+impl<T: Value> Results<T> {
     fn write(&self, part: Range<usize>, dtype: DType, cells: &mut [u8]) {
         match self {
             Self::Same(all) => convert_all(&all[part], dtype, cells),

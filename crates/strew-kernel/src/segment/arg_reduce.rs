@@ -9,10 +9,10 @@ use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::{Number, Ordered};
 use crate::ops::reduction::Combine;
 use crate::segment::accumulator::Fold;
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::segment::job::{Job, rows_ahead};
 use crate::segment::reduce::{AHEAD_SINGLE, Loops, MOST_LINES};
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::tensor::DType;
 
 /// The position of nobody. Others are below: there are no more updates than this.
@@ -26,7 +26,7 @@ const TILE: usize = 256;
 /// # Errors
 /// [`Problem::Unsupported`] for what has no winners; [`Problem::Strategy`] for more updates than are
 /// numbered here.
-pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Groups) -> Result<Loops, Problem> {
+pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Csr) -> Result<Loops, Problem> {
     let unsupported = || Problem::Unsupported {
         what: "the position of this reduction".into(),
         dtype,
@@ -57,9 +57,9 @@ unsafe fn run<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
             return vectorized!(|_| rows::<T, MAX>(job));
         }
         match job.groups.order() {
-            Places::Same => singles::<T, MAX>(job, |k| k),
-            Places::Narrow(order) => singles::<T, MAX>(job, |k| order[k] as usize),
-            Places::Wide(order) => singles::<T, MAX>(job, |k| order[k] as usize),
+            Order::Same => singles::<T, MAX>(job, |k| k),
+            Order::Narrow(order) => singles::<T, MAX>(job, |k| order[k] as usize),
+            Order::Wide(order) => singles::<T, MAX>(job, |k| order[k] as usize),
         }
     }
 }

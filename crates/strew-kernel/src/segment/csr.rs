@@ -2,8 +2,8 @@
 
 use crate::error::Problem;
 use crate::runtime::chunks;
-use crate::segment::row_ids::{Facts, Numbers, Places};
-use crate::segment::sorted::Ascent;
+use crate::segment::row_ids::{Facts, Order, RowIds};
+use crate::segment::sorted::SortedPart;
 use crate::segment::{sort, sorted};
 use crate::tensor::try_vec;
 
@@ -12,13 +12,13 @@ use crate::tensor::try_vec;
 /// Group `g` is row `row(g)`, and takes the updates `update(k)` for `k` in `bounds(g)`. Rows
 /// ascend. All numbers have been checked: every row is below `size`, every update below `updates`.
 #[derive(Debug)]
-pub struct Groups {
+pub struct Csr {
     /// `None`: every row is a group, which may be empty.
-    rows: Option<Numbers>,
+    rows: Option<RowIds>,
     /// Where each group begins in `order`, and where the last one ends.
-    starts: Numbers,
+    starts: RowIds,
     /// `None`: the updates are in the order of their rows.
-    order: Option<Numbers>,
+    order: Option<RowIds>,
     size: usize,
     updates: usize,
 }
@@ -26,9 +26,9 @@ pub struct Groups {
 /// Groups are listed only for rows that are touched if there are this many rows for each.
 pub(crate) const SPARSE: usize = 2;
 
-impl Groups {
+impl Csr {
     /// Groups updates by their row. Numbers that are not below `size` are left out.
-    pub fn new(numbers: &Numbers, size: usize, facts: Facts) -> Result<Self, Problem> {
+    pub fn new(numbers: &RowIds, size: usize, facts: Facts) -> Result<Self, Problem> {
         let updates = numbers.len();
         let kept = updates - facts.dropped;
         let made = match numbers {
@@ -42,12 +42,12 @@ impl Groups {
                     updates,
                 }
             }
-            Numbers::Narrow(list) if sort::fits(updates, size) => {
+            RowIds::Narrow(list) if sort::fits(updates, size) => {
                 let sorted = sort::sort(list, size, kept, chunks::threads(updates))?;
                 Self {
-                    rows: sorted.rows.map(Numbers::Narrow),
-                    starts: Numbers::Narrow(sorted.starts),
-                    order: Some(Numbers::Narrow(sorted.order)),
+                    rows: sorted.rows.map(RowIds::Narrow),
+                    starts: RowIds::Narrow(sorted.starts),
+                    order: Some(RowIds::Narrow(sorted.order)),
                     size,
                     updates,
                 }
@@ -58,7 +58,7 @@ impl Groups {
                 let updates_of = numbers.iter().zip(0..);
                 pairs.extend(updates_of.filter(|&(row, _)| row < size));
                 pairs.sort_unstable();
-                let mut order = Numbers::with_room(what, kept, updates)?;
+                let mut order = RowIds::with_room(what, kept, updates)?;
                 for &(_, update) in &pairs {
                     order.push(update);
                 }
@@ -84,8 +84,8 @@ impl Groups {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn ascending(
-        ascents: &[Ascent],
+    pub fn from_sorted(
+        ascents: &[SortedPart],
         size: usize,
         updates: usize,
     ) -> Result<Option<Self>, Problem> {
@@ -93,8 +93,8 @@ impl Groups {
             return Ok(None);
         };
         let made = Self {
-            rows: lists.rows.map(Numbers::Narrow),
-            starts: Numbers::Narrow(lists.starts),
+            rows: lists.rows.map(RowIds::Narrow),
+            starts: RowIds::Narrow(lists.starts),
             order: None,
             size,
             updates,
@@ -103,14 +103,14 @@ impl Groups {
         Ok(Some(made))
     }
 
-    /// Whether [`ascending`](Self::ascending) groups so many updates of so many rows: 32 bits hold all numbers.
-    pub fn may_ascend(updates: usize, size: usize) -> bool {
+    /// Whether [`from_sorted`](Self::from_sorted) groups so many updates of so many rows: 32 bits hold all numbers.
+    pub fn can_be_from_sorted(updates: usize, size: usize) -> bool {
         sort::fits(updates, size)
     }
 
     /// Bytes that it takes at most to group so many updates of any index, its numbers included.
     pub fn most(updates: usize, size: usize) -> usize {
-        let numbers = updates.saturating_mul(Numbers::width(size));
+        let numbers = updates.saturating_mul(RowIds::width(size));
         let any = Facts::default();
         numbers.saturating_add(Self::room(updates, size, any, size.min(updates)))
     }
@@ -124,13 +124,13 @@ impl Groups {
             size
         };
         let lists = (groups + 1)
-            .saturating_mul(Numbers::width(kept))
-            .saturating_add(touched.saturating_mul(Numbers::width(size)));
+            .saturating_mul(RowIds::width(kept))
+            .saturating_add(touched.saturating_mul(RowIds::width(size)));
         if facts.sorted && facts.dropped == 0 {
             return lists;
         }
         // The order, and by its side what sorts it.
-        let order = kept.saturating_mul(Numbers::width(updates));
+        let order = kept.saturating_mul(RowIds::width(updates));
         let sorting = match sort::fits(updates, size) {
             true => sort::room(updates, size),
             false => kept.saturating_mul(size_of::<(usize, usize)>()),
@@ -190,8 +190,8 @@ impl Groups {
         self.order().get(k)
     }
 
-    pub(crate) fn order(&self) -> Places<'_> {
-        Places::of(self.order.as_ref())
+    pub(crate) fn order(&self) -> Order<'_> {
+        Order::of(self.order.as_ref())
     }
 
     /// Whether updates are taken one after the other.
@@ -202,7 +202,7 @@ impl Groups {
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         let lists = [self.rows.as_ref(), Some(&self.starts), self.order.as_ref()];
-        lists.into_iter().flatten().map(Numbers::bytes).sum()
+        lists.into_iter().flatten().map(RowIds::bytes).sum()
     }
 
     /// Rows that are touched, and how often the one that is touched most is.
@@ -220,7 +220,7 @@ fn lists(
     kept: usize,
     size: usize,
     row: impl Fn(usize) -> usize,
-) -> Result<(Option<Numbers>, Numbers), Problem> {
+) -> Result<(Option<RowIds>, RowIds), Problem> {
     let mut touched = 0;
     let mut last = usize::MAX;
     for k in 0..kept {
@@ -230,9 +230,9 @@ fn lists(
     }
     let sparse = touched.saturating_mul(SPARSE) <= size;
     let groups = if sparse { touched } else { size };
-    let mut starts = Numbers::with_room("the groups of a plan", groups + 1, kept)?;
+    let mut starts = RowIds::with_room("the groups of a plan", groups + 1, kept)?;
     let mut rows = match sparse {
-        true => Some(Numbers::with_room("the rows of a plan", touched, size)?),
+        true => Some(RowIds::with_room("the rows of a plan", touched, size)?),
         false => None,
     };
     let mut k = 0;

@@ -1,8 +1,8 @@
 //! How often rows are touched.
 
 use crate::error::Problem;
-use crate::segment::csr::Groups;
-use crate::segment::row_ids::{Facts, Numbers};
+use crate::segment::csr::Csr;
+use crate::segment::row_ids::{Facts, RowIds};
 use crate::tensor::try_vec;
 
 /// Up to so many rows a table of counts stays in a near cache.
@@ -16,7 +16,7 @@ const HOT: usize = 4;
 
 /// How often rows are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Multiplicity {
+pub struct Histogram {
     /// Rows that are touched.
     pub touched: usize,
     /// The updates of the one that is touched most.
@@ -25,9 +25,9 @@ pub struct Multiplicity {
     pub hot: (usize, usize),
 }
 
-impl Multiplicity {
+impl Histogram {
     /// What the groups tell.
-    pub fn of(groups: &Groups) -> Self {
+    pub fn of(groups: &Csr) -> Self {
         Self::of_each((0..groups.len()).map(|g| groups.start(g + 1) - groups.start(g)))
     }
 
@@ -46,7 +46,7 @@ impl Multiplicity {
     }
 
     /// Counts; `None` if that is no quicker than to group the updates.
-    pub fn count(numbers: &Numbers, size: usize, facts: Facts) -> Result<Option<Self>, Problem> {
+    pub fn count(numbers: &RowIds, size: usize, facts: Facts) -> Result<Option<Self>, Problem> {
         if facts.sorted {
             let (mut touched, mut most) = (0, 0);
             let (mut last, mut run) = (usize::MAX, 0);

@@ -1,7 +1,7 @@
 //! Job.
 
 use crate::segment::accumulator::{Fold, Take};
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use std::ops::Range;
 
 /// Rows of `bytes` bytes of the source that are asked for before they are joined: not more than the nearest cache can hold
@@ -24,7 +24,7 @@ pub(crate) struct Inner {
 
 /// What the loops work on: all offsets have been checked.
 pub(crate) struct Job<'j> {
-    pub(crate) groups: &'j Groups,
+    pub(crate) groups: &'j Csr,
     pub(crate) range: Range<usize>,
     pub(crate) folds: &'j [Fold],
     pub(crate) takes: &'j [Take],

@@ -1,17 +1,17 @@
 //! Where the rows that a run by group reads begin, looked up some way ahead.
 
 use crate::segment::job::Job;
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::walk::ROWS;
 use crate::walk::stack_buf::Lane;
 
 /// Where the rows of some updates begin, and of those that come behind them.
-pub(crate) struct Coming {
+pub(crate) struct Lookahead {
     first: usize,
     places: Lane<*const u8>,
 }
 
-impl Coming {
+impl Lookahead {
     pub(crate) fn new() -> Self {
         Self {
             first: 0,
@@ -38,17 +38,17 @@ impl Coming {
             job.src.wrapping_offset(at)
         };
         match job.groups.order() {
-            Places::Same => {
+            Order::Same => {
                 for (place, update) in places.iter_mut().zip(first..) {
                     *place = row(update);
                 }
             }
-            Places::Narrow(order) => {
+            Order::Narrow(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }
             }
-            Places::Wide(order) => {
+            Order::Wide(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }

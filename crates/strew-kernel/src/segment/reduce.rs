@@ -16,11 +16,11 @@ use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{
     Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::segment::job::{Inner, Job, panels_ahead, rows_ahead};
-use crate::segment::lookahead::Coming;
+use crate::segment::lookahead::Lookahead;
 use crate::segment::reduce_registers::asked_for;
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::segment::{arg_reduce, minmax_lanes, reduce_registers};
 use crate::tensor::{DType, DynView, DynViewMut};
 use crate::walk::ROWS;
@@ -33,12 +33,12 @@ const ACCUMULATOR: usize = 2048;
 /// Likewise for single elements.
 pub(crate) const AHEAD_SINGLE: usize = 32;
 
-/// No more lines of a row are asked for; the hardware sees the rest coming.
+/// No more lines of a row are asked for; the hardware sees the rest lookahead.
 pub(crate) const MOST_LINES: usize = 16;
 
 /// A part of a grouped run: some groups, and outputs that begin with the row `first_row`.
 pub struct Grouped<'g> {
-    pub groups: &'g Groups,
+    pub groups: &'g Csr,
     pub folds: &'g [Fold],
     pub takes: &'g [Take],
     /// There is one strict extreme, and one more output: the positions of its winners, or this where
@@ -278,9 +278,9 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
         }
         // Which way a number is stored is looked up once: here, every nanosecond counts.
         match job.groups.order() {
-            Places::Same => singles::<T>(job, |k| k),
-            Places::Narrow(order) => singles::<T>(job, |k| order[k] as usize),
-            Places::Wide(order) => singles::<T>(job, |k| order[k] as usize),
+            Order::Same => singles::<T>(job, |k| k),
+            Order::Narrow(order) => singles::<T>(job, |k| order[k] as usize),
+            Order::Wide(order) => singles::<T>(job, |k| order[k] as usize),
         }
     }
 }
@@ -483,7 +483,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     assert!(job.folds.len() <= MOST_FOLDS);
     let random = !(groups.in_order() && dense);
     let one_tile = job.inner.len <= width;
-    let mut coming = Coming::new();
+    let mut lookahead = Lookahead::new();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         if updates.is_empty() {
@@ -525,10 +525,10 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         1 => MOST_ROWS,
                         _ => ahead,
                     };
-                    let coming_rows = panels_ahead(job.inner.len * size);
+                    let rows_ahead_count = panels_ahead(job.inner.len * size);
                     for first in updates.clone().step_by(most) {
                         let count = most.min(updates.end - first);
-                        let places = coming.at(first, first + count + coming_rows, job);
+                        let places = lookahead.at(first, first + count + rows_ahead_count, job);
                         let tile = from.cast_signed() * job.inner.src;
                         assert!(count <= places.len());
                         // SAFETY: `join_rows` asks for rows below `count`, so many of which are there.
@@ -539,7 +539,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         for (n, fold) in job.folds.iter().enumerate() {
                             let ask = |k: usize, columns: Range<usize>| {
                                 if n == 0 {
-                                    let at = places.get(k + coming_rows);
+                                    let at = places.get(k + rows_ahead_count);
                                     let at = at.map(|at| at.wrapping_offset(tile));
                                     asked_for(at, columns.start * size..columns.end * size);
                                 }

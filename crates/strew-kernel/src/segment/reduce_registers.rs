@@ -10,7 +10,7 @@ use crate::ops::reduction::{Combine, Nan};
 use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{Fold, Folds, VECTOR, cleared, first_of, start_of, vectors};
 use crate::segment::job::{Job, panels_ahead};
-use crate::segment::lookahead::Coming;
+use crate::segment::lookahead::Lookahead;
 use crate::segment::reduce::{Loops, MOST_ROWS};
 use std::ops::Range;
 
@@ -225,7 +225,7 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
         return;
     };
     let ahead = panels_ahead(len * size_of::<T>());
-    let mut coming = Coming::new();
+    let mut lookahead = Lookahead::new();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         let count = updates.len();
@@ -248,7 +248,7 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
                     Updates::InOrder(job.src.wrapping_offset(first), job.src_row)
                 }
                 false => {
-                    let places = coming.at(updates.start, updates.end + ahead, job);
+                    let places = lookahead.at(updates.start, updates.end + ahead, job);
                     assert!(count <= places.len());
                     Updates::Listed(places)
                 }

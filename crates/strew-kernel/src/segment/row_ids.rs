@@ -7,12 +7,12 @@ use crate::tensor::{DType, DynView, Layout, List};
 
 /// A list of numbers, 32 bits wide where they fit.
 #[derive(Debug, PartialEq)]
-pub enum Numbers {
+pub enum RowIds {
     Narrow(List<u32>),
     Wide(List<u64>),
 }
 
-impl Numbers {
+impl RowIds {
     /// An empty list for `count` numbers, each below `limit`; one more value is there to stand for
     /// none.
     pub fn with_room(what: &str, count: usize, limit: usize) -> Result<Self, Problem> {
@@ -169,18 +169,18 @@ impl Part<'_> {
 
 /// A list that may be the numbers from 0 on.
 #[derive(Clone, Copy)]
-pub(crate) enum Places<'a> {
+pub(crate) enum Order<'a> {
     Same,
     Narrow(&'a [u32]),
     Wide(&'a [u64]),
 }
 
-impl<'a> Places<'a> {
-    pub(crate) fn of(numbers: Option<&'a Numbers>) -> Self {
+impl<'a> Order<'a> {
+    pub(crate) fn of(numbers: Option<&'a RowIds>) -> Self {
         match numbers {
             None => Self::Same,
-            Some(Numbers::Narrow(list)) => Self::Narrow(list),
-            Some(Numbers::Wide(list)) => Self::Wide(list),
+            Some(RowIds::Narrow(list)) => Self::Narrow(list),
+            Some(RowIds::Wide(list)) => Self::Wide(list),
         }
     }
 
@@ -207,10 +207,10 @@ pub struct Facts {
 
 impl Facts {
     /// Looks at every number.
-    pub fn of(numbers: &Numbers, size: usize) -> Self {
+    pub fn of(numbers: &RowIds, size: usize) -> Self {
         match numbers {
-            Numbers::Narrow(list) => Self::of_list(list, size, [0, u32::MAX], |n| n as usize),
-            Numbers::Wide(list) => Self::of_list(list, size, [0, u64::MAX], |n| n as usize),
+            RowIds::Narrow(list) => Self::of_list(list, size, [0, u32::MAX], |n| n as usize),
+            RowIds::Wide(list) => Self::of_list(list, size, [0, u64::MAX], |n| n as usize),
         }
     }
 

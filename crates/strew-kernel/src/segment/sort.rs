@@ -28,7 +28,7 @@ const MANY_BITS: u32 = 10;
 /// Rows are counted in tables while there are at most so many for each update.
 const COUNTED: usize = 16;
 
-/// Updates by row, and where those of each row begin; see [`Groups`](crate::segment::csr::Groups).
+/// Updates by row, and where those of each row begin; see [`Csr`](crate::segment::csr::Csr).
 pub(crate) struct Sorted {
     pub(crate) order: List<u32>,
     pub(crate) rows: Option<List<u32>>,

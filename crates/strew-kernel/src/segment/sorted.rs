@@ -11,13 +11,13 @@ const BLOCK: usize = u64::BITS as usize;
 
 /// The rows of a stretch of updates that come in order, and where the updates of each begin.
 #[derive(Debug)]
-pub struct Ascent {
+pub struct SortedPart {
     rows: List<u32>,
     starts: List<u32>,
     last: i64,
 }
 
-impl Ascent {
+impl SortedPart {
     /// No update yet. There is room for so many rows.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64
     ascends.then_some(begins)
 }
 
-/// What [`Groups`](crate::segment::csr::Groups) are of updates in order.
+/// What [`Csr`](crate::segment::csr::Csr) are of updates in order.
 pub(crate) struct Lists {
     pub(crate) rows: Option<List<u32>>,
     pub(crate) starts: List<u32>,
@@ -80,7 +80,7 @@ pub(crate) struct Lists {
 /// # Errors
 /// [`Problem::Memory`].
 pub(crate) fn joined(
-    ascents: &[Ascent],
+    ascents: &[SortedPart],
     size: usize,
     updates: usize,
 ) -> Result<Option<Lists>, Problem> {
@@ -149,15 +149,15 @@ pub(crate) fn joined(
 
 #[cfg(test)]
 mod tests {
-    use super::{Ascent, Lists, joined};
+    use super::{Lists, SortedPart, joined};
     use crate::segment::sort::sort;
     use crate::segment::sort::tests::rows;
 
-    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<Ascent>> {
+    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<SortedPart>> {
         let each = rows.len().div_ceil(parts).max(1);
         let stretches = rows.chunks(each).zip((0..).step_by(each));
         let ascent = |(rows, first)| {
-            let mut ascent = Ascent::with_room(room).unwrap();
+            let mut ascent = SortedPart::with_room(room).unwrap();
             ascent.add(first, rows, i64::from).then_some(ascent)
         };
         stretches.map(ascent).collect()
@@ -198,7 +198,7 @@ mod tests {
         // A row that is not there, and more rows than there is room for.
         assert!(refused(&[0, 4, 4, 6], 2, 6));
         assert!(refused(&[0, 1, 2, 3], 1, 6));
-        let mut ascent = Ascent::with_room(3).unwrap();
+        let mut ascent = SortedPart::with_room(3).unwrap();
         assert!(!ascent.add(0, &[-1, 0], i64::from));
     }
 }

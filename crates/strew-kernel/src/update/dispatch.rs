@@ -6,7 +6,7 @@ use crate::ops::number::{Bool, Mean, Number, Ordered};
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
 use crate::update::fused::lines;
-use crate::update::fused_short_rows::short_lines;
+use crate::update::fused_short_rows::fused_short_rows;
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::walk::line::LineLoop;
 use half::{bf16, f16};
@@ -112,10 +112,10 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
 /// The loop over lines of rows of `len` elements, for the commonest reduction and types.
 pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
     match (combine, dtype) {
-        (Combine::Sum, DType::F32) => short_lines::<Sum<f32>>(len),
-        (Combine::Sum, DType::F64) => short_lines::<Sum<f64>>(len),
-        (Combine::Sum, DType::I32 | DType::U32) => short_lines::<Sum<u32>>(len),
-        (Combine::Sum, DType::I64 | DType::U64) => short_lines::<Sum<u64>>(len),
+        (Combine::Sum, DType::F32) => fused_short_rows::<Sum<f32>>(len),
+        (Combine::Sum, DType::F64) => fused_short_rows::<Sum<f64>>(len),
+        (Combine::Sum, DType::I32 | DType::U32) => fused_short_rows::<Sum<u32>>(len),
+        (Combine::Sum, DType::I64 | DType::U64) => fused_short_rows::<Sum<u64>>(len),
         _ => None,
     }
 }

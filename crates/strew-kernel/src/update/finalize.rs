@@ -56,7 +56,7 @@ pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> R
 ///
 /// # Panics
 /// If shapes or types differ.
-pub fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
+pub fn finalize(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
     let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
     assert!(from.shape() == dst.shape() && from.dtype() == acc);
     if dst.is_empty() {

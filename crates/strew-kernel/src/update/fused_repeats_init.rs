@@ -5,7 +5,7 @@
 
 use crate::ops::identity::Bits;
 use crate::tensor::DType;
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::walk::line::{Line, once};
 
 /// How often the index value may change, among those that are [looked at](Line::repeats), for the line to be gone over twice.
@@ -20,7 +20,7 @@ pub(crate) const SEEN_AGAIN: usize = 16;
 pub(crate) unsafe fn begin(
     line: &Line<'_>,
     dtype: DType,
-    touched: &mut Touched,
+    touched: &mut RowBitmap,
     value: &Bits,
 ) -> bool {
     // SAFETY: the caller's promise: cells are of the type's size, and aligned for it.
@@ -38,7 +38,7 @@ pub(crate) unsafe fn begin(
 
 /// # Safety
 /// As for [`begin`], of cells of this type.
-unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut Touched, value: &Bits) -> bool {
+unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut RowBitmap, value: &Bits) -> bool {
     // SAFETY: the caller's promise; a cell has no more bytes than `Bits`.
     unsafe {
         let value = value.as_ptr().cast::<C>().read_unaligned();
@@ -53,7 +53,7 @@ unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut Touched, value: &B
 /// As for [`begin`], of cells and an index of these types.
 unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
     line: &Line<'_>,
-    touched: &mut Touched,
+    touched: &mut RowBitmap,
     value: C,
 ) -> bool {
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);

@@ -10,7 +10,7 @@ use crate::walk::line::{Line, LineLoop, Lines, once};
 use std::marker::PhantomData;
 
 /// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
-pub(crate) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
+pub(crate) fn fused_short_rows<J: Join>(len: usize) -> Option<LineLoop> {
     match len {
         2 => Some(lines::<Short<J, 2>>),
         3 => Some(lines::<Short<J, 3>>),

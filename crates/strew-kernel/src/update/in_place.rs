@@ -12,9 +12,9 @@ use crate::update::dispatch::{
     sum_loops_from_unset,
 };
 use crate::update::fused_repeats_init::{SEEN_AGAIN, begin};
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
-use crate::update::sum_count_cells::counted_loops;
+use crate::update::sum_count_cells::sum_count_loops;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;
 use crate::walk::line::LineLoop;
@@ -98,12 +98,12 @@ impl Direct {
         ))
     }
 
-    /// Sums and counts into cells of [`counted_like`](crate::update::sum_count_cells::counted_like).
+    /// Sums and counts into cells of [`sum_count_table`](crate::update::sum_count_cells::sum_count_table).
     ///
     /// # Panics
     /// If the destination has no such cells for the source's type.
-    pub fn counted(walk: &Walk<'_>) -> Self {
-        let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
+    pub fn sum_count(walk: &Walk<'_>) -> Self {
+        let loops = sum_count_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
         let loops = loops.expect("the type can be counted");
         Self::with(walk, (loops, None), |_| None, None, false)
     }
@@ -170,7 +170,7 @@ impl Direct {
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
-    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_afresh).
+    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_init).
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_numbered_line(index)
     }
@@ -183,11 +183,11 @@ impl Direct {
     ///
     /// # Panics
     /// If the marks are not of the destination's rows.
-    pub fn run_line_afresh(
+    pub fn run_line_init(
         &self,
         cursor: &mut Cursor<'_, '_>,
         index: &impl Read,
-        touched: &mut Touched,
+        touched: &mut RowBitmap,
         value: &Bits,
     ) -> Result<Option<usize>, OutOfBounds> {
         let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
@@ -248,7 +248,7 @@ impl Direct {
     }
 
     /// Sets the cells of those rows to zero that have not been touched.
-    pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut Touched) {
+    pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut RowBitmap) {
         if touched.is_full() {
             return;
         }
@@ -273,7 +273,13 @@ impl Direct {
     }
 
     /// Likewise, only those of rows that are touched for the first time.
-    pub fn reset_first(&self, walk: &Walk<'_>, block: &Block, touched: &mut Touched, value: &Bits) {
+    pub fn reset_first(
+        &self,
+        walk: &Walk<'_>,
+        block: &Block,
+        touched: &mut RowBitmap,
+        value: &Bits,
+    ) {
         let mut room = Lane::new();
         self.set(walk, touched.first(block, &mut room), value);
     }

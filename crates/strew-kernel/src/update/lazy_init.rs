@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the cells of a destination without gaps start from, and how they end.
-pub struct Fresh<'f> {
+pub struct LazyInit<'f> {
     layout: &'f Layout,
     start: Start<'f>,
     /// Some cells were unset in the end.
@@ -26,7 +26,7 @@ enum Start<'f> {
     Unset(Bits, Unset, &'f DynView<'f>),
 }
 
-impl<'f> Fresh<'f> {
+impl<'f> LazyInit<'f> {
     /// Zeros.
     pub fn zeros(layout: &'f Layout) -> Self {
         Self::new(layout, Start::Zeros)

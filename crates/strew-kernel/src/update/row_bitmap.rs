@@ -6,14 +6,14 @@ use crate::walk::cursor::Block;
 use crate::walk::stack_buf::Lane;
 
 /// A bit for each row.
-pub struct Touched {
+pub struct RowBitmap {
     bits: List<u64>,
     rows: usize,
     /// Rows that have not been touched.
     left: usize,
 }
 
-impl Touched {
+impl RowBitmap {
     /// No row is touched yet.
     pub fn new(rows: usize) -> Result<Self, Problem> {
         let what = || format!("marks for {rows} rows");

@@ -64,14 +64,14 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                 // Of rows that are not one piece nothing is fetched.
                 let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
                 let bytes = |size: usize| if whole { inner.len * size } else { 0 };
-                let coming = [
-                    rows.coming_left(bytes(size_of::<L>())),
-                    rows.coming_right(bytes(size_of::<R>())),
+                let prefetchers = [
+                    rows.prefetcher_left(bytes(size_of::<L>())),
+                    rows.prefetcher_right(bytes(size_of::<R>())),
                 ];
                 let fetches = rows.fetches();
                 for (i, &l) in rows.left_at.iter().enumerate() {
                     if fetches {
-                        fetch_one(&coming, i);
+                        fetch_one(&prefetchers, i);
                     }
                     let r = rows.right_at.get(i);
                     // `outer_offsets` visits coordinates of the window only, and each stretch covers
@@ -124,7 +124,7 @@ const MOST_LINES: usize = 16;
 /// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a row of the
 /// destination is, or one that a part has picked out; and the hardware's own prefetching begins anew at every page.
 #[derive(Clone, Copy)]
-pub(crate) struct Coming<'a> {
+pub(crate) struct Prefetcher<'a> {
     base: *const u8,
     at: At<'a>,
     /// How many rows ahead.
@@ -133,7 +133,7 @@ pub(crate) struct Coming<'a> {
     lines: usize,
 }
 
-impl<'a> Coming<'a> {
+impl<'a> Prefetcher<'a> {
     /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
     #[inline(always)]
     pub(crate) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
@@ -164,15 +164,15 @@ impl<'a> Coming<'a> {
 
 /// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into every loop.
 #[inline(never)]
-fn fetch_one(coming: &[Coming<'_>; 2], row: usize) {
-    coming.iter().for_each(|side| side.prefetch(row));
+fn fetch_one(prefetchers: &[Prefetcher<'_>; 2], row: usize) {
+    prefetchers.iter().for_each(|side| side.prefetch(row));
 }
 
 /// Likewise after each row of a stride.
 #[inline(never)]
-fn fetch_stride(coming: &[Coming<'_>; 2], from: usize) {
+fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     for row in from..from + STRIDE {
-        coming.iter().for_each(|side| side.prefetch(row));
+        prefetchers.iter().for_each(|side| side.prefetch(row));
     }
 }
 
@@ -196,14 +196,14 @@ impl<'a> Rows<'a> {
 
     /// The rows of the left side that come, if each is `bytes` bytes in one piece.
     #[inline(always)]
-    fn coming_left(&self, bytes: usize) -> Coming<'a> {
-        Coming::new(self.left, At::Each(self.left_at), bytes)
+    fn prefetcher_left(&self, bytes: usize) -> Prefetcher<'a> {
+        Prefetcher::new(self.left, At::Each(self.left_at), bytes)
     }
 
     /// Likewise of the right side.
     #[inline(always)]
-    pub(crate) fn coming_right(&self, bytes: usize) -> Coming<'a> {
-        Coming::new(self.right, self.right_at, bytes)
+    pub(crate) fn prefetcher_right(&self, bytes: usize) -> Prefetcher<'a> {
+        Prefetcher::new(self.right, self.right_at, bytes)
     }
 }
 
@@ -309,9 +309,9 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    let coming = [
-        rows.coming_left(len * size_of::<L>()),
-        rows.coming_right(len * size_of::<R>()),
+    let prefetchers = [
+        rows.prefetcher_left(len * size_of::<L>()),
+        rows.prefetcher_right(len * size_of::<R>()),
     ];
     let fetches = rows.fetches();
     // SAFETY: the caller's promise; the pieces together have the row's length.
@@ -321,7 +321,7 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
             #[inline(always)]
             |from| {
                 if fetches {
-                    fetch_stride(&coming, from);
+                    fetch_stride(&prefetchers, from);
                 }
             },
             #[inline(always)]

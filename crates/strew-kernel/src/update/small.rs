@@ -15,12 +15,12 @@ use crate::walk::offsets::{Ahead, At};
 use crate::walk::stack_buf::Lane;
 
 /// So many updates, at most, are a few: beyond, what is prepared for many is soon worth it.
-pub const FEW: usize = 256;
+pub const MOST_UPDATES: usize = 256;
 
-const _: () = assert!(FEW <= ROWS);
+const _: () = assert!(MOST_UPDATES <= ROWS);
 
 /// Where a few updates go, as coordinates of the destination.
-pub struct Few<'f, P> {
+pub struct SmallRun<'f, P> {
     /// Where the walk along the updates' axes starts on each of the destination's axes.
     pub start: &'f [usize],
     /// For each axis of the updates, the destination's axis that it walks along, and in which steps.
@@ -30,7 +30,7 @@ pub struct Few<'f, P> {
     pub components: P,
 }
 
-impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
+impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
     /// Joins the updates `src` into their cells; `None`, and nothing is done, if there is more to
     /// them than single elements that join cells of their own type as they are.
     ///
@@ -45,12 +45,12 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
         let folds = combine.folds();
         let own = src.dtype() == dtype && !(folds && dtype.accumulator() != dtype);
         let same = |(index, _): (&DynView<'_>, usize)| index.shape() == src.shape();
-        let few = (1..=FEW).contains(&count) && self.components.clone().all(same);
+        let small = (1..=MOST_UPDATES).contains(&count) && self.components.clone().all(same);
         let first = self.first(dst.layout(), src.shape())?;
         let at = dst.as_mut_ptr();
         let apart = !overlaps_itself(dst.layout())
             && !overlap_each_other(at.addr(), dst.layout(), src.as_ptr().addr(), src.layout());
-        if !(own && few && apart) {
+        if !(own && small && apart) {
             return None;
         }
         let join = combine_loop(dtype, combine)?;
@@ -203,12 +203,12 @@ mod tests {
             batch.broadcast_to(&[3, 2]).unwrap()
         };
         let index = [of(&index[0]), of(&index[1])];
-        let few = Few {
+        let small = SmallRun {
             start: &[0, 0, 1],
             onto: &[None, Some((2, -1))],
             components: index.iter().zip(0..),
         };
-        few.join(&mut cells.view_mut(), &source, Combine::Sum)
+        small.join(&mut cells.view_mut(), &source, Combine::Sum)
     }
 
     #[test]
@@ -231,21 +231,28 @@ mod tests {
         let join = |cells: DType, shape: &[usize], index: &[i64], source: DynView<'_>, combine| {
             let index = view(index, &[index.len()]);
             let mut cells = DynTensor::zeros(cells, shape).unwrap();
-            let few = Few {
+            let small = SmallRun {
                 start: &[0],
                 onto: &[None],
                 components: std::iter::once((&index, 0)),
             };
-            few.join(&mut cells.view_mut(), &source, combine)
+            small.join(&mut cells.view_mut(), &source, combine)
         };
-        let (index, ones) = ([0; FEW + 1], [1.0f32; FEW + 1]);
+        let (index, ones) = ([0; MOST_UPDATES + 1], [1.0f32; MOST_UPDATES + 1]);
         let some = |n| (&index[..n], view(&ones[..n], &[n]));
         let of = |dtype, shape: &[usize], n, combine| {
             let (index, source) = some(n);
             join(dtype, shape, index, source, combine)
         };
-        assert_eq!(of(DType::F32, &[1], FEW, Combine::Sum), Some(Ok(())));
-        assert_eq!(of(DType::F32, &[1], FEW + 1, Combine::Sum), None, "many");
+        assert_eq!(
+            of(DType::F32, &[1], MOST_UPDATES, Combine::Sum),
+            Some(Ok(()))
+        );
+        assert_eq!(
+            of(DType::F32, &[1], MOST_UPDATES + 1, Combine::Sum),
+            None,
+            "many"
+        );
         assert_eq!(of(DType::F32, &[1], 0, Combine::Sum), None, "nothing");
         assert_eq!(of(DType::F32, &[0], 1, Combine::Sum), None, "no cell");
         assert_eq!(of(DType::F64, &[1], 1, Combine::Sum), None, "converted");

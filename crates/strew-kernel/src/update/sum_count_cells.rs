@@ -17,13 +17,13 @@ use std::marker::PhantomData;
 /// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is padding.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Counted<S, P, C> {
+struct SumCount<S, P, C> {
     sum: S,
     fill: P,
     count: C,
 }
 
-type Cell<T> = Counted<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
+type Cell<T> = SumCount<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
 
 /// A number of updates.
 trait Count: Copy + 'static {
@@ -113,9 +113,9 @@ macro_rules! for_countable {
 }
 
 /// How a value joins a cell.
-struct CountedSum<T>(PhantomData<T>);
+struct SumCountJoin<T>(PhantomData<T>);
 
-impl<T: Countable> Join for CountedSum<T> {
+impl<T: Countable> Join for SumCountJoin<T> {
     // Two values wait for a cell's last write: more is gained.
     const CHAINS: usize = 12;
     type Cell = Cell<T>;
@@ -129,7 +129,7 @@ impl<T: Countable> Join for CountedSum<T> {
 }
 
 /// Bytes of a cell for so many updates of this type; `None` if there is none that can count them.
-pub fn counted_size(dtype: DType, updates: usize) -> Option<usize> {
+pub fn sum_count_size(dtype: DType, updates: usize) -> Option<usize> {
     let cell = for_countable!(dtype, T => T::CELL)?;
     let most = match cell {
         DType::C64 => u32::MAX.into(),
@@ -139,8 +139,8 @@ pub fn counted_size(dtype: DType, updates: usize) -> Option<usize> {
 }
 
 /// The loops that join elements into cells of this type; `None` if those are not theirs.
-pub(crate) fn counted_loops(dtype: DType, cell: DType) -> Option<Loops> {
-    let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<CountedSum<T>>(), T::CELL))?;
+pub(crate) fn sum_count_loops(dtype: DType, cell: DType) -> Option<Loops> {
+    let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<SumCountJoin<T>>(), T::CELL))?;
     (wanted == cell).then_some(loops)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn counted_loops(dtype: DType, cell: DType) -> Option<Loops> {
 ///
 /// # Panics
 /// If there are no such cells for the type.
-pub fn counted_like(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor, Problem> {
+pub fn sum_count_table(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor, Problem> {
     let dtype = dst.dtype();
     let cell = for_countable!(dtype, T => T::CELL).expect("the type can be counted");
     let mut table = DynTensor::zeros(cell, dst.shape()).map_err(|problem| match problem {
@@ -189,7 +189,7 @@ unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
             rows,
             #[inline(always)]
             |_, cell, sum| {
-                *cell = Counted {
+                *cell = SumCount {
                     sum,
                     fill: T::Fill::default(),
                     count: T::Count::default(),

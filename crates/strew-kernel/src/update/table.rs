@@ -10,7 +10,7 @@ use crate::ops::reduction::Combine;
 use crate::tensor::{Buffer, List};
 use crate::update::converted::Converter;
 use crate::update::dispatch::{FinishLoop, combine_loop, copy_loop, finish_loop, widen_loop};
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::{Ahead, At, Dims};
@@ -55,7 +55,7 @@ pub enum Begin {
 enum Touch {
     /// Nothing: all are alike.
     All,
-    Marks(Touched),
+    Marks(RowBitmap),
     /// How often.
     Counts(List<u64>),
 }
@@ -91,7 +91,7 @@ impl Table {
                 slots,
             )?),
             (false, Begin::Everywhere) => Touch::All,
-            (false, _) => Touch::Marks(Touched::new(slots)?),
+            (false, _) => Touch::Marks(RowBitmap::new(slots)?),
         };
         let converter = Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
             walk.window_packed_src(size)
