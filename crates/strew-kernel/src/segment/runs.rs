@@ -169,9 +169,16 @@ impl<'r> Runs<'r> {
         })
     }
 
-    /// The coordinate on the axes before that of the rows, to which runs now belong.
-    pub fn batch(&mut self) -> &mut Batch {
-        &mut self.batch
+    /// The coordinate on the axes before that of the rows. Runs that are pushed belong to it.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// Moves on to the next coordinate; false behind the last.
+    ///
+    /// Nothing else moves the batch: `flush` relies on its being a coordinate of these arrays.
+    pub fn advance(&mut self) -> bool {
+        self.batch.advance()
     }
 
     /// Row `row` of the destination takes the source's rows from `start` up to `end`, none if that is

@@ -5,8 +5,8 @@ use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::{DType, DynViewMut};
-use crate::walk::Walk;
 use crate::walk::cursor::Block;
+use crate::walk::{Walk, WalkId};
 use smallvec::SmallVec;
 
 /// Rows of values, their winners' positions, and updates.
@@ -25,6 +25,8 @@ type ArgLoop = unsafe fn(&ArgRows<'_>);
 
 /// The loops of a strict minimum or maximum that also tells where the winner came from.
 pub struct Arg {
+    /// The walk whose window and element type chose the loop.
+    walk: WalkId,
     run: ArgLoop,
     window: SmallVec<[(usize, [isize; 3]); 4]>,
     elements: bool,
@@ -61,6 +63,7 @@ impl Arg {
             Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate)
         );
         Ok(Self {
+            walk: walk.id(),
             run,
             window,
             elements,
@@ -69,7 +72,8 @@ impl Arg {
 
     /// Joins a block of updates into their cells and notes the positions of winners.
     pub fn run(&self, walk: &Walk<'_>, block: &Block, arg: &mut DynViewMut<'_>) {
-        assert!(fits(walk, arg));
+        assert!(walk.id() == self.walk && block.walk() == self.walk);
+        assert!(fits(walk, arg) && arg.dtype() == DType::I64);
         let rows = ArgRows {
             dst: walk.dst(),
             src: walk.src(),

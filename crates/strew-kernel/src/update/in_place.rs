@@ -1,4 +1,20 @@
-//! Updates straight into the destination.
+//! Updates straight into the cells of the destination.
+//!
+//! [`Direct`] holds the loops of one walk, chosen once by element type and reduction:
+//!
+//! ```text
+//! while the cursor gives lines:  run_lines  (index value -> check -> cell, all in registers)
+//! else for each block:           run        (checked offsets -> pairs of rows)
+//! ```
+//!
+//! Cost: every update reads its row of the source and reads and writes its row of the destination. A
+//! line keeps no offsets; a block writes and reads back one offset a row and side.
+//!
+//! The engine chooses it wherever the destination's own cells can hold the running result. Sums and
+//! products of 16-bit floats go to a [table](crate::update::table) or into `f32` cells instead.
+//!
+//! It relies on the proof of its [`Walk`]: every function that takes a walk, a cursor or a block
+//! asserts that it belongs to the walk that the loops were chosen for.
 
 use crate::copy::fill::Filled;
 use crate::copy::strided::{LARGE, copy_rows_past_caches, past_caches, whole};
@@ -20,7 +36,7 @@ use crate::walk::geometry::OutOfBounds;
 use crate::walk::line::LineLoop;
 use crate::walk::offsets::{Ahead, At, Dim, Dims};
 use crate::walk::stack_buf::Lane;
-use crate::walk::{ROWS, Walk};
+use crate::walk::{ROWS, Walk, WalkId};
 
 /// Whether a walk copies whole cache lines all over a destination that no cache holds.
 fn goes_past_caches(walk: &Walk<'_>) -> bool {
@@ -43,6 +59,8 @@ const SELDOM: usize = 64;
 
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub struct Direct {
+    /// The walk whose window and element types chose the loops.
+    walk: WalkId,
     combine: Loop,
     /// None for rows that are neither single elements nor short ones.
     lines: Option<LineLoop>,
@@ -131,6 +149,7 @@ impl Direct {
             dim.right = 0;
         }
         Self {
+            walk: walk.id(),
             combine: found.rows,
             lines: lines.filter(|_| converter.is_none()),
             reset: copy_loop(dtype),
@@ -140,6 +159,19 @@ impl Direct {
             converter,
             past_caches,
         }
+    }
+
+    /// # Panics
+    /// If the loops were chosen for another walk, or the block was filled by another one.
+    fn check(&self, walk: &Walk<'_>, block: &Block) {
+        self.check_walk(walk);
+        assert!(block.walk() == self.walk, "the block is of another walk");
+    }
+
+    /// # Panics
+    /// If the loops were chosen for another walk.
+    fn check_walk(&self, walk: &Walk<'_>) {
+        assert!(walk.id() == self.walk, "the loops are of another walk");
     }
 
     /// Whether the rows that a cursor gives are single elements or short rows whose index is used as it is.
@@ -161,11 +193,13 @@ impl Direct {
         let Some(join) = self.lines.filter(|_| cursor.has_lines(index)) else {
             return Err(OutOfBounds);
         };
+        self.check_walk(cursor.walk());
         let Some(lines) = cursor.lines(index, LINE)? else {
             return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
-        // limit, and its types chose the loop; the lines' index values lie in the index.
+        // limit. `check_walk` has found that the types of this walk chose the loop. The index values
+        // of the lines lie in the index.
         let done = unsafe { join(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
@@ -193,11 +227,13 @@ impl Direct {
         let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
             return Err(OutOfBounds);
         };
+        self.check_walk(cursor.walk());
         let mut next = cursor.clone();
         let Some(lines) = next.lines(index, LINE)? else {
             return Ok(None);
         };
-        // SAFETY: as above; there is one axis, and so no line but the first, of single elements of the destination's type.
+        // SAFETY: as in `run_lines`. The cursor's walk has one axis, so there is no line but the
+        // first, and its rows are single elements of the destination's type.
         let done = unsafe {
             if !lines.first().repeats(SEEN_AGAIN) {
                 return Ok(None);
@@ -212,7 +248,11 @@ impl Direct {
     }
 
     /// Joins a block of updates into their cells.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
     pub fn run(&mut self, walk: &Walk<'_>, block: &Block) {
+        self.check(walk, block);
         let combine = self.combine;
         let mut rows = Rows {
             left: walk.dst(),
@@ -223,9 +263,9 @@ impl Direct {
             ahead: block.ahead(),
         };
         let Some(converter) = &mut self.converter else {
-            // SAFETY: a block holds offsets that its walk has proven to lie, window included,
-            // inside destination and source, whose types chose the loop; a walk's destination
-            // overlaps neither itself nor the source.
+            // SAFETY: `check` has found that the block is of this walk, which has proven its
+            // offsets to lie, window included, inside destination and source. The types of this
+            // walk chose the loop. A walk's destination overlaps neither itself nor the source.
             return unsafe {
                 match self.past_caches {
                     true => copy_rows_past_caches(&rows),
@@ -233,8 +273,8 @@ impl Direct {
                 }
             };
         };
-        // SAFETY: as above for both sides; the scratch holds elements of the destination's type
-        // and overlaps nothing.
+        // SAFETY: `check` has found that the block is of this walk, whose proof covers the offsets of
+        // both sides. The scratch holds elements of the destination's type and overlaps nothing.
         unsafe {
             converter.run(walk.src(), block, |part, scratch, right_at| {
                 rows.left_at = &block.dst()[part];
@@ -247,8 +287,12 @@ impl Direct {
         }
     }
 
-    /// Sets the cells of those rows to zero that have not been touched.
+    /// Sets the cells of the rows that no update has touched to zero.
+    ///
+    /// # Panics
+    /// If the loops were chosen for another walk.
     pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut RowBitmap) {
+        self.check_walk(walk);
         if touched.is_full() {
             return;
         }
@@ -263,16 +307,27 @@ impl Direct {
                     count += 1;
                 }
             }
-            self.set(walk, &places[..count], &[0; 16]);
+            // SAFETY: `place` gives offsets of rows that this walk has proven to lie inside the
+            // destination, and `check_walk` has found that the loops are of this walk.
+            unsafe { self.set_at(walk.dst(), &places[..count], &[0; 16]) };
         }
     }
 
     /// Sets the cells of a block's rows to one value.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
     pub fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
-        self.set(walk, block.dst(), value);
+        self.check(walk, block);
+        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets to
+        // lie, window included, inside the destination. The destination's type chose the loop.
+        unsafe { self.set_at(walk.dst(), block.dst(), value) };
     }
 
-    /// Likewise, only those of rows that are touched for the first time.
+    /// Sets the cells of those rows of a block that are touched for the first time to one value.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
     pub fn reset_first(
         &self,
         walk: &Walk<'_>,
@@ -280,15 +335,12 @@ impl Direct {
         touched: &mut RowBitmap,
         value: &Bits,
     ) {
+        self.check(walk, block);
         let mut room = Lane::new();
-        self.set(walk, touched.first(block, &mut room), value);
-    }
-
-    /// Sets rows at offsets of a block of the walk's, or at places of its cells.
-    fn set(&self, walk: &Walk<'_>, at: &[isize], value: &Bits) {
-        // SAFETY: a block holds offsets, and `place` gives some, that the walk has proven to lie, window
-        // included, inside the destination, whose type chose the loop.
-        unsafe { self.set_at(walk.dst(), at, value) }
+        let first = touched.first(block, &mut room);
+        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets, of
+        // which `first` are some, to lie inside the destination. Its type chose the loop.
+        unsafe { self.set_at(walk.dst(), first, value) };
     }
 
     /// Joins rows as they are.

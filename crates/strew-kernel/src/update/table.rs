@@ -15,10 +15,12 @@ use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::{Ahead, At, Dims};
 use crate::walk::stack_buf::Lane;
-use crate::walk::{ROWS, Walk};
+use crate::walk::{ROWS, Walk, WalkId};
 
 /// Accumulators and counts of the rows that updates go to.
 pub struct Table {
+    /// The walk whose window and element types chose the loops.
+    walk: WalkId,
     cells: Buffer,
     touch: Touch,
     slots: usize,
@@ -107,6 +109,7 @@ impl Table {
             }
         }
         let mut table = Self {
+            walk: walk.id(),
             cells,
             touch,
             slots,
@@ -137,7 +140,12 @@ impl Table {
     }
 
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
+    ///
+    /// # Panics
+    /// If there is not one slot for each row, if the table has no such slot, or if the walk or the
+    /// block is not of the walk that the table was made for.
     pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
+        assert!(walk.id() == self.walk && block.walk() == self.walk);
         assert_eq!(slots.len(), block.dst().len());
         let mut at = Lane::new();
         let at = at.fill_with(0isize, slots.len());
@@ -252,6 +260,7 @@ impl Table {
     /// `id(slot)` is the number of the destination's row that a slot stands for; rows whose number
     /// is not one of the walk's are left out.
     pub fn finish(&mut self, walk: &Walk<'_>, mean: Option<Mean>, id: impl Fn(usize) -> usize) {
+        assert!(walk.id() == self.walk);
         let most = self.slots.min(ROWS);
         let (mut at, mut dst, mut counts) = (Lane::new(), Lane::new(), Lane::new());
         let at = at.fill_with(0isize, most);
