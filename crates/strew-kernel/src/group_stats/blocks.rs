@@ -1,5 +1,16 @@
-//! Statistics of groups: the rows of a group are read once, some columns wide, and everything that is wanted is
-//! made of them while they are in a near cache.
+//! Statistics of groups: each group is read once, some columns at a time, and every statistic is
+//! computed from that block while it is in a near cache.
+//!
+//! ```text
+//! for each group, for each block of columns:
+//!     read the group's rows of these columns
+//!     for each statistic that has a loop over rows: compute all columns side by side
+//!     for each column that is left: compute the other statistics from its values in order
+//!     write results; rows without a group get the fill value
+//! ```
+//!
+//! Cost: each update is read once, however many statistics are wanted. A block holds `BLOCK`
+//! values, or one column of the largest group. Sums go in the order of the updates, in 64 bits.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
@@ -15,7 +26,8 @@ const BLOCK: usize = 1 << 13;
 /// Values of all groups: those along an axis, of `outer` times `inner` columns.
 pub struct GroupStats<'c, T> {
     pub groups: &'c Csr,
-    /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the updates, `inner`.
+    /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the
+    /// updates, `inner`.
     pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
     pub outer: usize,
     pub inner: usize,
@@ -96,8 +108,8 @@ impl<T: Value> GroupStats<'_, T> {
         done
     }
 
-    /// What is made of the values of each group of a part, or of those that are not NaN: everything that is wanted,
-    /// in one trip.
+    /// What is made of the values of each group of a part, or of those that are not NaN: everything
+    /// that is wanted, in one trip.
     ///
     /// # Errors
     /// [`Problem::Memory`].

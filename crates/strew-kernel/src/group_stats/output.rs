@@ -1,5 +1,5 @@
-//! Results of groups on their way to memory: computed in 64 bits, some cells at a time, and written as elements of
-//! the type that was asked for.
+//! Results of groups on their way to memory: computed in 64 bits, some cells at a time, and
+//! converted to the type of the output when they are written.
 
 use crate::error::Problem;
 use crate::group_stats::statistics::{Kind, Statistic, Value};

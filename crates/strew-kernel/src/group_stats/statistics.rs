@@ -1,5 +1,8 @@
-//! What is made of the values of each group that needs all of them together, or that no other loop makes: one
-//! column of values after the other, in the order of the updates.
+//! Statistics of one column of a group's values: what each one is, and how it is computed.
+//!
+//! These are the statistics that need all values together, and every other one where no loop over rows
+//! applies (NaN to skip, too few values). Values come in the order of the updates. Order statistics sort
+//! a copy of the column once.
 
 use crate::error::Problem;
 use crate::tensor::{Element, try_vec};

@@ -1,7 +1,16 @@
-//! What there is for each cell, handed back to the update that won it, group by group.
+//! Backward pass of arg-min and arg-max: copies each cell's gradient to the update that won it.
 //!
-//! The updates of a group are made one after the other, each written once and past the caches, while
-//! the values and arg of its cells stay in the nearest one.
+//! ```text
+//! for each group, for each tile of columns:
+//!     arg = the winning update's number of each cell, or NO_ARG
+//!     for each update of the group: write (arg == update ? gradient : 0) past the caches
+//! ```
+//!
+//! Cost: every update's row is written once, and the gradient and arg rows of a group are read once
+//! into the nearest cache.
+//!
+//! It relies on [`Csr`], which holds each update once, so that parts with disjoint ranges of groups
+//! never write the same row.
 
 use crate::cpu::nontemporal::fence;
 use crate::cpu::vectorized::copy_past_caches;
@@ -11,16 +20,17 @@ use crate::tensor::{DType, DynTensor, DynView, Element};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Cells whose values and arg stay in the nearest cache.
+/// Cells whose gradients and args stay in the nearest cache.
 const TILE: usize = 512;
 
-/// The arg of a cell that none has won. Others are below: there are no more updates than this.
+/// The arg of a cell that no update has won. Every update's number is below: there are at most this
+/// many updates.
 const NO_ARG: u32 = u32::MAX;
 
-/// Elements between two questions whether to go on.
+/// Elements between two calls of `step`.
 const PIECE: usize = 1 << 20;
 
-/// Some groups, whose updates it makes.
+/// One part of the backward pass: some groups, whose updates it writes.
 pub struct ArgBackward<'h> {
     groups: &'h Csr,
     range: Range<usize>,
@@ -32,18 +42,18 @@ pub struct ArgBackward<'h> {
     memory: PhantomData<(&'h [u8], &'h mut [u8])>,
 }
 
-// SAFETY: what it reads is borrowed and nobody writes it. What it writes are the updates of its own groups:
-// parts of the same output have disjoint ranges of groups, and the order of `Csr`, which sorts the
-// updates, has each update once.
+// SAFETY: what a part reads is borrowed, so no one writes it. A part writes only the updates of its
+// own groups. Parts of the same output have disjoint ranges of groups, and the order of `Csr` holds
+// each update once.
 unsafe impl Send for ArgBackward<'_> {}
 
-/// Makes `updates`, a matrix with a row for each update, from `values` and `arg`, matrices with a row for
-/// each row of the groups: an element is its cell's value if the cell's arg is the update's number, else
-/// zero. The groups are cut into parts at `cuts`, which ascend.
+/// Makes `updates`, a matrix with a row for each update, from `values` and `arg`, matrices with a
+/// row for each row of the groups: an element is its cell's value if the cell's arg is the update's
+/// number, else zero. The groups are cut into parts at `cuts`, which ascend.
 ///
 /// # Errors
-/// [`Problem::Layout`] if the matrices are not like that and contiguous, their elements do not have 2, 4 or 8
-/// bytes, or an update is in no group.
+/// [`Problem::Layout`] if the matrices are not like that and contiguous, their elements do not have
+/// 2, 4 or 8 bytes, or an update is in no group.
 pub fn arg_backward<'h>(
     groups: &'h Csr,
     values: &DynView<'h>,
@@ -97,8 +107,8 @@ fn unfit() -> Problem {
 }
 
 impl ArgBackward<'_> {
-    /// Makes the updates; `step` is told how many elements were made, and stops the run by returning
-    /// false. Gives whether it came to its end.
+    /// Makes the updates; `step` is told how many elements were made, and stops the run by
+    /// returning false. Gives whether it came to its end.
     pub fn run(&mut self, step: &mut dyn FnMut(usize) -> bool) -> bool {
         match self.size {
             2 => self.of_bits::<u16>(step),
@@ -143,8 +153,8 @@ impl ArgBackward<'_> {
             let row = self.groups.row(group) * self.width;
             for from in (0..self.width).step_by(TILE) {
                 let len = TILE.min(self.width - from);
-                // SAFETY: the groups' rows are below their size, of which both matrices have as many, of
-                // `width` elements each.
+                // SAFETY: the groups' rows are below their size, of which both matrices have as
+                // many, of `width` elements each.
                 let (values, arg) = unsafe {
                     (
                         std::slice::from_raw_parts(self.values.cast::<B>().add(row + from), len),
@@ -162,8 +172,8 @@ impl ArgBackward<'_> {
                     for (to, (&number, &value)) in stage.iter_mut().zip(cells) {
                         *to = if number == own { value } else { B::default() };
                     }
-                    // SAFETY: the groups' updates are below their number, and there are as many rows of
-                    // `width` elements, of which no other part writes this one.
+                    // SAFETY: the groups' updates are below their number, and there are as many
+                    // rows of `width` elements, of which no other part writes this one.
                     let to = unsafe {
                         let at = self.updates.cast::<B>().add(update * self.width + from);
                         std::slice::from_raw_parts_mut(at, len)

@@ -1,7 +1,15 @@
-//! Groups of rows that are reduced once, each in one piece: some columns at a time, whose running results never leave the registers.
+//! Groups of dense rows reduced once: the running results of some columns stay in vector registers.
 //!
-//! Rows are asked for some way ahead, from one group to the next. What is done for each group besides is kept to little, for the
-//! memory waits meanwhile.
+//! ```text
+//! for each group, for each panel of columns: results = start
+//!     for each update: prefetch a row ahead; results = join(results, row[panel])
+//!     write results
+//! ```
+//!
+//! Cost: each update's row is read once, panel by panel, and no accumulator goes through memory.
+//! Rows are prefetched across the end of a group. Groups of very many updates are left to the loops
+//! of [`reduce`](crate::segment::reduce), which read a row as a whole. [`fits`] says which jobs
+//! come here.
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch_second_level;
@@ -29,8 +37,8 @@ pub(crate) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     dense && !job.folds.iter().any(strict) && job.folds.len() == 1 && job.inner.len >= VECTOR
 }
 
-/// Asks for these bytes of a row that will be read after many others. Rows in order are asked for, too: pieces of rows hide from
-/// the hardware that they are.
+/// Asks for these bytes of a row that will be read after many others. Rows in order are asked for,
+/// too: pieces of rows hide from the hardware that they are.
 #[inline(always)]
 pub(crate) fn asked_for(row: Option<*const u8>, bytes: Range<usize>) {
     if let Some(row) = row {
@@ -169,7 +177,8 @@ impl<T: Copy> Group<'_, T> {
     /// There are so many cells from this one on.
     #[inline(always)]
     unsafe fn end(&self, from: usize, results: [T; VECTOR], isa: impl Isa) {
-        // SAFETY: the caller's promise; whole lines are written past the caches, from where one begins.
+        // SAFETY: the caller's promise; whole lines are written past the caches, from where one
+        // begins.
         unsafe {
             let cells = self.cells.add(from);
             if !self.past_caches {
@@ -183,7 +192,8 @@ impl<T: Copy> Group<'_, T> {
     }
 }
 
-/// Reduces the columns of a group, so many vectors of them at a time as there are names, while as many are left.
+/// Reduces the columns of a group, so many vectors of them at a time as there are names, while as
+/// many are left.
 macro_rules! panels {
     ($from:ident, $len:expr, $group:ident, $begin:ident, $how:ident, $end:ident, $isa:ident, [$($name:ident)*] $($number:literal)*) => {{
         const WIDTH: usize = VECTOR * [$($number),*].len();
@@ -232,8 +242,8 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
         if count == 0 {
             continue;
         }
-        // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values each, without gaps. There are
-        // as many places as a group has updates, listed or in order.
+        // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values
+        // each, without gaps. There are as many places as a group has updates, listed or in order.
         unsafe {
             if count > MOST_ROWS {
                 large(&Job {

@@ -107,6 +107,9 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool, const NAN: bool>(
 }
 
 /// Rows of one element: the running value stays in a register.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions, of rows of one element.
 #[inline(always)]
 unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.src_row == size_of::<T>().cast_signed();
@@ -140,6 +143,9 @@ unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &
 }
 
 /// Rows of several elements; see [`sums`](crate::segment::runs_sum).
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions.
 #[inline(always)]
 unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();
@@ -203,6 +209,9 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<
 }
 
 /// Rows of any length, with positions.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), with positions.
 #[inline(always)]
 unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();

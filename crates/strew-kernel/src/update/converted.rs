@@ -1,4 +1,11 @@
-//! Updates of another type than the destination: converted block by block on their way in.
+//! Updates of another type than the destination, converted block by block into a scratch.
+//!
+//! ```text
+//! for each piece of at most CHUNK elements: scratch = convert(rows); next(piece, scratch)
+//! ```
+//!
+//! The scratch stays in a near cache. Cost: one more write and read of each update there. The
+//! engine comes here only for pairs of types that a framework's promotion rules allow.
 
 use crate::error::Problem;
 use crate::ops::number::{Bool, Convert};
@@ -40,6 +47,10 @@ pub(crate) fn loop_for(from: DType, to: DType) -> Option<Loop> {
     }
 }
 
+/// Converts elements (right) to another type (left).
+///
+/// # Safety
+/// As for [`Loop`], with left elements `D` and right elements `S`.
 unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {

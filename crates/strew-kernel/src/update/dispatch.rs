@@ -1,4 +1,7 @@
-//! The one place where element type and reduction choose the loops of a run.
+//! The one table from element type and reduction to loops.
+//!
+//! Moving loops are compiled for each element size, combining loops for each dtype. A run looks its
+//! loops up once; nothing is looked up inside a loop.
 
 use crate::ops::combine::{Copied, Div, Extreme, FirstSum, Join, Prod, Seldom, Sub, Sum};
 use crate::ops::for_dtype::for_dtype;
@@ -29,6 +32,10 @@ impl Loops {
     }
 }
 
+/// Joins the elements on the right into the cells on the left.
+///
+/// # Safety
+/// As for [`Loop`], with left elements `J::Cell` and right elements `J::Value`.
 unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
@@ -40,7 +47,8 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     }
 }
 
-/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if there is one.
+/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if
+/// there is one.
 pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
     fn of<T: Ordered>(max: bool) -> LineLoop {
         match max {
@@ -148,6 +156,10 @@ pub(crate) fn widen_loop(dtype: DType) -> Loop {
     }
 }
 
+/// Converts elements (right) to accumulators (left).
+///
+/// # Safety
+/// As for [`Loop`], with left elements `T::Acc` and right elements `T`.
 unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
@@ -159,14 +171,21 @@ unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     }
 }
 
-/// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
-/// per row, each row is made a mean first.
+/// The loop that converts accumulators (right) to elements (left), rounding once. Counts, one for
+/// each row, divide the row first.
+///
+/// # Safety
+/// As for [`Loop`], with elements on the left and their accumulators on the right.
 pub(crate) type FinishLoop = unsafe fn(&Rows<'_>, Option<(Mean, &[u64])>);
 
 pub(crate) fn finish_loop(dtype: DType) -> FinishLoop {
     for_dtype!(dtype, T => finish::<T>, complex C => finish::<C>)
 }
 
+/// Converts accumulators (right) to elements (left), divided by their counts if there are any.
+///
+/// # Safety
+/// As for [`FinishLoop`], with left elements `T` and right elements `T::Acc`.
 unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
@@ -192,6 +211,10 @@ pub(crate) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
     Some(for_dtype!(dtype, T => clear_equal::<T>, complex C => return None))
 }
 
+/// Sets the cells (left) that equal the right side to zero.
+///
+/// # Safety
+/// As for [`Loop`], with elements `T` on both sides.
 unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {

@@ -1,5 +1,9 @@
-//! Tables of the destination's shape: accumulators that are rounded to its elements, and stretches of its updates that are joined
-//! with it.
+//! Tables of the destination's shape: made, merged into the destination, and rounded to its
+//! elements.
+//!
+//! A table holds one accumulator for each cell (16-bit floats accumulate in `f32`). [`merge`] joins
+//! a table of the destination's own type into it, for parts of the updates that were reduced apart.
+//! [`finalize`] rounds each accumulator once. Cost: one pass over the table and the destination.
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;
@@ -46,8 +50,8 @@ pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> R
         window: &window,
         ahead: Ahead::NONE,
     };
-    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right the
-    // table, which has as many elements of its type in row-major order without gaps.
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the
+    // right the table, which has as many elements of its type in row-major order without gaps.
     unsafe { (loops.rows)(&rows) };
     Ok(())
 }
@@ -72,8 +76,8 @@ pub fn finalize(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Proble
         window: &window,
         ahead: Ahead::NONE,
     };
-    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right
-    // the tensor, which has as many accumulators of its type in row-major order without gaps.
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the
+    // right the tensor, which has as many accumulators of its type in row-major order without gaps.
     unsafe { finish_loop(dtype)(&rows, None) };
     Ok(())
 }

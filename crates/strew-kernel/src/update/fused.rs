@@ -1,7 +1,22 @@
-//! Single elements and [short rows](crate::update::fused_short_rows) whose index is used as it is: one loop reads it, checks it and joins.
+//! Lines of single elements and [short rows](crate::update::fused_short_rows) whose index is used
+//! as it is: one loop reads the index value, checks it and joins.
 //!
-//! Offsets that are written down and read again cost as much as what is then done with a single
-//! element. Here a value goes from the index through its check to the cell in registers.
+//! ```text
+//! for i in 0..count:
+//!     row = index[i];  if row >= limit: return false
+//!     join(dst[row], src[i])
+//! ```
+//!
+//! An offset that is written to a block and read back costs as much as a single element's join.
+//! Here a value goes from the index through its check to the cell in registers. Cost: one read of
+//! index and source for each update, and one read and one write of its cell.
+//!
+//! The variants are chosen line by line: dense, dense with the destination in a near cache
+//! (`fast_rows`), one cell in each column, the rows of one part only (`owned_*`), and strided.
+//!
+//! It relies on the contract of [`LineLoop`](crate::walk::line::LineLoop): the walk has proven the
+//! destination for every index value below the limit. Each index value is read once, so the value
+//! that is checked is the value that is used.
 
 use crate::cpu::isa::{Baseline, Isa};
 use crate::cpu::prefetch::prefetch;
@@ -19,11 +34,20 @@ use std::ops::Range;
 /// goes neither from one line to the next nor past the end of a page.
 pub(crate) const LINES_AHEAD: usize = 4;
 
+/// Joins every line in order; false if a line met an index value that is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`](crate::walk::line::LineLoop), with cells `J::Cell` and source elements
+/// `J::Value`.
 pub(crate) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
     // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
     (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
 }
 
+/// Joins one line, with the loop that its steps and its index type choose.
+///
+/// # Safety
+/// As for [`lines`], of this line.
 pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
@@ -45,12 +69,14 @@ pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// How far ahead the streams are fetched, in rows; those of [short rows](crate::update::fused_short_rows) nearer.
+/// How far ahead the streams are fetched, in rows; those of [short
+/// rows](crate::update::fused_short_rows) nearer.
 pub(crate) const fn ahead<J: Join>() -> usize {
     512 / J::LEN
 }
 
-/// Cells of a destination that no cache near the core holds are fetched so many rows before they are joined.
+/// Cells of a destination that no cache near the core holds are fetched so many rows before they
+/// are joined.
 const CELLS_AHEAD: usize = 32;
 
 /// A destination that reaches over so many bytes is one.
@@ -71,7 +97,11 @@ const fn source_lines<J: Join>() -> usize {
     (8 * size_of::<J::Value>()).div_ceil(64)
 }
 
-/// A line of which the source's elements follow each other, and whose cells are one row of the destination.
+/// A line of which the source's elements follow each other, and whose cells are one row of the
+/// destination.
+///
+/// # Safety
+/// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
@@ -88,12 +118,19 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 }
 
 /// Rows of one element whose cells repeat.
+///
+/// # Safety
+/// As for `dense_line`.
 #[inline(never)] // Or the loops that are there for other lines would have to share its registers.
 unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe { repeated_rows::<J, I>(line, Baseline) }
 }
 
+/// The rows of a dense line, eight at a time; false at an index value that is not below the limit.
+///
+/// # Safety
+/// As for `dense_line`.
 #[inline(always)]
 unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
@@ -132,7 +169,8 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
     }
 }
 
-/// Whether a near cache holds the destination, and the line is so long that taking it as fast as memory gives it pays.
+/// Whether a near cache holds the destination, and the line is so long that taking it as fast as
+/// memory gives it pays.
 fn fast(line: &Line<'_>) -> bool {
     line.count >= 8192 && reach(&line.term) <= 64 << 10
 }
@@ -140,10 +178,15 @@ fn fast(line: &Line<'_>) -> bool {
 /// Rows of a [fast] line at a time: what has 32 bits fills a line of memory.
 const AT_ONCE: usize = 16;
 
-/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own prefetching ends with each page.
+/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own
+/// prefetching ends with each page.
 const PAGE_AHEAD: usize = 1024;
 
-/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as few as can be.
+/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as
+/// few as can be.
+///
+/// # Safety
+/// As for `dense_line`.
 #[inline(never)] // It needs all registers.
 unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
@@ -189,7 +232,11 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     }
 }
 
-/// A line of which the source's elements follow each other, and each cell is in the next one of the destination's columns.
+/// A line of which the source's elements follow each other, and each cell is in the next one of the
+/// destination's columns.
+///
+/// # Safety
+/// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
 unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
@@ -200,6 +247,8 @@ unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     }
 }
 
+/// # Safety
+/// As for `column_line`.
 #[inline(always)]
 unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
@@ -281,18 +330,21 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     inside
 }
 
-/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so many times in a cycle.
+/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so
+/// many times in a cycle.
 ///
 /// # Safety
 /// They can be read.
 #[inline(always)]
 unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
-    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all the bits.
+    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all
+    // the bits.
     unsafe {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if size_of::<T>() == 4 {
             let mut both = at.cast::<u64>().read_unaligned();
-            // This does nothing, which the compiler does not know: it would load each half by itself.
+            // This does nothing, which the compiler does not know: it would load each half by
+            // itself.
             std::arch::asm!("/* {0} */", inout(reg) both, options(nomem, nostack, preserves_flags));
             return std::mem::transmute_copy(&both);
         }
@@ -301,10 +353,14 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
 }
 
 /// A line of which only those rows count whose index values are in the term's part.
+///
+/// # Safety
+/// As for [`lines`].
 #[inline(never)] // Or the loop that uses all rows would have to share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
-    // Of others it is not worth the code: of rare reductions, and of elements whose conversion takes longer.
+    // Of others it is not worth the code: of rare reductions, and of elements whose conversion
+    // takes longer.
     let common = J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
@@ -335,19 +391,25 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is known than that they go on.
+/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is
+/// known than that they go on.
 const MOST_AT_ONCE: usize = 16;
 
-/// Likewise, of a source whose elements follow each other, and cells that are one row of the destination and near enough for the
-/// processor to have several of them on their way by itself: to ask for them would only be one instruction more.
+/// Likewise, of a source whose elements follow each other, and cells that are one row of the
+/// destination and near enough for the processor to have several of them on their way by itself: to
+/// ask for them would only be one instruction more.
+///
+/// # Safety
+/// As for [`lines`], if the source's elements follow each other, the cells are one row of the
+/// destination, and cells and source elements have the same size, 4 or 8 bytes.
 #[inline(always)]
 unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
     let cells = line.dst.cast::<J::Cell>();
     // What is no wider than its place comes with the index value, and need not be looked for.
     let moved = size_of::<J::Value>() == 4;
     let index_size = line.stretch.stride.unsigned_abs();
-    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row, and such a cell; of four bytes,
-    // what is beside is the element.
+    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row,
+    // and such a cell; of four bytes, what is beside is the element.
     unsafe {
         picked(
             line,
@@ -364,7 +426,8 @@ unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
                 };
                 let ((values, values_left), (besides, besides_left)) =
                     (values.as_chunks::<4>(), besides.as_chunks::<4>());
-                // Rows that come next are asked for here, where time goes by: they will be looked at at once.
+                // Rows that come next are asked for here, where time goes by: they will be looked
+                // at at once.
                 let each = (rows.len() / values.len().max(1)).min(MOST_AT_ONCE);
                 let mut index = line.index.wrapping_add(rows.end * index_size);
                 let mut later = src.wrapping_add(rows.len());
@@ -382,9 +445,10 @@ unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
-/// false if a value is not below the limit. Before that calls `look` with how many there were, which row it is, and where
-/// the one is that comes so many of them later.
+/// Calls `each` with where a row is, in the destination and in the source, for each whose index
+/// value is in the term's part; false if a value is not below the limit. Before that calls `look`
+/// with how many there were, which row it is, and where the one is that comes so many of them
+/// later.
 ///
 /// # Safety
 /// As for [`LineLoop`], if `each` joins such rows.
@@ -426,12 +490,14 @@ pub(crate) unsafe fn owned_rows(
     }
 }
 
-/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that come next would not be.
+/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that
+/// come next would not be.
 const PICKED: usize = PAGE_AHEAD;
 
-/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the rows that were looked at, the
-/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first; or their elements, if
-/// those are to be `moved`. False if a value is not below the limit.
+/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the
+/// rows that were looked at, the cells of those picked, counted from the part's first one, and
+/// which rows they are, counted from the first; or their elements, if those are to be `moved`.
+/// False if a value is not below the limit.
 ///
 /// # Safety
 /// As for [`LineLoop`]; elements that are moved have four bytes, and follow each other.
@@ -466,6 +532,10 @@ pub(crate) unsafe fn picked(
     true
 }
 
+/// Any other line: one row at a time.
+///
+/// # Safety
+/// As for [`lines`], with index values of type `I`.
 unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let limit = line.term.limit as u64;

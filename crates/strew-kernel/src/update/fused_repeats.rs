@@ -1,7 +1,16 @@
-//! Lines of which nearly every index value is the one before: a cell stays in a register as long as its number does.
+//! Lines whose index value seldom changes: the cell stays in a register while it does not.
 //!
-//! A cell that is written and read again for the next update costs some ten cycles, in which nothing else of that cell can
-//! be done; an addition in a register costs two to four.
+//! ```text
+//! row = index[0]; value = dst[row]
+//! for i in 0..count:
+//!     if index[i] != row: dst[row] = value; row = index[i] (checked); value = dst[row]
+//!     value = join(value, src[i])
+//! dst[row] = value
+//! ```
+//!
+//! A cell that is written and read again for the next update costs about ten cycles, during which
+//! no other update can join it. An addition in a register costs two to four. A sample of the line's
+//! first [`SAMPLE`] index values decides whether a line comes here.
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;
@@ -12,8 +21,8 @@ use crate::walk::line::{Line, once};
 /// Index values that are looked at to find out, which are read soon in any case.
 const SAMPLE: usize = 128;
 
-/// Of them so many differ from the one before, at most, for a common reduction to keep its cell: each is a branch that is
-/// foreseen wrongly.
+/// Of them so many differ from the one before, at most, for a common reduction to keep its cell:
+/// each is a branch that is foreseen wrongly.
 pub(crate) const CHANGES: usize = 6;
 
 /// Shorter lines are not looked at.
@@ -23,8 +32,8 @@ const SHORTEST: usize = 4 * SAMPLE;
 const AHEAD: usize = 1024;
 
 impl Line<'_> {
-    /// Whether the cells of a dense line change seldom, `most` times among those that are looked at. It is a guess from how the
-    /// line begins.
+    /// Whether the cells of a dense line change seldom, `most` times among those that are looked
+    /// at. It is a guess from how the line begins.
     ///
     /// # Safety
     /// So many values of the index as the line has rows can be read.
@@ -73,7 +82,8 @@ impl<J: Join> Running<J> {
     /// Begins with a cell; `None` if there is none of this number.
     ///
     /// # Safety
-    /// There are so many cells as the limit says, which can be read and written as long as this lives.
+    /// There are so many cells as the limit says, which can be read and written as long as this
+    /// lives.
     #[inline(always)]
     unsafe fn new(cells: *mut J::Cell, limit: usize, row: i64) -> Option<Self> {
         let limit = limit as u64;
@@ -119,8 +129,8 @@ unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
     (row.cast_unsigned() < limit).then(|| unsafe { cells.offset(row as isize).read() })
 }
 
-/// Writes a cell whose number is below the limit, and gives the one of another number. By itself: it would be in every loop
-/// once for each row that is unrolled.
+/// Writes a cell whose number is below the limit, and gives the one of another number. By itself:
+/// it would be in every loop once for each row that is unrolled.
 ///
 /// # Safety
 /// So many cells as the limit says can be read and written.
@@ -134,11 +144,12 @@ unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next:
     }
 }
 
-/// The rows of a dense line, in order; false if it met an index value that is not below the limit, and stopped.
+/// The rows of a dense line, in order; false if it met an index value that is not below the limit,
+/// and stopped.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), if the source's elements follow each other and the cells are one row of the
-/// destination.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if the source's elements follow each other and
+/// the cells are one row of the destination.
 #[inline(always)]
 pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     line: &Line<'_>,
@@ -148,7 +159,8 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     let src = line.src.cast::<J::Value>();
     let later = (index.wrapping_add(AHEAD), src.wrapping_add(AHEAD));
     let lines = |size: usize| (8 * size).div_ceil(64);
-    // So many that are known at compile time need no counter; rows of several elements take longer than one.
+    // So many that are known at compile time need no counter; rows of several elements take longer
+    // than one.
     let unrolled = match J::LEN {
         1 if J::Value::EIGHT => 8,
         1 => 4,

@@ -1,22 +1,25 @@
-//! Lines whose index [repeats](crate::update::fused_repeats), of which only updates count: a cell is set to the reduction's identity when it is
-//! touched first.
+//! First-touch initialisation of lines whose index [repeats](crate::update::fused_repeats).
 //!
-//! A line is gone over twice: first cells are set, of which there are few, then the line is joined as any other.
+//! Where only the updates count (`include_self=False`), a cell must be set to the reduction's
+//! identity when an update first touches it. The line is read twice: the first pass sets the cells,
+//! of which there are few, and the second joins the line as any other. The [bitmap](RowBitmap)
+//! remembers which rows were touched before.
 
 use crate::ops::identity::Bits;
 use crate::tensor::DType;
 use crate::update::row_bitmap::RowBitmap;
 use crate::walk::line::{Line, once};
 
-/// How often the index value may change, among those that are [looked at](Line::repeats), for the line to be gone over twice.
+/// How often the index value may change, among those that are [looked at](Line::repeats), for the
+/// line to be gone over twice.
 pub(crate) const SEEN_AGAIN: usize = 16;
 
-/// Sets the cells that a line touches first, whose number is their index value; false if it met one that is not below the
-/// limit, and stopped.
+/// Sets the cells that a line touches first, whose number is their index value; false if it met one
+/// that is not below the limit, and stopped.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type whose rows differ in nothing but
-/// their index.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type
+/// whose rows differ in nothing but their index.
 pub(crate) unsafe fn begin(
     line: &Line<'_>,
     dtype: DType,

@@ -1,5 +1,8 @@
-//! Rows of few elements without gaps whose index is used as it is. One of 2 to 8 elements is an element of that size;
-//! those of more share one loop.
+//! Lines of short dense rows whose index is used as it is.
+//!
+//! A row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31 elements share
+//! one loop whose length is known only at run time. Longer rows go through blocks of offsets, whose
+//! cost they hide. It relies on the contract of [`LineLoop`].
 
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
@@ -42,6 +45,10 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 }
 
 /// Lines of rows that have the same length, which nobody knows before.
+///
+/// # Safety
+/// As for [`LineLoop`](crate::walk::line::LineLoop), for rows of `J::Cell` and `J::Value` without
+/// gaps, each of 9 to 31 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
     // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
@@ -75,6 +82,11 @@ fn fetch(at: *const u8, bytes: usize) {
     prefetch(at.wrapping_add(bytes - 1), 1);
 }
 
+/// Joins every row of a line, which holds fewer than 32 elements; false at an index value that is
+/// not below the limit.
+///
+/// # Safety
+/// As for `longer_lines`, with index values of type `I`.
 #[inline(always)]
 unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
@@ -82,7 +94,8 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let (step, apart) = (line.step, line.term.dst);
     let (count, len) = (line.count, line.width);
     let (read, written) = (len * size_of::<J::Value>(), len * size_of::<J::Cell>());
-    // SAFETY: the caller keeps `LineLoop`'s obligations, for rows below the count and values below the limit.
+    // SAFETY: the caller keeps `LineLoop`'s obligations, for rows below the count and values below
+    // the limit.
     unsafe {
         for i in 0..count {
             let later: i64 = once(index.add((i + ROWS_AHEAD).min(count - 1))).into();
@@ -112,6 +125,9 @@ unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
 }
 
 /// Likewise, only those rows whose index values are in the term's part.
+///
+/// # Safety
+/// As for `longer_lines`.
 #[inline(always)]
 unsafe fn owned<J: Join>(line: &Line<'_>) -> bool {
     let len = line.width;

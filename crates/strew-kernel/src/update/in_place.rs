@@ -7,8 +7,8 @@
 //! else for each block:           run        (checked offsets -> pairs of rows)
 //! ```
 //!
-//! Cost: every update reads its row of the source and reads and writes its row of the destination. A
-//! line keeps no offsets; a block writes and reads back one offset a row and side.
+//! Cost: every update reads its row of the source and reads and writes its row of the destination.
+//! A line keeps no offsets; a block writes and reads back one offset a row and side.
 //!
 //! The engine chooses it wherever the destination's own cells can hold the running result. Sums and
 //! products of 16-bit floats go to a [table](crate::update::table) or into `f32` cells instead.
@@ -77,8 +77,9 @@ pub struct Direct {
 impl Direct {
     /// Looks up the loops for the walk's element type.
     ///
-    /// Sums and products of 16-bit floats are not computed in their cells; see [`crate::update::table::Table`].
-    /// `unset`: cells may be [unset](crate::update::untouched()), and the reduction is a sum.
+    /// Sums and products of 16-bit floats are not computed in their cells; see
+    /// [`crate::update::table::Table`]. `unset`: cells may be [unset](crate::update::untouched()),
+    /// and the reduction is a sum.
     pub fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = combine.folds();
@@ -116,7 +117,8 @@ impl Direct {
         ))
     }
 
-    /// Sums and counts into cells of [`sum_count_table`](crate::update::sum_count_cells::sum_count_table).
+    /// Sums and counts into cells of
+    /// [`sum_count_table`](crate::update::sum_count_cells::sum_count_table).
     ///
     /// # Panics
     /// If the destination has no such cells for the source's type.
@@ -174,17 +176,18 @@ impl Direct {
         assert!(walk.id() == self.walk, "the loops are of another walk");
     }
 
-    /// Whether the rows that a cursor gives are single elements or short rows whose index is used as it is.
+    /// Whether the rows that a cursor gives are single elements or short rows whose index is used
+    /// as it is.
     pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_lines(index)
     }
 
-    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives how
-    /// many they were; 0: the walk is over.
+    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives
+    /// how many they were; 0: the walk is over.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows are
-    /// no lines.
+    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows
+    /// are no lines.
     pub fn run_lines(
         &self,
         cursor: &mut Cursor<'_, '_>,
@@ -198,19 +201,21 @@ impl Direct {
             return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
-        // limit. `check_walk` has found that the types of this walk chose the loop. The index values
-        // of the lines lie in the index.
+        // limit. `check_walk` has found that the types of this walk chose the loop. The index
+        // values of the lines lie in the index.
         let done = unsafe { join(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
-    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_init).
+    /// Whether the rows that a cursor gives are a line of single elements that can be [run
+    /// afresh](Self::run_line_init).
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_numbered_line(index)
     }
 
-    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index value is the one before: cells that
-    /// are touched for the first time are set to a value before. `None`, and nothing is done, where the next rows are others.
+    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index
+    /// value is the one before: cells that are touched for the first time are set to a value
+    /// before. `None`, and nothing is done, where the next rows are others.
     ///
     /// # Errors
     /// As [`run_lines`](Self::run_lines).
@@ -273,8 +278,8 @@ impl Direct {
                 }
             };
         };
-        // SAFETY: `check` has found that the block is of this walk, whose proof covers the offsets of
-        // both sides. The scratch holds elements of the destination's type and overlaps nothing.
+        // SAFETY: `check` has found that the block is of this walk, whose proof covers the offsets
+        // of both sides. The scratch holds elements of the destination's type and overlaps nothing.
         unsafe {
             converter.run(walk.src(), block, |part, scratch, right_at| {
                 rows.left_at = &block.dst()[part];
@@ -338,8 +343,8 @@ impl Direct {
         self.check(walk, block);
         let mut room = Lane::new();
         let first = touched.first(block, &mut room);
-        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets, of
-        // which `first` are some, to lie inside the destination. Its type chose the loop.
+        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets,
+        // of which `first` are some, to lie inside the destination. Its type chose the loop.
         unsafe { self.set_at(walk.dst(), first, value) };
     }
 

@@ -1,4 +1,8 @@
-//! A new destination that a run begins as it goes, piece by piece, while each is in a cache.
+//! A new destination that a run initialises piece by piece, while each piece is in a cache.
+//!
+//! `begin` writes the start values of a byte range before the range's updates join, and `end`
+//! replaces the cells that still hold the sentinel. A separate pass over the destination would
+//! write it to memory and read it back.
 
 use crate::ops::identity::Bits;
 use crate::ops::sentinel::Unset;
@@ -38,8 +42,8 @@ impl<'f> LazyInit<'f> {
         alike.then(|| Self::new(layout, Start::Input(input)))
     }
 
-    /// Unset cells, that are given the elements of an input in the end; `None` if they are not laid out
-    /// alike, or of a type that has no unset value.
+    /// Unset cells, that are given the elements of an input in the end; `None` if they are not laid
+    /// out alike, or of a type that has no unset value.
     pub fn unset(layout: &'f Layout, unset: Unset, input: &'f DynView<'f>) -> Option<Self> {
         let value = unset.value(layout.dtype())?;
         let alike = input.layout() == layout;
@@ -85,11 +89,12 @@ impl<'f> LazyInit<'f> {
     /// Sets some bytes to what they start from.
     ///
     /// # Safety
-    /// `dst` must be a destination with these [`bytes`](Self::bytes), and nobody else may be at those in
-    /// the range, which are whole elements.
+    /// `dst` must be a destination with these [`bytes`](Self::bytes), and nobody else may be at
+    /// those in the range, which are whole elements.
     pub(crate) unsafe fn begin(&self, dst: *mut u8, range: &Range<usize>) {
         let (from, len) = (range.start, range.len());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new destination.
+        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
+        // destination.
         unsafe {
             let dst = dst.add(from);
             match &self.start {
@@ -112,7 +117,8 @@ impl<'f> LazyInit<'f> {
             return;
         };
         let (from, dtype) = (range.start, self.layout.dtype());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new destination.
+        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
+        // destination.
         let found = unsafe {
             let sides = (dst.add(from), input.as_ptr().add(from));
             adopt_stretch(sides, range.len() / dtype.size(), dtype, *unset)

@@ -1,4 +1,7 @@
-//! Which rows of a destination have been touched.
+//! Which rows of a destination have been touched: one bit for each row.
+//!
+//! The words are zeroed lazily by the operating system, so memory follows the touched rows. Marking
+//! has no branch that depends on the data.
 
 use crate::error::Problem;
 use crate::tensor::List;

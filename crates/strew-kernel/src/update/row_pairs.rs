@@ -1,4 +1,18 @@
-//! The one loop nest: pairs of rows, each a window of elements.
+//! The loop nest over pairs of rows: each row of one side is joined with its row of the other.
+//!
+//! ```text
+//! for i in 0..rows: for each coordinate of the window:
+//!     each(i, left[left_at[i] + coordinate], convert(right[right_at[i] + coordinate]))
+//! ```
+//!
+//! The window decides the variant: none (single elements), one dense axis of few elements (unrolled
+//! pieces of 16, 8, 4, 2 and 1), or any number of axes. All variants visit the elements in the same
+//! order. Rows are prefetched ahead, because hardware cannot predict indexed addresses.
+//!
+//! Cost: one read of every right element, one read and one write of every left element, and 8 bytes
+//! of offset for each row and side that is not evenly spaced.
+//!
+//! It relies on offsets that a [`Walk`](crate::walk::Walk) has proven: the loops check nothing.
 
 use crate::cpu::isa::{Isa, turn_by_turn};
 use crate::cpu::prefetch::prefetch;
@@ -29,8 +43,8 @@ pub(crate) type Loop = unsafe fn(&Rows<'_>);
 
 /// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
 ///
-/// Everything between here and the elements has to be inlined, closures too: what is not is compiled
-/// for the baseline.
+/// Everything between here and the elements has to be inlined, closures too: what is not is
+/// compiled for the baseline.
 ///
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
@@ -44,6 +58,9 @@ pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
 }
 
 /// [`each`], to be compiled for one instruction set.
+///
+/// # Safety
+/// As for [`each`].
 #[inline(always)]
 unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
@@ -74,8 +91,8 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                         fetch_one(&prefetchers, i);
                     }
                     let r = rows.right_at.get(i);
-                    // `outer_offsets` visits coordinates of the window only, and each stretch covers
-                    // the innermost axis.
+                    // `outer_offsets` visits coordinates of the window only, and each stretch
+                    // covers the innermost axis.
                     outer_offsets(
                         outer,
                         #[inline(always)]
@@ -112,17 +129,20 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
 /// How far ahead rows are fetched: so many of them,
 const FETCHED_ROWS: usize = 16;
 
-/// or so many where they follow each other: these keep more lines under way than the hardware would,
+/// or so many where they follow each other: these keep more lines under way than the hardware
+/// would,
 const FETCHED_STEPS: usize = 32;
 
-/// but not more than so many bytes, which the nearest cache can hold beside those that are worked on.
+/// but not more than so many bytes, which the nearest cache can hold beside those that are worked
+/// on.
 const FETCHED: usize = 8192;
 
 /// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
 const MOST_LINES: usize = 16;
 
-/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a row of the
-/// destination is, or one that a part has picked out; and the hardware's own prefetching begins anew at every page.
+/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a
+/// row of the destination is, or one that a part has picked out; and the hardware's own prefetching
+/// begins anew at every page.
 #[derive(Clone, Copy)]
 pub(crate) struct Prefetcher<'a> {
     base: *const u8,
@@ -162,7 +182,8 @@ impl<'a> Prefetcher<'a> {
     }
 }
 
-/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into every loop.
+/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into
+/// every loop.
 #[inline(never)]
 fn fetch_one(prefetchers: &[Prefetcher<'_>; 2], row: usize) {
     prefetchers.iter().for_each(|side| side.prefetch(row));
@@ -176,8 +197,8 @@ fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     }
 }
 
-/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops that read one stretch after
-/// the other. Not inlined, likewise.
+/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops
+/// that read one stretch after the other. Not inlined, likewise.
 #[inline(never)]
 pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
     prefetch(
@@ -187,8 +208,8 @@ pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
 }
 
 impl<'a> Rows<'a> {
-    /// Whether rows are fetched: not where those of one side are near, and those of the other follow each other, which the
-    /// hardware sees.
+    /// Whether rows are fetched: not where those of one side are near, and those of the other
+    /// follow each other, which the hardware sees.
     #[inline(always)]
     fn fetches(&self) -> bool {
         !(self.ahead.near && matches!(self.right_at, At::Steps(..)))
@@ -298,8 +319,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have the
-/// same. A loop over the last few takes longer than they do.
+/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have
+/// the same. A loop over the last few takes longer than they do.
 ///
 /// # Safety
 /// As for [`each`], if that is what the window is.
@@ -394,8 +415,8 @@ pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Calls `each` with the number of every row, and where it begins on the left and on the right. Looks
-/// ahead before every stride of rows, as `look` does.
+/// Calls `each` with the number of every row, and where it begins on the left and on the right.
+/// Looks ahead before every stride of rows, as `look` does.
 ///
 /// # Safety
 /// As for [`each`].

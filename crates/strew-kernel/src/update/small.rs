@@ -1,7 +1,9 @@
-//! A few updates: the places of all of them are found first, and then they join, one after the other.
+//! At most [`MOST_UPDATES`] updates: all places are found first, and then the updates join in
+//! order.
 //!
-//! What a run prepares for many updates (a walk, blocks, a strategy) takes longer than a few of them
-//! do. Here they are single elements whatever they are part of, and their places fit on the stack.
+//! A walk, blocks and a strategy take longer to prepare than a few updates take to join. Here all
+//! updates are single elements, whatever window they are part of, and their offsets fit on the
+//! stack. Every index value is checked before the first cell is written.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::reduction::Combine;
@@ -23,7 +25,8 @@ const _: () = assert!(MOST_UPDATES <= ROWS);
 pub struct SmallRun<'f, P> {
     /// Where the walk along the updates' axes starts on each of the destination's axes.
     pub start: &'f [usize],
-    /// For each axis of the updates, the destination's axis that it walks along, and in which steps.
+    /// For each axis of the updates, the destination's axis that it walks along, and in which
+    /// steps.
     pub onto: &'f [Option<(usize, isize)>],
     /// Index components of the updates' shape, and the destination's axis that each points into.
     /// Every value must be below the size of that axis.
@@ -82,10 +85,10 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
             ahead: Ahead::NONE,
         };
         let _floats = DefaultFloats::enter();
-        // SAFETY: `first` has proven that whatever index values below their limits come, every place
-        // lies inside the destination, and `point` that no other values came. The source's offsets are
-        // those of its elements. Both are of the type that chose the loop, and the destination
-        // overlaps neither itself nor the source.
+        // SAFETY: `first` has proven that whatever index values below their limits come, every
+        // place lies inside the destination, and `point` that no other values came. The source's
+        // offsets are those of its elements. Both are of the type that chose the loop, and the
+        // destination overlaps neither itself nor the source.
         unsafe { join(&rows) };
         Some(Ok(()))
     }
@@ -126,7 +129,8 @@ fn step(dst: &Layout, onto: Option<(usize, isize)>) -> isize {
     onto.map_or(0, |(axis, step)| dst.strides()[axis] * step)
 }
 
-/// Adds to places, all the same so far, what the steps along the axes of `shape` add, in row-major order.
+/// Adds to places, all the same so far, what the steps along the axes of `shape` add, in row-major
+/// order.
 fn spread(
     places: &mut [isize],
     shape: &[usize],
@@ -194,7 +198,8 @@ mod tests {
         TensorView::from_slice(values, shape).unwrap().into_dyn()
     }
 
-    /// Rows of three that an index of two components names, read backwards from a transposed source.
+    /// Rows of three that an index of two components names, read backwards from a transposed
+    /// source.
     fn join(cells: &mut DynTensor, index: [[i64; 3]; 2]) -> Option<Result<(), OutOfBounds>> {
         let source = [1.0f32, 3.0, 5.0, 2.0, 4.0, 6.0];
         let source = view(&source, &[2, 3]).permute(&[1, 0]).unwrap();

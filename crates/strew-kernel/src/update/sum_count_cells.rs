@@ -1,6 +1,8 @@
-//! Cells that hold a sum and how many values are in it, side by side.
+//! Cells that hold a sum and a count side by side, for means of single elements.
 //!
-//! The mean of single elements needs both of the same cell: apart, they cost two cache lines an update.
+//! An update of a mean needs both. In separate tables they cost two cache lines for each update;
+//! here they cost one. A cell has the size and alignment of a complex element, so that the other
+//! loops can treat the table as a tensor: 8 bytes (a 32-bit sum and count) or 16 bytes (64-bit).
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;
@@ -14,7 +16,8 @@ use half::{bf16, f16};
 use num_complex::Complex32;
 use std::marker::PhantomData;
 
-/// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is padding.
+/// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is
+/// padding.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct SumCount<S, P, C> {

@@ -1,7 +1,15 @@
-//! Updates into a private table of accumulators, one row per touched row of the destination.
+//! Updates into a private table of accumulators: one row for each touched row of the destination.
 //!
-//! For what the destination's own cells cannot hold meanwhile: counts, and sums of 16-bit floats
-//! in `f32`. Nothing is written to the destination before every update has been seen.
+//! ```text
+//! add(block, slots): start the rows that are touched for the first time; count; join
+//! finish:            round each touched row into the destination, divided by its count for a mean
+//! ```
+//!
+//! It is for what the destination's own cells cannot hold meanwhile: counts, and sums of 16-bit
+//! floats in `f32`. Nothing is written to the destination before every update has been seen.
+//!
+//! Cost: a row of accumulators and 1 bit or 8 bytes of count for each slot, and one more pass over
+//! the touched rows in the end. A table belongs to the walk that it was made for, and asserts that.
 
 use crate::error::Problem;
 use crate::ops::identity::{Bits, identity};
@@ -195,8 +203,8 @@ impl Table {
         }
     }
 
-    /// Notes that rows get one more update each; gives the places in `slots` of those that get their
-    /// first one and are to be started.
+    /// Notes that rows get one more update each; gives the places in `slots` of those that get
+    /// their first one and are to be started.
     fn touch<'l>(&mut self, slots: &[usize], room: &'l mut Lane<usize>) -> &'l [usize] {
         match &mut self.touch {
             Touch::All => &[],

@@ -1,7 +1,9 @@
-//! Cells that say of themselves that no update has reached them.
+//! Sentinel values that mark untouched cells.
 //!
-//! Where updates alone count (`include_self=False`), a sum has to know whether it is a cell's first one.
-//! Cells of a new tensor can tell, by what they start from.
+//! Where only the updates count (`include_self=False`), a sum must know whether an update is a
+//! cell's first. A new tensor filled with a sentinel tells: a cell that still holds it was not
+//! touched. In the end, untouched cells take the elements of the input. Cost: one pass over the
+//! destination in the end, and no bitmap during the run.
 
 use crate::copy::strided::{packed, stretches, whole};
 use crate::ops::identity::Bits;
@@ -63,8 +65,8 @@ pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType
     }
 }
 
-/// Gives the cells of a tensor that are unset what `from` holds there; says whether there were any. Those
-/// of each run of `width` are known to be either all set or all unset.
+/// Gives the cells of a tensor that are unset what `from` holds there; says whether there were any.
+/// Those of each run of `width` are known to be either all set or all unset.
 ///
 /// # Panics
 /// If shapes or types differ, or the type has no unset value.
@@ -134,7 +136,8 @@ struct Pairs {
     unset: Bits,
 }
 
-// SAFETY: what is shared out is the only one that writes to its cells, and nobody writes what it reads.
+// SAFETY: what is shared out is the only one that writes to its cells, and nobody writes what it
+// reads.
 unsafe impl Send for Pairs {}
 
 impl Pairs {
@@ -149,8 +152,8 @@ impl Pairs {
         }
     }
 
-    /// Does `work` with all of the `len` pairs, on as many threads as a run may have; true if one of them
-    /// says so.
+    /// Does `work` with all of the `len` pairs, on as many threads as a run may have; true if one
+    /// of them says so.
     fn share(self, len: usize, work: impl Fn(&Self) -> bool + Sync) -> bool {
         if len == 0 {
             return false;
