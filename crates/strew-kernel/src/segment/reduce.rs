@@ -264,7 +264,8 @@ impl Grouped<'_> {
 /// # Safety
 /// As for [`Loops`].
 unsafe fn alone<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of every loop here; `fits`
+    // has found that the job may go to the loops in registers.
     unsafe {
         if !reduce_registers::fits::<T>(job) {
             return run::<T>(job);
@@ -281,7 +282,8 @@ unsafe fn alone<T: Folds>(job: &Job<'_>) {
 /// # Safety
 /// As for [`Loops`].
 unsafe fn run<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`; `order` gives the updates of the job's own
+    // groups.
     unsafe {
         if job.inner.len > 1 {
             in_memory::<T>(job);
@@ -315,13 +317,15 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
     // The updates as one slice, if they are contiguous and many.
     let one_piece = |updates: Range<usize>| {
         let many = dense && updates.len() >= minmax_lanes::ENOUGH;
-        // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+        // SAFETY: the caller promises every update of a group; `dense` says that they lie one after
+        // the other.
         many.then(|| unsafe { std::slice::from_raw_parts(element(updates.start), updates.len()) })
     };
     if let ([fold], [_]) = (job.folds, job.takes)
         && dense
     {
-        // SAFETY: the caller's promise, and the updates lie one after the other.
+        // SAFETY: the caller keeps the contract of `Loops`; there is one output, and `dense` says
+        // that the updates lie one after the other.
         unsafe {
             match fold.combine {
                 Combine::Sum => return side_by_side::<T>(job, T::add),
@@ -345,10 +349,10 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                 if ahead > 0 && n == 0 && k + ahead < end {
                     prefetch(element(k + ahead).cast(), 1);
                 }
-                // SAFETY: the caller's promise: `k` is an update of the group's.
+                // SAFETY: the caller promises every update of a group, and `k` is a place of one.
                 unsafe { element(k).read() }
             };
-            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            // SAFETY: the caller promises the output's cell of the group's row.
             unsafe {
                 let value = match fold.combine {
                     Combine::Sum | Combine::Prod => {
@@ -416,7 +420,8 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
         let some: [Option<usize>; CHAINS] = std::array::from_fn(|_| touched.next());
         let values = some.map(|group| -> &[T] {
             let updates = group.map_or(0..0, |group| groups.start(group)..groups.start(group + 1));
-            // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+            // SAFETY: the caller promises every update of a group, and only jobs whose updates lie
+            // one after the other come here.
             unsafe {
                 let first = job.src.cast::<T>().wrapping_add(updates.start);
                 std::slice::from_raw_parts(first, updates.len())
@@ -429,7 +434,7 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
         let there = (0..CHAINS).filter(|&k| some[k].is_some());
         let mut sums = [T::ZERO; CHAINS];
         for k in there.clone() {
-            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            // SAFETY: the caller promises the output's cell of the group's row.
             sums[k] = unsafe { first_of::<T>(fold, cells[k]) };
         }
         let common = values.map(<[T]>::len).into_iter().min().unwrap_or(0);
@@ -456,7 +461,8 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
             let sum = rest
                 .iter()
                 .fold(sums[k], |sum, &value| how(sum, value.widen()));
-            // SAFETY: as above.
+            // SAFETY: the caller promises the output's cell of the group's row, as for the read
+            // before the loop.
             unsafe { cells[k].write(finished::<T>(sum, take, values[k].len() as u64)) };
         }
         if some[CHAINS - 1].is_none() {
@@ -481,7 +487,7 @@ pub(crate) const MOST_ROWS: usize = ROWS / 2;
 /// # Safety
 /// As for [`Loops`].
 unsafe fn in_memory<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of `rows`.
     unsafe { vectorized!(|isa| rows::<T>(job, isa)) }
 }
 

@@ -15,7 +15,8 @@ pub(crate) const TILE: usize = 256;
 /// # Safety
 /// As for [`Loops`](crate::segment::runs::Loops), without positions.
 pub(crate) unsafe fn run<T: Number, const PROD: bool>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops` without positions, which is that of both
+    // loops.
     unsafe {
         vectorized!(|isa| match job.len {
             1 => elements::<T, PROD>(job, isa),

@@ -37,7 +37,8 @@ impl Loops {
 /// # Safety
 /// As for [`Loop`], with left elements `J::Cell` and right elements `J::Value`.
 unsafe fn rows<J: Join>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<J::Cell, J::Value, J::Wide>(
             rows,
@@ -161,7 +162,8 @@ pub(crate) fn widen_loop(dtype: DType) -> Loop {
 /// # Safety
 /// As for [`Loop`], with left elements `T::Acc` and right elements `T`.
 unsafe fn widen<T: Number>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<T::Acc, T, T::Acc>(
             rows,
@@ -187,7 +189,8 @@ pub(crate) fn finish_loop(dtype: DType) -> FinishLoop {
 /// # Safety
 /// As for [`FinishLoop`], with left elements `T` and right elements `T::Acc`.
 unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `FinishLoop` for these element types, which is that
+    // of `each`.
     unsafe {
         match means {
             Some((mean, counts)) => each::<T, T::Acc, T::Acc>(
@@ -216,7 +219,8 @@ pub(crate) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
 /// # Safety
 /// As for [`Loop`], with elements `T` on both sides.
 unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<T, T, T>(
             rows,

@@ -14,7 +14,7 @@ use crate::update::dispatch::{combine_loops, finish_loop};
 use crate::update::row_pairs::Rows;
 use crate::walk::offsets::{Ahead, At, Dim, Dims};
 
-/// A tensor of accumulators of the shape of `dst`, each the reduction's identity.
+/// A tensor of accumulators of the shape of `dst`, filled with the reduction's identity.
 pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Problem> {
     let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
     let start = identity(dtype, combine).ok_or_else(|| Problem::Unsupported {
@@ -24,7 +24,7 @@ pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Pr
     DynTensor::filled(acc, dst.shape(), &start[..acc.size()])
 }
 
-/// Joins the cells of a tensor of the same shape and type into those of `dst`.
+/// Joins the cells of a table of the same shape and type into the cells of `dst`.
 ///
 /// # Panics
 /// If shapes or types differ.
@@ -56,7 +56,7 @@ pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> R
     Ok(())
 }
 
-/// Sets `dst` to a tensor of its shape that holds its accumulators, each rounded once.
+/// Sets `dst` to the accumulators of `from`, a tensor of the same shape, each rounded once.
 ///
 /// # Panics
 /// If shapes or types differ.

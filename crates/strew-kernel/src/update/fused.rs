@@ -40,7 +40,8 @@ pub(crate) const LINES_AHEAD: usize = 4;
 /// As for [`LineLoop`](crate::walk::line::LineLoop), with cells `J::Cell` and source elements
 /// `J::Value`.
 pub(crate) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
-    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
+    // them.
     (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
 }
 
@@ -53,7 +54,8 @@ pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let columns = J::LEN == 1;
     let all = line.term.is_whole();
-    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    // SAFETY: the caller keeps the contract of `lines` for this line. The steps and the index type
+    // that the arms require are those that `match` has found.
     unsafe {
         if !all {
             return owned_line::<J>(line);
@@ -103,7 +105,8 @@ const fn source_lines<J: Join>() -> usize {
 /// # Safety
 /// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a dense line with index values of type `I`, which is what all of
+    // these loops require.
     unsafe {
         // Only conversions and rows have something to gain from the machine's instructions.
         let gains = J::Value::EIGHT || J::LEN > 1;
@@ -123,7 +126,7 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 /// As for `dense_line`.
 #[inline(never)] // Or the loops that are there for other lines would have to share its registers.
 unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `dense_line`, and all dense loops have the same.
     unsafe { repeated_rows::<J, I>(line, Baseline) }
 }
 
@@ -146,7 +149,8 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
         true => whole.saturating_sub(CELLS_AHEAD),
         false => 0,
     };
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(8) {
             prefetch(later.0.wrapping_add(from).cast(), 1);
@@ -194,7 +198,8 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let later = (index.wrapping_add(PAGE_AHEAD), src.wrapping_add(PAGE_AHEAD));
     let lines = |size: usize| (AT_ONCE * size).div_ceil(64);
     let whole = line.count - line.count % AT_ONCE;
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(AT_ONCE) {
             prefetch(later.0.wrapping_add(from).cast(), lines(size_of::<I>()));
@@ -238,7 +243,8 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 /// # Safety
 /// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
 unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a column line with index values of type `I`, which is what both
+    // calls require.
     unsafe {
         match J::Value::EIGHT {
             true => vectorized!(|m| column_rows::<J, I>(line, m)),
@@ -254,7 +260,8 @@ unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl I
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let whole = line.count - line.count % 8;
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a column line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(8) {
             line.ahead.prefetch_second_level(from);
@@ -281,7 +288,8 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 ) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the line has the rows `from..from + 8`, so index and source
+    // have as many values from there on.
     unsafe {
         if J::Value::EIGHT {
             let values = src.add(from).cast::<[J::Value; 8]>().read();
@@ -318,7 +326,8 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     if inside {
         let row = row as isize;
         let cell = line.dst.cast::<J::Cell>();
-        // SAFETY: the caller's promise; the value is below the limit.
+        // SAFETY: the walk has proven a cell for every index value below the limit, for every row
+        // of the line; the caller promises such a line, and `row` is below the limit.
         unsafe {
             let cell = match COLUMNS {
                 true => cell.byte_offset(row * line.term.dst).add(i),
@@ -365,7 +374,9 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
         && line.step.src == value.cast_signed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `lines`. `owned_dense` is called only for a dense
+    // line with cells and source elements of one size, 4 or 8 bytes. `owned_rows` calls the
+    // closures with places of rows of the line only.
     unsafe {
         if common && dense && part_reach(&line.term) < FAR {
             return owned_dense::<J>(line);
@@ -523,7 +534,8 @@ pub(crate) unsafe fn picked(
             true => Beside::Elements(line.src.wrapping_add(4 * first)),
             false => Beside::Places,
         };
-        // SAFETY: the caller's promise for these rows.
+        // SAFETY: the caller promises a line of `count` rows, of which `rows` are some; `values`
+        // and `besides` have room for as many.
         let Some(count) = (unsafe { wanted.narrow(stretch, beside, values, besides) }) else {
             return false;
         };
@@ -544,7 +556,8 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         if i % 8 == 0 {
             line.ahead.prefetch_second_level(i);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller promises index and source elements for rows below `count`, and a cell
+        // for every index value below the limit, which is checked before it is used.
         unsafe {
             let value: i64 = index.add(i).read_volatile().into(); // As above.
             if value.cast_unsigned() >= limit {

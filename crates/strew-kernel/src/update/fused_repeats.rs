@@ -38,7 +38,8 @@ impl Line<'_> {
     /// # Safety
     /// So many values of the index as the line has rows can be read.
     pub(crate) unsafe fn repeats(&self, most: usize) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises as many index values as the line has rows; `narrow` is their
+        // type.
         unsafe {
             match self.narrow {
                 true => repeats::<i32>(self, most),
@@ -57,7 +58,8 @@ unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>, most: usize) -> bool {
     let index = line.index.cast::<I>();
     let mut changes = 0;
     for i in 0..SAMPLE {
-        // SAFETY: the caller's promise; the line has more rows than these.
+        // SAFETY: the caller promises as many index values as the line has rows, which are at least
+        // `SHORTEST`, more than `SAMPLE`.
         let (here, next): (i64, i64) =
             unsafe { (once(index.add(i)).into(), once(index.add(i + 1)).into()) };
         changes += usize::from(here != next);
@@ -87,7 +89,7 @@ impl<J: Join> Running<J> {
     #[inline(always)]
     unsafe fn new(cells: *mut J::Cell, limit: usize, row: i64) -> Option<Self> {
         let limit = limit as u64;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `limit` cells that can be read.
         let value = unsafe { read(cells, limit, row)? };
         Some(Self {
             cells,
@@ -125,7 +127,8 @@ impl<J: Join> Running<J> {
 /// # Safety
 /// So many cells as the limit says can be read.
 unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
-    // SAFETY: the caller's promise; the number is below the limit.
+    // SAFETY: the caller promises `limit` cells that can be read, and the number is below the
+    // limit.
     (row.cast_unsigned() < limit).then(|| unsafe { cells.offset(row as isize).read() })
 }
 
@@ -137,7 +140,8 @@ unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
 #[cold]
 #[inline(never)]
 unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next: i64) -> Option<C> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `limit` cells that can be read and written, and a `row` below the
+    // limit.
     unsafe {
         cells.offset(row as isize).write(value);
         read(cells, limit, next)
@@ -167,7 +171,8 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
         _ => 1,
     };
     let whole = line.count - line.count % unrolled;
-    // SAFETY: the caller's promise, for rows below the count and values below the limit.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values, and the row
+    // of the destination holds `limit` cells. `Running` checks every index value against the limit.
     unsafe {
         let Some(mut running) =
             Running::<J>::new(line.dst.cast(), line.term.limit, once(index).into())

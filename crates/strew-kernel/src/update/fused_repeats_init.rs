@@ -26,7 +26,8 @@ pub(crate) unsafe fn begin(
     touched: &mut RowBitmap,
     value: &Bits,
 ) -> bool {
-    // SAFETY: the caller's promise: cells are of the type's size, and aligned for it.
+    // SAFETY: the caller promises single elements of this dtype, so each cell has the size and
+    // alignment of the type that the arm names.
     unsafe {
         match (dtype.size(), dtype.align()) {
             (1, _) => begin_cells::<u8>(line, touched, value),
@@ -42,7 +43,8 @@ pub(crate) unsafe fn begin(
 /// # Safety
 /// As for [`begin`], of cells of this type.
 unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut RowBitmap, value: &Bits) -> bool {
-    // SAFETY: the caller's promise; a cell has no more bytes than `Bits`.
+    // SAFETY: the caller promises cells of type `C`, which has no more bytes than `Bits`; `narrow`
+    // is the type of the index values.
     unsafe {
         let value = value.as_ptr().cast::<C>().read_unaligned();
         match line.narrow {
@@ -62,7 +64,8 @@ unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
     let mut last = None;
     for i in 0..line.count {
-        // SAFETY: the caller's promise, for rows below the count.
+        // SAFETY: the caller promises as many index values as the line has rows, and `i` is below
+        // that.
         let row: i64 = unsafe { once(index.add(i)).into() };
         if last == Some(row) {
             continue;
@@ -72,7 +75,8 @@ unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
             return false;
         }
         if touched.touch_one(row as usize) {
-            // SAFETY: the caller's promise; the value is below the limit.
+            // SAFETY: the caller promises a cell for every index value below the limit, and the
+            // value is below it.
             unsafe {
                 let cell = line.dst.offset(row as isize * line.term.dst);
                 cell.cast::<C>().write(value);

@@ -51,7 +51,8 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 /// gaps, each of 9 to 31 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
-    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
+    // them.
     (0..lines.count).map(|n| lines.nth(n)).all(|line| unsafe {
         match (all(&line), line.narrow) {
             (true, true) => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
@@ -120,7 +121,8 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 /// They are there, on both sides, and fewer than 32.
 #[inline(always)]
 unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `len` elements on both sides and `len` < 32, which is what
+    // `join_few` requires.
     unsafe { join_few::<J::Cell, J::Value, J::Wide>(len, cell.cast(), from.cast(), J::join) }
 }
 
@@ -131,7 +133,8 @@ unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
 #[inline(always)]
 unsafe fn owned<J: Join>(line: &Line<'_>) -> bool {
     let len = line.width;
-    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    // SAFETY: the caller promises a line; `owned_rows` calls the closures with places of its rows
+    // only, each of `width` elements.
     unsafe {
         owned_rows(
             line,

@@ -38,7 +38,7 @@ use crate::walk::offsets::{Ahead, At, Dim, Dims};
 use crate::walk::stack_buf::Lane;
 use crate::walk::{ROWS, Walk, WalkId};
 
-/// Whether a walk copies whole cache lines all over a destination that no cache holds.
+/// Whether a walk copies whole cache lines into a destination that no cache holds.
 fn goes_past_caches(walk: &Walk<'_>) -> bool {
     let size = walk.dst_layout().dtype().size();
     let (low, high) = walk.dst_layout().extent();
@@ -51,10 +51,10 @@ fn goes_past_caches(walk: &Walk<'_>) -> bool {
         )
 }
 
-/// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.
+/// Maximum number of rows of lines between two checks for an interrupt.
 const LINE: usize = 1 << 14;
 
-/// With so many updates per cell, an extreme seldom changes.
+/// Minimum number of updates for each cell from which a minimum or maximum seldom changes.
 const SELDOM: usize = 64;
 
 /// The loops of a run that reads and writes the destination's cells themselves.
@@ -62,7 +62,7 @@ pub struct Direct {
     /// The walk whose window and element types chose the loops.
     walk: WalkId,
     combine: Loop,
-    /// None for rows that are neither single elements nor short ones.
+    /// `None` for rows that are neither single elements nor short.
     lines: Option<LineLoop>,
     reset: Loop,
     window: Dims,
@@ -70,7 +70,7 @@ pub struct Direct {
     /// The type of a cell.
     dtype: DType,
     converter: Option<Converter>,
-    /// Rows are copied and not needed again soon: they go past the caches.
+    /// Rows are copied past the caches, because they are not read again soon.
     past_caches: bool,
 }
 
@@ -354,7 +354,8 @@ impl Direct {
     /// As for [`Loop`], with the walk's window and element type on both sides.
     pub(crate) unsafe fn join(&self, rows: &Rows<'_>) {
         assert!(self.converter.is_none());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `Loop` for the walk's window and element type on
+        // both sides, which chose this loop.
         unsafe { (self.combine)(rows) }
     }
 
@@ -367,7 +368,8 @@ impl Direct {
             && dim.left == self.dtype.size().cast_signed()
         {
             let row = Filled::new(value, self.dtype.size());
-            // SAFETY: the caller's promise, of rows without gaps.
+            // SAFETY: the caller promises that the rows at these offsets lie inside memory of the
+            // element type; a window of one dense axis is a row without gaps.
             return unsafe { row.fill_rows(dst, at, dim.len, self.past_caches) };
         }
         let aligned = Aligned(*value);

@@ -11,32 +11,32 @@ use crate::update::untouched::{adopt_stretch, any_negative_zero};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the cells of a destination without gaps start from, and how they end.
+/// The start values of a contiguous destination's cells, and the end values of untouched cells.
 pub struct LazyInit<'f> {
     layout: &'f Layout,
     start: Start<'f>,
-    /// Some cells were unset in the end.
+    /// Some cells still held the sentinel in the end.
     unset: AtomicBool,
     /// Some update was -0.0.
     negative_zero: AtomicBool,
 }
 
 enum Start<'f> {
-    /// Bytes, all alike.
+    /// Zero bytes.
     Zeros,
     /// The elements of an input.
     Input(&'f DynView<'f>),
-    /// This; those that are still unset in the end take an input's.
+    /// The sentinel. Cells that still hold it in the end take an input's elements.
     Unset(Bits, Unset, &'f DynView<'f>),
 }
 
 impl<'f> LazyInit<'f> {
-    /// Zeros.
+    /// A destination of zeros.
     pub fn zeros(layout: &'f Layout) -> Self {
         Self::new(layout, Start::Zeros)
     }
 
-    /// The elements of an input; `None` if they are not laid out alike.
+    /// A copy of an input; `None` if the layouts differ.
     pub fn copy(layout: &'f Layout, input: &'f DynView<'f>) -> Option<Self> {
         let alike = input.layout() == layout;
         alike.then(|| Self::new(layout, Start::Input(input)))
@@ -59,34 +59,35 @@ impl<'f> LazyInit<'f> {
         }
     }
 
-    /// Whether cells that no update has reached were told from the others with certainty.
+    /// Whether untouched cells were told apart with certainty. An update of -0.0 looks like the
+    /// sentinel.
     pub fn certain(self) -> bool {
         !(self.unset.into_inner() && self.negative_zero.into_inner())
     }
 
-    /// Looks at updates, so that it is known in the end what unset cells mean.
+    /// Looks for -0.0 among updates, which a sentinel in the end might come from.
     ///
     /// # Safety
-    /// So many elements of the destination's type must be valid for reading.
+    /// `count` elements of the destination's type at `updates` must be aligned and valid for reading.
     pub(crate) unsafe fn look(&self, updates: *const u8, count: usize) {
         let dtype = self.layout.dtype();
         let told = matches!(self.start, Start::Unset(_, Unset::NegativeZero, _));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` readable elements of the destination's type.
         if told && unsafe { any_negative_zero(updates, count, dtype) } {
             self.negative_zero.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The bytes of the destination, which is laid out like this.
+    /// The size in bytes of the destination, whose layout is `dst`.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the layout is another one, or not contiguous.
     pub(crate) fn bytes(&self, dst: &Layout) -> usize {
         assert!(dst == self.layout && dst.is_contiguous());
         dst.len() * dst.dtype().size()
     }
 
-    /// Sets some bytes to what they start from.
+    /// Sets a range of bytes to their start values.
     ///
     /// # Safety
     /// `dst` must be a destination with these [`bytes`](Self::bytes), and nobody else may be at
@@ -108,7 +109,7 @@ impl<'f> LazyInit<'f> {
         }
     }
 
-    /// Gives those that are still unset what they end as.
+    /// Replaces the cells of a range that still hold the sentinel.
     ///
     /// # Safety
     /// As for [`begin`](Self::begin).
@@ -129,10 +130,12 @@ impl<'f> LazyInit<'f> {
     }
 }
 
+/// Sets `count` elements to one value.
+///
 /// # Safety
-/// So many elements must be valid for writing.
+/// `count` elements at `to` must be valid for writing, and no one else may use them meanwhile.
 unsafe fn fill<const SIZE: usize>(to: *mut [u8; SIZE], count: usize, element: Option<&[u8; SIZE]>) {
     let element = element.expect("an element has no more than 16 bytes");
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` writable elements; byte arrays need no alignment.
     unsafe { std::slice::from_raw_parts_mut(to, count) }.fill(*element);
 }

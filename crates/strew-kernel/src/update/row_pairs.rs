@@ -53,7 +53,7 @@ pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     each: impl Fn(usize, &mut L, W),
 ) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
     vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
 }
 
@@ -70,7 +70,8 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     let dense = |dim: &Dim| {
         dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
     };
-    // SAFETY: the caller's promise, for windows of these lengths and steps.
+    // SAFETY: the caller promises every element that the rows reach; the arms pass on the window
+    // that they match.
     unsafe {
         match *rows.window {
             [] => singles::<L, R, W>(rows, isa, each),
@@ -258,7 +259,8 @@ pub(crate) fn pairs<L, R: Convert<W>, W: Copy>(
 /// There is such a row, inside the memory that `left` points into.
 #[inline(always)]
 unsafe fn cell<L>(left: *mut u8, left_at: &[isize], i: usize) -> *mut L {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises row `i`, so `left_at` has an offset for it, which lies in the
+    // memory of `left`.
     unsafe { left.offset(*left_at.get_unchecked(i)).cast() }
 }
 
@@ -275,7 +277,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     // What stays in `rows` is read again after everything that is written.
     let (left, left_at, ahead) = (rows.left, rows.left_at, rows.ahead);
     let count = left_at.len();
-    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    // SAFETY: the caller promises every element that the rows reach; rows are below `count`, the
+    // number of offsets.
     unsafe {
         match rows.right_at {
             At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
@@ -335,7 +338,8 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
         rows.prefetcher_right(len * size_of::<R>()),
     ];
     let fetches = rows.fetches();
-    // SAFETY: the caller's promise; the pieces together have the row's length.
+    // SAFETY: the caller promises `len` elements on both sides of every row; the pieces together
+    // have that length.
     unsafe {
         places(
             rows,
@@ -373,7 +377,8 @@ unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
     each: &impl Fn(usize, &mut L, W),
 ) {
     let mut done = 0;
-    // SAFETY: the caller's promise; the pieces together have that length.
+    // SAFETY: the caller promises `len % 16` elements on both sides; the pieces together have that
+    // length.
     unsafe {
         if len & 8 != 0 {
             piece::<L, R, W, 8>(i, left, right, each);
@@ -406,7 +411,8 @@ pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
 ) {
     let each = |_, cell: &mut L, value| join(cell, value);
     let sixteen = len & 16;
-    // SAFETY: the caller's promise; the pieces together have that length.
+    // SAFETY: the caller promises `len` elements on both sides; the pieces together have that
+    // length.
     unsafe {
         if sixteen != 0 {
             piece::<L, R, W, 16>(0, left, right, &each);
@@ -432,7 +438,8 @@ unsafe fn places(
         ahead.prefetch(from);
         look(from);
     };
-    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    // SAFETY: the caller promises every row; `strides` calls with numbers below `left_at.len()`,
+    // and `right_at` is as long.
     unsafe {
         match rows.right_at {
             At::Each(right_at) => {
@@ -471,7 +478,8 @@ unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     right: *const R,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `N` elements on both sides, aligned for their types, that do not
+    // overlap.
     unsafe {
         let values = right.cast::<[R; N]>().read();
         for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {

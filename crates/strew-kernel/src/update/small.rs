@@ -16,14 +16,14 @@ use crate::walk::geometry::OutOfBounds;
 use crate::walk::offsets::{Ahead, At};
 use crate::walk::stack_buf::Lane;
 
-/// So many updates, at most, are a few: beyond, what is prepared for many is soon worth it.
+/// Maximum number of updates. From about here on, preparing a walk pays.
 pub const MOST_UPDATES: usize = 256;
 
 const _: () = assert!(MOST_UPDATES <= ROWS);
 
-/// Where a few updates go, as coordinates of the destination.
+/// Where the updates go, as coordinates of the destination.
 pub struct SmallRun<'f, P> {
-    /// Where the walk along the updates' axes starts on each of the destination's axes.
+    /// The first coordinate on each of the destination's axes.
     pub start: &'f [usize],
     /// For each axis of the updates, the destination's axis that it walks along, and in which
     /// steps.

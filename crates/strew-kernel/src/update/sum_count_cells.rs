@@ -28,7 +28,7 @@ struct SumCount<S, P, C> {
 
 type Cell<T> = SumCount<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
 
-/// A number of updates.
+/// An unsigned integer that counts updates.
 trait Count: Copy + 'static {
     fn up(&mut self);
     fn get(self) -> u64;
@@ -47,7 +47,7 @@ macro_rules! counts {
 
 counts!(u32, u64);
 
-/// Elements whose sum and count fit an element of another type.
+/// An element type whose sum and count fit into an element of another type.
 trait Countable: Number {
     /// The type whose elements have a cell's size and alignment.
     const CELL: DType;
@@ -115,11 +115,11 @@ macro_rules! for_countable {
     }};
 }
 
-/// How a value joins a cell.
+/// Joins a value with a cell: adds it and counts it.
 struct SumCountJoin<T>(PhantomData<T>);
 
 impl<T: Countable> Join for SumCountJoin<T> {
-    // Two values wait for a cell's last write: more is gained.
+    // Both fields wait for the cell's last write, so keeping the cell in a register gains more.
     const CHAINS: usize = 12;
     type Cell = Cell<T>;
     type Value = T;
@@ -131,7 +131,7 @@ impl<T: Countable> Join for SumCountJoin<T> {
     }
 }
 
-/// Bytes of a cell for so many updates of this type; `None` if there is none that can count them.
+/// Bytes of a cell for `updates` updates of this type; `None` if no cell can count them.
 pub fn sum_count_size(dtype: DType, updates: usize) -> Option<usize> {
     let cell = for_countable!(dtype, T => T::CELL)?;
     let most = match cell {
@@ -141,14 +141,14 @@ pub fn sum_count_size(dtype: DType, updates: usize) -> Option<usize> {
     (updates as u64 <= most).then_some(cell.size())
 }
 
-/// The loops that join elements into cells of this type; `None` if those are not theirs.
+/// The loops that join elements of `dtype` into their cells; `None` if `cell` is not the cells' type.
 pub(crate) fn sum_count_loops(dtype: DType, cell: DType) -> Option<Loops> {
     let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<SumCountJoin<T>>(), T::CELL))?;
     (wanted == cell).then_some(loops)
 }
 
-/// A table of cells of the shape of `dst` with a count of 0: their sums are `dst`'s elements if it
-/// goes on from them, else 0.
+/// A table of cells of the shape of `dst`. Counts are 0. Sums are `dst`'s elements if `goes_on`, else
+/// 0.
 ///
 /// # Panics
 /// If there are no such cells for the type.
@@ -183,10 +183,12 @@ pub fn sum_count_table(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTen
     Ok(table)
 }
 
+/// Sets each cell (left) to an element (right) and a count of 0.
+///
 /// # Safety
-/// As for [`each`].
+/// As for [`each`], with left elements `Cell<T>` and right elements `T`.
 unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
         each::<Cell<T>, T, T::Acc>(
             rows,
@@ -202,7 +204,7 @@ unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
     }
 }
 
-/// Sets the elements of `dst` that values were counted for to their means.
+/// Sets every element of `dst` whose count is not 0 to its mean.
 ///
 /// # Panics
 /// If the table was not made for such a destination.
@@ -228,10 +230,12 @@ pub fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
     let _: Option<()> = for_countable!(dtype, T => unsafe { finish::<T>(&rows, mean) });
 }
 
+/// Sets each element (left) to the mean of its cell (right), if that has a count.
+///
 /// # Safety
-/// As for [`each`].
+/// As for [`each`], with left elements `T` and right elements `Cell<T>`.
 unsafe fn finish<T: Countable>(rows: &Rows<'_>, mean: Mean) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
         each::<T, Cell<T>, Cell<T>>(
             rows,

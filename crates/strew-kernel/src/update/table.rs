@@ -25,7 +25,7 @@ use crate::walk::offsets::{Ahead, At, Dims};
 use crate::walk::stack_buf::Lane;
 use crate::walk::{ROWS, Walk, WalkId};
 
-/// Accumulators and counts of the rows that updates go to.
+/// Accumulators, and counts or a bitmap, of the rows that updates go to.
 pub struct Table {
     /// The walk whose window and element types chose the loops.
     walk: WalkId,
@@ -40,40 +40,40 @@ pub struct Table {
     fill: Loop,
     finish: FinishLoop,
     converter: Option<Converter>,
-    /// Table left, source (or the converter's scratch) right.
+    /// The window with the table left and the source (or the converter's scratch) right.
     window: Dims,
-    /// Table left, destination right.
+    /// The window with the table left and the destination right.
     load_window: Dims,
-    /// Table left, a single value right.
+    /// The window with the table left and a single value right.
     fill_window: Dims,
-    /// Destination left, table right.
+    /// The window with the destination left and the table right.
     finish_window: Dims,
 }
 
-/// What a row starts from.
+/// The start value of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// The destination's row, when it is touched.
     Destination,
     /// The reduction's identity, when it is touched.
     Identity,
-    /// The reduction's identity, from which the destination's own rows cannot be told.
+    /// The reduction's identity, in every row. Touched and untouched rows are treated alike.
     Everywhere,
 }
 
 /// What is known about the rows that have been touched.
 enum Touch {
-    /// Nothing: all are alike.
+    /// Nothing: all rows count as touched.
     All,
     Marks(RowBitmap),
-    /// How often.
+    /// The number of updates of each row.
     Counts(List<u64>),
 }
 
 impl Table {
     /// An empty table of `slots` rows for a walk whose combine is a sum or a product.
     ///
-    /// With `counts`, how many updates each row gets is noted.
+    /// With `counts`, the table counts the updates of each row.
     pub fn new(
         walk: &Walk<'_>,
         combine: Combine,
@@ -232,7 +232,8 @@ impl Table {
         }
     }
 
-    /// Sets rows to what they start from: those at `at`, where the destination's are at `dst`.
+    /// Sets the rows at the table offsets `at` to their start values. The destination's rows are at
+    /// `dst`.
     fn start(&mut self, walk: &Walk<'_>, at: &[isize], dst: &[isize]) {
         #[repr(align(16))]
         struct Aligned(Bits);

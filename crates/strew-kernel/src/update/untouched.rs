@@ -50,7 +50,8 @@ pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType
     if count == 0 {
         return false;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` readable, aligned elements of this dtype, whose bits the
+    // arm's type holds.
     unsafe {
         match dtype {
             DType::F32 => any(
@@ -115,7 +116,8 @@ pub(crate) unsafe fn adopt_stretch(
 ) -> bool {
     let window = packed(&[(len, dtype.size().cast_signed())], dtype.size());
     let pairs = Pairs::new(left, right, window, dtype, unset);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `len` cells and values of this dtype that do not overlap, which
+    // is all that the window covers.
     unsafe {
         match dtype {
             DType::F32 => pairs.adopt::<u32>(1),
@@ -201,7 +203,8 @@ impl Pairs {
     /// The window must cover valid elements of type `B` on both sides, which do not overlap.
     unsafe fn adopt<B: Word>(&self, width: usize) -> bool {
         let unset = B::of(&self.unset);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a window of valid elements of type `B` on both sides that do
+        // not overlap; without gaps they are slices.
         unsafe {
             match self.slices::<B>() {
                 Some((cells, _)) if width > 1 && cells.len() % width == 0 => {
@@ -246,11 +249,13 @@ impl Pairs {
             for k in from..runs.min(from + RUNS) {
                 let at = k.cast_signed() * bytes;
                 places[count] = at;
-                // SAFETY: the caller's promise; the run is one of the window's.
+                // SAFETY: the caller promises a window of one axis without gaps; the run is inside
+                // it.
                 count += usize::from(unsafe { self.left.offset(at).cast::<B>().read() } == unset);
             }
             found |= count > 0;
-            // SAFETY: as above, for runs as a whole.
+            // SAFETY: as in the loop above, for all `width` elements of the runs whose first cell
+            // was read.
             unsafe {
                 copy_loop(self.dtype)(&Rows {
                     left_at: &places[..count],
@@ -266,7 +271,8 @@ impl Pairs {
     /// As for [`adopt`](Self::adopt).
     unsafe fn take<B: Word>(&self) -> bool {
         let unset = B::of(&self.unset);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a window of valid elements of type `B` on both sides that do
+        // not overlap.
         unsafe {
             each::<B, B, B>(
                 &self.rows(&self.window),
