@@ -39,7 +39,7 @@ pub enum Ufunc {
     LogicalXor,
     /// By more than there are bits, or a negative number: 0.
     LeftShift,
-    /// Likewise; a negative number becomes -1.
+    /// A shift by too many bits, or a negative number of them, gives 0, or -1 for a negative cell.
     RightShift,
     /// Of the cell alone, as the others from here on.
     Negative,

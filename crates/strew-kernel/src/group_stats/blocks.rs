@@ -20,30 +20,30 @@ use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
-/// Values of a block, unless a single column has more.
+/// Maximum number of values of a block, unless a single column has more.
 const BLOCK: usize = 1 << 13;
 
-/// Values of all groups: those along an axis, of `outer` times `inner` columns.
+/// The values of all groups along one axis, in `outer` times `inner` columns.
 pub struct GroupStats<'c, T> {
     pub groups: &'c Csr,
-    /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the
-    /// updates, `inner`.
+    /// Reads consecutive values from one position on, as many as the slice holds. Values are in
+    /// row-major order of (`outer`, updates, `inner`).
     pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
     pub outer: usize,
     pub inner: usize,
 }
 
-/// What counts, and for what.
+/// Which statistics to compute, and which values count.
 #[derive(Clone, Copy)]
 pub struct Count<'w> {
     pub wanted: &'w [Summary],
-    /// NaN does not.
+    /// NaN is skipped.
     pub skip: bool,
-    /// Of fewer values than this nothing is made.
+    /// Minimum number of values for a result.
     pub least: usize,
 }
 
-/// Some of the groups, and the cells that they alone write.
+/// One part of the groups, and the cells that it alone writes.
 pub struct Part<'s> {
     groups: Range<usize>,
     /// Along the axis of the results.
@@ -52,7 +52,7 @@ pub struct Part<'s> {
 }
 
 impl<T: Value> GroupStats<'_, T> {
-    /// Room for the results, of which none is there yet.
+    /// Cells for the results of one statistic, all 0.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -64,7 +64,7 @@ impl<T: Value> GroupStats<'_, T> {
         wanted.cells(self.outer.saturating_mul(rows).saturating_mul(self.inner))
     }
 
-    /// The groups in at most so many parts, each with cells of its own.
+    /// Splits the groups into at most `parts` parts, each with its own cells.
     pub fn parts<'s>(
         &self,
         made: &'s mut [DynTensor],
@@ -80,7 +80,8 @@ impl<T: Value> GroupStats<'_, T> {
                 .collect(),
         };
         let mut done = Vec::new();
-        // What is made of each value stands among other groups'.
+        // Results for each value lie between those of other groups, so they cannot be split by
+        // group.
         let apart = self.outer == 1 && !wanted.iter().any(|wanted| wanted.statistic.is_of_each());
         let all = self.groups.start(self.groups.len());
         for part in 1..if apart { parts } else { 1 } {
@@ -108,8 +109,7 @@ impl<T: Value> GroupStats<'_, T> {
         done
     }
 
-    /// What is made of the values of each group of a part, or of those that are not NaN: everything
-    /// that is wanted, in one trip.
+    /// Computes all wanted statistics of the groups of a part in one pass over its values.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -187,12 +187,12 @@ impl<T: Value> GroupStats<'_, T> {
         Ok(())
     }
 
-    /// Of those that a part with such rows has, the first cell of a row.
+    /// The first cell of a row, counted in the cells of a part with these rows.
     fn cell(&self, rows: &Range<usize>, outer: usize, row: usize) -> usize {
         (outer * rows.len() + row - rows.start) * self.inner
     }
 
-    /// Puts what stands for nothing into some rows of a part.
+    /// Writes the fill value to some rows of a part.
     fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
         let of_groups = count.wanted.iter().zip(&mut part.outputs);
         for (_, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {

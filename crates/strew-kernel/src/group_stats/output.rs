@@ -7,16 +7,16 @@ use crate::ops::cast::convert_into;
 use crate::tensor::{DType, DynTensor, try_vec};
 use std::ops::Range;
 
-/// What is to be made of the values of each group.
+/// A statistic to compute for each group, and its fill value.
 #[derive(Debug)]
 pub struct Summary {
     pub statistic: Statistic,
-    /// What stands where nothing is made: an element of the result's type.
+    /// The value of a cell without a result: one element of the output's type.
     pub fill: DynTensor,
 }
 
 impl Summary {
-    /// So many cells for results, all 0.
+    /// `count` cells for results, all 0.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -25,7 +25,7 @@ impl Summary {
     }
 }
 
-/// Where some of the groups write results of a statistic: the cells that they alone have.
+/// The cells that one part of the groups alone writes, for one statistic.
 pub(crate) struct Output<'s> {
     cells: &'s mut [u8],
     fill: &'s DynTensor,
@@ -55,7 +55,7 @@ impl<'s> Output<'s> {
         self.cells.len() / self.dtype().size()
     }
 
-    /// Puts what stands for nothing into some cells, which hold 0.
+    /// Writes the fill value to some cells, which hold 0.
     pub(crate) fn fill(&mut self, cells: Range<usize>) {
         let (fill, size) = (self.fill.as_bytes(), self.dtype().size());
         if fill.iter().any(|&byte| byte != 0) {
@@ -66,7 +66,7 @@ impl<'s> Output<'s> {
         }
     }
 
-    /// Writes some results, or what stands for none, to the cells from one on.
+    /// Writes some results, or the fill value where there is none, to consecutive cells.
     pub(crate) fn write<T: Value>(&mut self, row: &Row<T>, part: Range<usize>, cell: usize) {
         let (dtype, size) = (self.dtype(), self.dtype().size());
         let cells = &mut self.cells[cell * size..][..part.len() * size];
@@ -86,10 +86,10 @@ impl<'s> Output<'s> {
     }
 }
 
-/// Results that are not yet written.
+/// Results of some columns that are not written yet.
 pub(crate) struct Row<T> {
     pub(crate) numbers: Results<T>,
-    /// Which of them were made.
+    /// Which results are set.
     pub(crate) set: Vec<bool>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) enum Results<T> {
 }
 
 impl<T: Value> Row<T> {
-    /// Room for so many results of a statistic.
+    /// Room for `most` results of a statistic.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -117,7 +117,7 @@ impl<T: Value> Row<T> {
         })
     }
 
-    /// So many results, none of which is made.
+    /// Starts `len` results, none of which is set.
     pub(crate) fn begin(&mut self, len: usize) {
         match &mut self.numbers {
             Results::Same(all) => renew(all, len, T::ZERO),

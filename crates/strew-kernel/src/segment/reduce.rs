@@ -46,7 +46,7 @@ const ACCUMULATOR: usize = 2048;
 /// Updates between the element that is prefetched and the element that is joined.
 pub(crate) const AHEAD_SINGLE: usize = 32;
 
-/// No more lines of a row are asked for; the hardware sees the rest lookahead.
+/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest.
 pub(crate) const MOST_LINES: usize = 16;
 
 /// One part of a grouped reduction.

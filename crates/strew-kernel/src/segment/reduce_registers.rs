@@ -26,7 +26,7 @@ use std::ops::Range;
 pub(crate) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     let size = size_of::<T>().cast_signed();
     let dense = job.inner.src == size && matches!(*job.outputs, [(_, _, step)] if step == size);
-    // Strict extremes are rarely asked for.
+    // A strict minimum or maximum is rare.
     let strict = |fold: &Fold| {
         T::STRICT
             && matches!(
@@ -37,8 +37,8 @@ pub(crate) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     dense && !job.folds.iter().any(strict) && job.folds.len() == 1 && job.inner.len >= VECTOR
 }
 
-/// Asks for these bytes of a row that will be read after many others. Rows in order are asked for,
-/// too: pieces of rows hide from the hardware that they are.
+/// Prefetches these bytes of a row that will be read after many others. Rows in order are
+/// prefetched, too: the hardware does not recognise a stream that is read in tiles.
 #[inline(always)]
 pub(crate) fn asked_for(row: Option<*const u8>, bytes: Range<usize>) {
     if let Some(row) = row {
@@ -59,7 +59,8 @@ pub(crate) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops, isa: impl Isa) 
     let (&[fold], &[take]) = (job.folds, job.takes) else {
         return;
     };
-    // SAFETY: the caller's promise is the one that is asked for; cells are readable.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of `reduce`; it makes cells
+    // readable.
     unsafe {
         macro_rules! each {
             ($cell:ty, $how:expr, sums) => {
@@ -122,7 +123,7 @@ fn each<T, C: Copy>(results: [C; VECTOR], cell: impl Fn(C) -> T) -> [T; VECTOR] 
 #[derive(Clone, Copy)]
 enum Updates<'p> {
     Listed(&'p [*const u8]),
-    /// One after the other, from the first one on, so many bytes apart.
+    /// The address of the first update, and the bytes from one update to the next.
     InOrder(*const u8, isize),
 }
 
@@ -140,7 +141,7 @@ impl Updates<'_> {
 struct Group<'p, T> {
     updates: Updates<'p>,
     count: usize,
-    /// Updates are asked for so many others ahead.
+    /// The number of updates between the one that is prefetched and the one that is joined.
     ahead: usize,
     cells: *mut T,
     /// Cells begin with a line, and are written past the caches.
@@ -163,7 +164,7 @@ impl<T: Copy> Group<'_, T> {
     }
 
     /// # Safety
-    /// There are so many cells from this one on, and `begin` may read them.
+    /// There are `VECTOR` cells from this one on, and `begin` may read them.
     #[inline(always)]
     unsafe fn begin<C: Copy>(&self, from: usize, begin: &impl Fn(*const T) -> C) -> [C; VECTOR] {
         std::array::from_fn(
@@ -174,7 +175,7 @@ impl<T: Copy> Group<'_, T> {
     }
 
     /// # Safety
-    /// There are so many cells from this one on.
+    /// There are `VECTOR` cells from this one on.
     #[inline(always)]
     unsafe fn end(&self, from: usize, results: [T; VECTOR], isa: impl Isa) {
         // SAFETY: the caller's promise; whole lines are written past the caches, from where one

@@ -39,7 +39,7 @@ impl Batch {
         }
     }
 
-    /// The first coordinate of a shape, for somebody who only counts.
+    /// The first coordinate of a shape, without byte offsets.
     pub fn over(shape: &[usize]) -> Self {
         Self::new(shape, |_| [0; 3])
     }
@@ -200,7 +200,7 @@ impl<'r> Runs<'r> {
             return Err(OutOfBounds);
         }
         let at = |n: usize, row: usize| {
-            // An empty run may begin behind the last row: nobody goes there.
+            // An empty run may begin behind the last row: its address is never used.
             let moved = row.cast_signed().wrapping_mul(self.row[n]);
             self.batch.base[n].wrapping_add(moved)
         };

@@ -104,8 +104,8 @@ impl Converter {
         }))
     }
 
-    /// Converts the rows of a block piece by piece. Calls `next` with the range of rows, the address
-    /// of the converted rows, and their offsets there.
+    /// Converts the rows of a block piece by piece. Calls `next` with the range of rows, the
+    /// address of the converted rows, and their offsets there.
     ///
     /// # Safety
     /// The block's source offsets and the window must stay inside the source at `src`.
@@ -118,8 +118,8 @@ impl Converter {
         let mut from = 0;
         while from < block.len() {
             let part = from..block.len().min(from + self.rows);
-            // SAFETY: the caller promises that all rows of the block lie inside the source; `part` is
-            // some of them.
+            // SAFETY: the caller promises that all rows of the block lie inside the source; `part`
+            // is some of them.
             unsafe { self.convert(src, block.src().part(part.clone()), part.len()) };
             from = part.end;
             let at = At::Steps(0, self.row_bytes.cast_signed());

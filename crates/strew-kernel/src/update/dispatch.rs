@@ -8,7 +8,7 @@ use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::{Bool, Mean, Number, Ordered};
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
-use crate::update::fused::lines;
+use crate::update::fused::fused_lines;
 use crate::update::fused_short_rows::fused_short_rows;
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::walk::line::LineLoop;
@@ -27,7 +27,7 @@ impl Loops {
     pub(crate) fn of<J: Join>() -> Self {
         Self {
             rows: rows::<J>,
-            lines: lines::<J>,
+            lines: fused_lines::<J>,
         }
     }
 }
@@ -53,8 +53,8 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
 pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
     fn of<T: Ordered>(max: bool) -> LineLoop {
         match max {
-            true => lines::<Seldom<T, true>>,
-            false => lines::<Seldom<T, false>>,
+            true => fused_lines::<Seldom<T, true>>,
+            false => fused_lines::<Seldom<T, false>>,
         }
     }
     let max = match combine {
@@ -129,7 +129,7 @@ pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Opt
     }
 }
 
-/// The loops of a sum into cells that may be unset; `None` for types that cannot be.
+/// The loops of a sum into cells that may hold the sentinel; `None` for types without one.
 pub(crate) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
     match dtype {
         DType::F32 => Some(Loops::of::<FirstSum<f32>>()),

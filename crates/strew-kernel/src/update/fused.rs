@@ -30,8 +30,8 @@ use crate::walk::line::{Line, Lines, once};
 use crate::walk::stack_buf::Lane;
 use std::ops::Range;
 
-/// Lines between the one that is joined and the one that is fetched: the hardware's own prefetching
-/// goes neither from one line to the next nor past the end of a page.
+/// Lines between the one that is joined and the one that is prefetched. Hardware prefetching
+/// neither goes from one line to the next nor past the end of a page.
 pub(crate) const LINES_AHEAD: usize = 4;
 
 /// Joins every line in order; false if a line met an index value that is not below the limit.
@@ -39,23 +39,23 @@ pub(crate) const LINES_AHEAD: usize = 4;
 /// # Safety
 /// As for [`LineLoop`](crate::walk::line::LineLoop), with cells `J::Cell` and source elements
 /// `J::Value`.
-pub(crate) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
+pub(crate) unsafe fn fused_lines<J: Join>(lines: &Lines<'_>) -> bool {
     // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
     // them.
-    (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
+    (0..lines.count).all(|n| unsafe { fused_line::<J>(&lines.nth(n)) })
 }
 
 /// Joins one line, with the loop that its steps and its index type choose.
 ///
 /// # Safety
-/// As for [`lines`], of this line.
-pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
+/// As for [`fused_lines`], of this line.
+pub(crate) unsafe fn fused_line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let columns = J::LEN == 1;
     let all = line.term.is_whole();
-    // SAFETY: the caller keeps the contract of `lines` for this line. The steps and the index type
-    // that the arms require are those that `match` has found.
+    // SAFETY: the caller keeps the contract of `fused_lines` for this line. The steps and the index
+    // type that the arms require are those that `match` has found.
     unsafe {
         if !all {
             return owned_line::<J>(line);
@@ -71,17 +71,17 @@ pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// How far ahead the streams are fetched, in rows; those of [short
-/// rows](crate::update::fused_short_rows) nearer.
+/// Rows between the index and source elements that are prefetched and those that are joined. The
+/// distance is shorter for [short rows](crate::update::fused_short_rows).
 pub(crate) const fn ahead<J: Join>() -> usize {
     512 / J::LEN
 }
 
-/// Cells of a destination that no cache near the core holds are fetched so many rows before they
-/// are joined.
+/// Rows between the cell that is prefetched and the row that is joined, for a destination that no
+/// near cache holds.
 const CELLS_AHEAD: usize = 32;
 
-/// A destination that reaches over so many bytes is one.
+/// Minimum number of bytes of such a destination.
 const FAR: usize = 16 << 20;
 
 /// Bytes from the first cell to the last one.
@@ -89,7 +89,7 @@ fn reach(term: &Term) -> usize {
     term.limit.saturating_mul(term.dst.unsigned_abs())
 }
 
-/// Likewise, of those in the term's part.
+/// Bytes from the first cell of the term's part to the last one.
 fn part_reach(term: &Term) -> usize {
     term.wanted().len.saturating_mul(term.dst.unsigned_abs())
 }
@@ -99,11 +99,12 @@ const fn source_lines<J: Join>() -> usize {
     (8 * size_of::<J::Value>()).div_ceil(64)
 }
 
-/// A line of which the source's elements follow each other, and whose cells are one row of the
+/// A dense line: the source's elements follow each other, and the cells are one row of the
 /// destination.
 ///
 /// # Safety
-/// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
+/// As for [`fused_lines`], if the steps are those of such a line and the index values have type
+/// `I`.
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller promises a dense line with index values of type `I`, which is what all of
     // these loops require.
@@ -124,7 +125,7 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 ///
 /// # Safety
 /// As for `dense_line`.
-#[inline(never)] // Or the loops that are there for other lines would have to share its registers.
+#[inline(never)] // Otherwise the loops for other lines would share its registers.
 unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller keeps the contract of `dense_line`, and all dense loops have the same.
     unsafe { repeated_rows::<J, I>(line, Baseline) }
@@ -142,9 +143,9 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
         index.wrapping_add(ahead::<J>()),
         src.wrapping_add(ahead::<J>()),
     );
-    // So many at a time that are known at compile time need no counter.
+    // A constant number of rows is unrolled without a counter.
     let whole = line.count - line.count % 8;
-    // Rows before which cells are fetched, of which there are as many left as are fetched then.
+    // Rows before which cells are prefetched: those with at least `CELLS_AHEAD` rows behind them.
     let fetching = match reach(&line.term) >= FAR {
         true => whole.saturating_sub(CELLS_AHEAD),
         false => 0,
@@ -173,8 +174,7 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
     }
 }
 
-/// Whether a near cache holds the destination, and the line is so long that taking it as fast as
-/// memory gives it pays.
+/// Whether a near cache holds the destination and the line is long enough for [`fast_rows`] to pay.
 fn fast(line: &Line<'_>) -> bool {
     line.count >= 8192 && reach(&line.term) <= 64 << 10
 }
@@ -237,11 +237,12 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     }
 }
 
-/// A line of which the source's elements follow each other, and each cell is in the next one of the
-/// destination's columns.
+/// A column line: the source's elements follow each other, and each cell is in the next column of
+/// the destination.
 ///
 /// # Safety
-/// As for [`lines`], if the steps are those of such a line and the index values have type `I`.
+/// As for [`fused_lines`], if the steps are those of such a line and the index values have type
+/// `I`.
 unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     // SAFETY: the caller promises a column line with index values of type `I`, which is what both
     // calls require.
@@ -279,7 +280,7 @@ unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl I
 /// Joins eight rows of a dense line; false if the index value of one is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`], if there are such rows.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if there are such rows.
 #[inline(always)]
 unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
     line: &Line<'_>,
@@ -313,7 +314,7 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 /// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`], if there is such a row.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if there is such a row.
 #[inline(always)]
 unsafe fn join<J: Join, const COLUMNS: bool>(
     line: &Line<'_>,
@@ -361,11 +362,11 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
     }
 }
 
-/// A line of which only those rows count whose index values are in the term's part.
+/// Joins only the rows whose index values are in the term's part.
 ///
 /// # Safety
-/// As for [`lines`].
-#[inline(never)] // Or the loop that uses all rows would have to share its registers.
+/// As for [`fused_lines`].
+#[inline(never)] // Otherwise the loop that uses all rows would share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
     // Of others it is not worth the code: of rare reductions, and of elements whose conversion
@@ -374,8 +375,8 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
         && line.step.src == value.cast_signed();
-    // SAFETY: the caller keeps the contract of `lines`. `owned_dense` is called only for a dense
-    // line with cells and source elements of one size, 4 or 8 bytes. `owned_rows` calls the
+    // SAFETY: the caller keeps the contract of `fused_lines`. `owned_dense` is called only for a
+    // dense line with cells and source elements of one size, 4 or 8 bytes. `owned_rows` calls the
     // closures with places of rows of the line only.
     unsafe {
         if common && dense && part_reach(&line.term) < FAR {
@@ -402,8 +403,7 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is
-/// known than that they go on.
+/// Maximum number of rows between two lines that are prefetched, for parts that pick few rows.
 const MOST_AT_ONCE: usize = 16;
 
 /// Likewise, of a source whose elements follow each other, and cells that are one row of the
@@ -411,7 +411,7 @@ const MOST_AT_ONCE: usize = 16;
 /// ask for them would only be one instruction more.
 ///
 /// # Safety
-/// As for [`lines`], if the source's elements follow each other, the cells are one row of the
+/// As for [`fused_lines`], if the source's elements follow each other, the cells are one row of the
 /// destination, and cells and source elements have the same size, 4 or 8 bytes.
 #[inline(always)]
 unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
@@ -462,7 +462,7 @@ unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
 /// later.
 ///
 /// # Safety
-/// As for [`LineLoop`], if `each` joins such rows.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if `each` joins such rows.
 #[inline(always)]
 pub(crate) unsafe fn owned_rows(
     line: &Line<'_>,
@@ -471,7 +471,7 @@ pub(crate) unsafe fn owned_rows(
     each: impl Fn(*mut u8, *const u8),
 ) -> bool {
     let Step { dst, src, .. } = line.step;
-    // SAFETY: no element is asked for.
+    // SAFETY: `moved` is false, so no element is read here.
     unsafe {
         picked(
             line,
@@ -511,7 +511,8 @@ const PICKED: usize = PAGE_AHEAD;
 /// False if a value is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`]; elements that are moved have four bytes, and follow each other.
+/// As for [`LineLoop`](crate::walk::line::LineLoop); elements that are moved have four bytes, and
+/// follow each other.
 #[inline(always)]
 pub(crate) unsafe fn picked(
     line: &Line<'_>,
@@ -547,7 +548,7 @@ pub(crate) unsafe fn picked(
 /// Any other line: one row at a time.
 ///
 /// # Safety
-/// As for [`lines`], with index values of type `I`.
+/// As for [`fused_lines`], with index values of type `I`.
 unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let limit = line.term.limit as u64;

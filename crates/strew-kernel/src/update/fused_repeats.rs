@@ -18,25 +18,25 @@ use crate::ops::combine::Join;
 use crate::ops::number::Convert;
 use crate::walk::line::{Line, once};
 
-/// Index values that are looked at to find out, which are read soon in any case.
+/// Index values of the sample. The loop reads them soon in any case.
 const SAMPLE: usize = 128;
 
-/// Of them so many differ from the one before, at most, for a common reduction to keep its cell:
-/// each is a branch that is foreseen wrongly.
+/// Maximum number of changes in the sample for a common reduction to keep its cell in a register.
+/// Each change is a mispredicted branch.
 pub(crate) const CHANGES: usize = 6;
 
-/// Shorter lines are not looked at.
+/// Minimum number of rows of a line that is sampled.
 const SHORTEST: usize = 4 * SAMPLE;
 
-/// How far ahead index and source are fetched, in rows.
+/// Rows between the index and source elements that are prefetched and those that are joined.
 const AHEAD: usize = 1024;
 
 impl Line<'_> {
-    /// Whether the cells of a dense line change seldom, `most` times among those that are looked
-    /// at. It is a guess from how the line begins.
+    /// Whether the cells of a dense line change at most `most` times in a sample of its first rows.
+    /// It is a guess for the whole line.
     ///
     /// # Safety
-    /// So many values of the index as the line has rows can be read.
+    /// The index must hold as many readable values as the line has rows.
     pub(crate) unsafe fn repeats(&self, most: usize) -> bool {
         // SAFETY: the caller promises as many index values as the line has rows; `narrow` is their
         // type.
@@ -84,7 +84,7 @@ impl<J: Join> Running<J> {
     /// Begins with a cell; `None` if there is none of this number.
     ///
     /// # Safety
-    /// There are so many cells as the limit says, which can be read and written as long as this
+    /// `cells` must point to `limit` cells that can be read and written as long as the result
     /// lives.
     #[inline(always)]
     unsafe fn new(cells: *mut J::Cell, limit: usize, row: i64) -> Option<Self> {
@@ -125,7 +125,7 @@ impl<J: Join> Running<J> {
 /// The cell of this number, if there is one.
 ///
 /// # Safety
-/// So many cells as the limit says can be read.
+/// `limit` cells can be read.
 unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
     // SAFETY: the caller promises `limit` cells that can be read, and the number is below the
     // limit.
@@ -136,7 +136,7 @@ unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
 /// it would be in every loop once for each row that is unrolled.
 ///
 /// # Safety
-/// So many cells as the limit says can be read and written.
+/// `limit` cells can be read and written.
 #[cold]
 #[inline(never)]
 unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next: i64) -> Option<C> {
@@ -163,8 +163,8 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     let src = line.src.cast::<J::Value>();
     let later = (index.wrapping_add(AHEAD), src.wrapping_add(AHEAD));
     let lines = |size: usize| (8 * size).div_ceil(64);
-    // So many that are known at compile time need no counter; rows of several elements take longer
-    // than one.
+    // A constant number of rows is unrolled without a counter. Rows of several elements are not
+    // unrolled.
     let unrolled = match J::LEN {
         1 if J::Value::EIGHT => 8,
         1 => 4,

@@ -7,21 +7,22 @@
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
-use crate::update::fused::{lines, owned_rows};
+use crate::update::fused::{fused_lines, owned_rows};
 use crate::update::row_pairs::join_few;
 use crate::walk::line::{Line, LineLoop, Lines, once};
 use std::marker::PhantomData;
 
-/// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
+/// The loop over lines of rows of `len` elements; `None` if there is none and blocks of rows are
+/// used.
 pub(crate) fn fused_short_rows<J: Join>(len: usize) -> Option<LineLoop> {
     match len {
-        2 => Some(lines::<Short<J, 2>>),
-        3 => Some(lines::<Short<J, 3>>),
-        4 => Some(lines::<Short<J, 4>>),
-        5 => Some(lines::<Short<J, 5>>),
-        6 => Some(lines::<Short<J, 6>>),
-        7 => Some(lines::<Short<J, 7>>),
-        8 => Some(lines::<Short<J, 8>>),
+        2 => Some(fused_lines::<Short<J, 2>>),
+        3 => Some(fused_lines::<Short<J, 3>>),
+        4 => Some(fused_lines::<Short<J, 4>>),
+        5 => Some(fused_lines::<Short<J, 5>>),
+        6 => Some(fused_lines::<Short<J, 6>>),
+        7 => Some(fused_lines::<Short<J, 7>>),
+        8 => Some(fused_lines::<Short<J, 8>>),
         9..32 => Some(longer_lines::<J>),
         _ => None,
     }
@@ -44,7 +45,7 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
     }
 }
 
-/// Lines of rows that have the same length, which nobody knows before.
+/// Lines of rows whose common length is known only at run time.
 ///
 /// # Safety
 /// As for [`LineLoop`](crate::walk::line::LineLoop), for rows of `J::Cell` and `J::Value` without
@@ -62,16 +63,16 @@ unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     })
 }
 
-/// Bytes of the source between what is joined and what is fetched.
+/// Bytes of the source between the row that is joined and the row that is prefetched.
 const FETCHED: usize = 4096;
 
-/// Rows between an index value that is fetched and those that are joined.
+/// Rows between the index value that is prefetched and the row that is joined.
 const INDEX_AHEAD: isize = 1024;
 
-/// Rows between a cell's and those that are joined when it is fetched.
+/// Rows between the cells that are prefetched and the row that is joined.
 const ROWS_AHEAD: usize = 16;
 
-/// Asks for the lines of a row, which are few. There is no loop, which would take longer.
+/// Prefetches the cache lines of a row, at most five. A loop would take longer.
 #[inline(always)]
 fn fetch(at: *const u8, bytes: usize) {
     prefetch(at, 1);
@@ -115,10 +116,10 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     true
 }
 
-/// Joins a row of so many elements.
+/// Joins a row of `len` elements.
 ///
 /// # Safety
-/// They are there, on both sides, and fewer than 32.
+/// Both sides hold `len` elements, and `len` is below 32.
 #[inline(always)]
 unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
     // SAFETY: the caller promises `len` elements on both sides and `len` < 32, which is what
@@ -126,7 +127,7 @@ unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
     unsafe { join_few::<J::Cell, J::Value, J::Wide>(len, cell.cast(), from.cast(), J::join) }
 }
 
-/// Likewise, only those rows whose index values are in the term's part.
+/// Joins only the rows whose index values are in the term's part.
 ///
 /// # Safety
 /// As for `longer_lines`.

@@ -78,8 +78,8 @@ impl Direct {
     /// Looks up the loops for the walk's element type.
     ///
     /// Sums and products of 16-bit floats are not computed in their cells; see
-    /// [`crate::update::table::Table`]. `unset`: cells may be [unset](crate::update::untouched()),
-    /// and the reduction is a sum.
+    /// [`crate::update::table::Table`]. `unset`: cells may hold the
+    /// [sentinel](crate::update::untouched), and the reduction is a sum.
     pub fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = combine.folds();
@@ -207,15 +207,15 @@ impl Direct {
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
-    /// Whether the rows that a cursor gives are a line of single elements that can be [run
-    /// afresh](Self::run_line_init).
+    /// Whether the rows that a cursor gives are a line of single elements that
+    /// [`run_line_init`](Self::run_line_init) takes.
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_numbered_line(index)
     }
 
-    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index
-    /// value is the one before: cells that are touched for the first time are set to a value
-    /// before. `None`, and nothing is done, where the next rows are others.
+    /// Joins the next [line with numbers](Self::has_numbered_line), if nearly every index value is
+    /// the one before. Cells that are touched for the first time are set to `value` first. `None`,
+    /// and nothing is done, for any other rows.
     ///
     /// # Errors
     /// As [`run_lines`](Self::run_lines).

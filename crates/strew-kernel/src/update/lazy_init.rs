@@ -42,8 +42,8 @@ impl<'f> LazyInit<'f> {
         alike.then(|| Self::new(layout, Start::Input(input)))
     }
 
-    /// Unset cells, that are given the elements of an input in the end; `None` if they are not laid
-    /// out alike, or of a type that has no unset value.
+    /// A destination of sentinels. Untouched cells take the elements of an input in the end. `None`
+    /// if the layouts differ, or the type has no sentinel.
     pub fn unset(layout: &'f Layout, unset: Unset, input: &'f DynView<'f>) -> Option<Self> {
         let value = unset.value(layout.dtype())?;
         let alike = input.layout() == layout;
@@ -68,7 +68,8 @@ impl<'f> LazyInit<'f> {
     /// Looks for -0.0 among updates, which a sentinel in the end might come from.
     ///
     /// # Safety
-    /// `count` elements of the destination's type at `updates` must be aligned and valid for reading.
+    /// `count` elements of the destination's type at `updates` must be aligned and valid for
+    /// reading.
     pub(crate) unsafe fn look(&self, updates: *const u8, count: usize) {
         let dtype = self.layout.dtype();
         let told = matches!(self.start, Start::Unset(_, Unset::NegativeZero, _));
@@ -90,8 +91,8 @@ impl<'f> LazyInit<'f> {
     /// Sets a range of bytes to their start values.
     ///
     /// # Safety
-    /// `dst` must be a destination with these [`bytes`](Self::bytes), and nobody else may be at
-    /// those in the range, which are whole elements.
+    /// `dst` must point to a destination of [`bytes`](Self::bytes) bytes. The range must lie inside
+    /// it and consist of whole elements. No one else may use those bytes meanwhile.
     pub(crate) unsafe fn begin(&self, dst: *mut u8, range: &Range<usize>) {
         let (from, len) = (range.start, range.len());
         // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new

@@ -33,8 +33,8 @@ impl RowBitmap {
         self.left = self.rows;
     }
 
-    /// Touches the rows of these numbers. Writes the items of the rows that were untouched to `first`
-    /// and returns their number.
+    /// Touches the rows of these numbers. Writes the items of the rows that were untouched to
+    /// `first` and returns their number.
     ///
     /// # Panics
     /// If a number is not below the number of rows, or if `first` has no room for all items.
@@ -83,7 +83,8 @@ impl RowBitmap {
         }
     }
 
-    /// Touches the rows of a block by their offsets: row `n` begins at `first + (n << shift)` bytes.
+    /// Touches the rows of a block by their offsets: row `n` begins at `first + (n << shift)`
+    /// bytes.
     pub fn mark_places(&mut self, block: &Block, first: isize, shift: u32) {
         let bits = &mut *self.bits;
         for &place in block.dst() {

@@ -19,7 +19,7 @@ use crate::cpu::prefetch::prefetch;
 use crate::ops::number::Convert;
 use crate::walk::offsets::{Ahead, At, Dim};
 
-/// Rows between two looks ahead.
+/// Rows between two prefetches.
 const STRIDE: usize = 8;
 
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
@@ -43,8 +43,8 @@ pub(crate) type Loop = unsafe fn(&Rows<'_>);
 
 /// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
 ///
-/// Everything between here and the elements has to be inlined, closures too: what is not is
-/// compiled for the baseline.
+/// Everything from here to the elements must be inlined, closures included. A function that is not
+/// inlined is compiled for the baseline instruction set.
 ///
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
@@ -79,7 +79,7 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                 pieces::<L, R, W>(rows, dim.len, each);
             }
             [ref outer @ .., ref inner] => {
-                // Of rows that are not one piece nothing is fetched.
+                // Rows that are not contiguous are not prefetched.
                 let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
                 let bytes = |size: usize| if whole { inner.len * size } else { 0 };
                 let prefetchers = [
@@ -127,23 +127,22 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// How far ahead rows are fetched: so many of them,
+/// Rows between the row that is prefetched and the row that is joined, at most.
 const FETCHED_ROWS: usize = 16;
 
-/// or so many where they follow each other: these keep more lines under way than the hardware
-/// would,
+/// The same distance for rows that follow each other. It keeps more cache lines under way than the
+/// hardware would.
 const FETCHED_STEPS: usize = 32;
 
-/// but not more than so many bytes, which the nearest cache can hold beside those that are worked
-/// on.
+/// Maximum number of bytes of that distance. The nearest cache holds them beside the rows in use.
 const FETCHED: usize = 8192;
 
-/// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
+/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest of
+/// a longer row.
 const MOST_LINES: usize = 16;
 
-/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a
-/// row of the destination is, or one that a part has picked out; and the hardware's own prefetching
-/// begins anew at every page.
+/// Prefetches the rows of one side. Hardware cannot predict indexed addresses, and its own
+/// prefetching starts again at every page.
 #[derive(Clone, Copy)]
 pub(crate) struct Prefetcher<'a> {
     base: *const u8,
@@ -155,7 +154,7 @@ pub(crate) struct Prefetcher<'a> {
 }
 
 impl<'a> Prefetcher<'a> {
-    /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
+    /// For rows of `bytes` contiguous bytes. With 0 bytes, nothing is prefetched.
     #[inline(always)]
     pub(crate) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
         let most = match at {
@@ -170,7 +169,7 @@ impl<'a> Prefetcher<'a> {
         }
     }
 
-    /// Fetches the row that is so far ahead of number `row`, where it is known.
+    /// Prefetches the row that is `self.rows` behind number `row`, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch(self, row: usize) {
         let at = match self.at {
@@ -183,14 +182,14 @@ impl<'a> Prefetcher<'a> {
     }
 }
 
-/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into
-/// every loop.
+/// Prefetches for row number `row`, on both sides. Not inlined, so that it is not copied into every
+/// loop.
 #[inline(never)]
 fn fetch_one(prefetchers: &[Prefetcher<'_>; 2], row: usize) {
     prefetchers.iter().for_each(|side| side.prefetch(row));
 }
 
-/// Likewise after each row of a stride.
+/// Prefetches for each row of a stride, on both sides.
 #[inline(never)]
 fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     for row in from..from + STRIDE {
@@ -198,8 +197,8 @@ fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     }
 }
 
-/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops
-/// that read one stretch after the other. Not inlined, likewise.
+/// Prefetches `bytes` bytes at the distance `FETCHED` behind `at`, for loops that read consecutive
+/// bytes. Not inlined, so that it is not copied into every loop.
 #[inline(never)]
 pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
     prefetch(
@@ -209,20 +208,20 @@ pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
 }
 
 impl<'a> Rows<'a> {
-    /// Whether rows are fetched: not where those of one side are near, and those of the other
-    /// follow each other, which the hardware sees.
+    /// Whether rows are prefetched. They are not if the left side is in a near cache and the rows
+    /// of the right side follow each other: the hardware predicts those.
     #[inline(always)]
     fn fetches(&self) -> bool {
         !(self.ahead.near && matches!(self.right_at, At::Steps(..)))
     }
 
-    /// The rows of the left side that come, if each is `bytes` bytes in one piece.
+    /// The prefetcher of the left side, for rows of `bytes` contiguous bytes.
     #[inline(always)]
     fn prefetcher_left(&self, bytes: usize) -> Prefetcher<'a> {
         Prefetcher::new(self.left, At::Each(self.left_at), bytes)
     }
 
-    /// Likewise of the right side.
+    /// The prefetcher of the right side.
     #[inline(always)]
     pub(crate) fn prefetcher_right(&self, bytes: usize) -> Prefetcher<'a> {
         Prefetcher::new(self.right, self.right_at, bytes)
@@ -274,7 +273,7 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    // What stays in `rows` is read again after everything that is written.
+    // Local copies: a field of `rows` would be read again after every write.
     let (left, left_at, ahead) = (rows.left, rows.left_at, rows.ahead);
     let count = left_at.len();
     // SAFETY: the caller promises every element that the rows reach; rows are below `count`, the
@@ -322,8 +321,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have
-/// the same. A loop over the last few takes longer than they do.
+/// Short dense rows: pieces of 16, 8, 4, 2 and 1 elements, the same for all rows. A loop over the
+/// last few elements would take longer than they do.
 ///
 /// # Safety
 /// As for [`each`], if that is what the window is.
@@ -367,7 +366,7 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
 /// The last elements of row `i`, of which there are `len` modulo 16.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
     i: usize,
@@ -401,7 +400,7 @@ unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
 /// Joins `len` elements on the right, fewer than 32, into those on the left.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
@@ -432,7 +431,7 @@ unsafe fn places(
     look: impl Fn(usize),
     mut each: impl FnMut(usize, *mut u8, *const u8),
 ) {
-    // What stays in `rows` is read again after everything that is written.
+    // Local copies: a field of `rows` would be read again after every write.
     let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
     let look = |from| {
         ahead.prefetch(from);
@@ -470,7 +469,7 @@ unsafe fn places(
 /// `N` elements of row `i`.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     i: usize,
@@ -494,7 +493,7 @@ fn strides(count: usize, look: impl Fn(usize), mut each: impl FnMut(usize)) {
     let whole = count - count % STRIDE;
     for from in (0..whole).step_by(STRIDE) {
         look(from);
-        // So many that are known at compile time need no counter.
+        // A constant number of turns is unrolled without a counter.
         for k in 0..STRIDE {
             each(from + k);
         }

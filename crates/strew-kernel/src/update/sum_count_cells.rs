@@ -141,14 +141,15 @@ pub fn sum_count_size(dtype: DType, updates: usize) -> Option<usize> {
     (updates as u64 <= most).then_some(cell.size())
 }
 
-/// The loops that join elements of `dtype` into their cells; `None` if `cell` is not the cells' type.
+/// The loops that join elements of `dtype` into their cells; `None` if `cell` is not the cells'
+/// type.
 pub(crate) fn sum_count_loops(dtype: DType, cell: DType) -> Option<Loops> {
     let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<SumCountJoin<T>>(), T::CELL))?;
     (wanted == cell).then_some(loops)
 }
 
-/// A table of cells of the shape of `dst`. Counts are 0. Sums are `dst`'s elements if `goes_on`, else
-/// 0.
+/// A table of cells of the shape of `dst`. Counts are 0. Sums are `dst`'s elements if `goes_on`,
+/// else 0.
 ///
 /// # Panics
 /// If there are no such cells for the type.

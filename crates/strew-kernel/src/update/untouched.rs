@@ -17,27 +17,27 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Elements between two looks at what was found.
+/// Elements between two early exits.
 const LOOK: usize = 4096;
 
-/// Whether one of the first elements, at most so many, is -0.0; a view with gaps may have one.
+/// Whether one of the first `most` elements is -0.0. True for every view with gaps.
 ///
 /// # Panics
-/// If the type has no unset value.
+/// If the type has no sentinel.
 pub fn may_be_negative_zero(view: &DynView<'_>, most: usize) -> bool {
     let len = view.len().min(most);
-    // SAFETY: a view without gaps has so many elements of its type.
+    // SAFETY: a contiguous view holds at least `len` elements of its type.
     !view.layout().is_contiguous() || unsafe { any_negative_zero(view.as_ptr(), len, view.dtype()) }
 }
 
 /// # Safety
-/// So many elements of this type must be valid for reading, and aligned.
+/// `count` elements of this type at `at` must be aligned and valid for reading.
 ///
 /// # Panics
-/// If the type has no unset value.
+/// If the type has no sentinel.
 pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType) -> bool {
     fn any<B: Word>(elements: &[B], value: B) -> bool {
-        // Without a way out between two looks it vectorises.
+        // A loop without an early exit vectorises.
         let found = |some: &[B]| {
             some.iter()
                 .fold(false, |found, &one| found | (one == value))
@@ -66,11 +66,11 @@ pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType
     }
 }
 
-/// Gives the cells of a tensor that are unset what `from` holds there; says whether there were any.
-/// Those of each run of `width` are known to be either all set or all unset.
+/// Replaces the untouched cells of a tensor by the elements of `from`, and returns whether there
+/// were any. In each run of `width` cells, either all or none are touched.
 ///
 /// # Panics
-/// If shapes or types differ, or the type has no unset value.
+/// If shapes or types differ, or the type has no sentinel.
 pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset) -> bool {
     assert!(to.shape() == from.shape() && to.dtype() == from.dtype());
     let window = packed(&whole(from.layout()), from.dtype().size());
@@ -85,10 +85,10 @@ pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset)
     }
 }
 
-/// Gives the cells of `to` what a tensor of sums holds there, but for those that are unset.
+/// Sets the cells of `to` to a tensor of sums, except where a sum still holds the sentinel.
 ///
 /// # Panics
-/// If shapes or types differ, or the type has no unset value.
+/// If shapes or types differ, or the type has no sentinel.
 pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
     assert!(to.shape() == sums.shape() && to.dtype() == sums.dtype());
     let window = packed(&whole(to.layout()), to.dtype().size());
@@ -126,10 +126,10 @@ pub(crate) unsafe fn adopt_stretch(
     }
 }
 
-/// Bytes that are worth a thread.
+/// Minimum number of bytes for each thread.
 const STRETCH: usize = 4 << 20;
 
-/// Cells and what may replace them.
+/// Cells (left) and the elements that may replace them (right).
 struct Pairs {
     left: *mut u8,
     right: *const u8,
@@ -138,8 +138,7 @@ struct Pairs {
     unset: Bits,
 }
 
-// SAFETY: what is shared out is the only one that writes to its cells, and nobody writes what it
-// reads.
+// SAFETY: each part is the only one that writes to its cells, and no one writes what it reads.
 unsafe impl Send for Pairs {}
 
 impl Pairs {
@@ -228,7 +227,8 @@ impl Pairs {
         }
     }
 
-    /// Likewise of runs of `width`, without gaps, whose first cell speaks for all of them.
+    /// [`adopt`](Self::adopt) for runs of `width` cells without gaps. The first cell of a run tells
+    /// whether all of its cells are untouched.
     ///
     /// # Safety
     /// As for [`adopt`](Self::adopt), and the window must be one axis without gaps.
@@ -284,7 +284,7 @@ impl Pairs {
     }
 }
 
-/// Replaces the cells that are unset; says whether there are any.
+/// Replaces the untouched cells, and returns whether there are any.
 #[inline(always)]
 fn replace<B: Word>(cells: &mut [B], values: &[B], unset: B) -> bool {
     let mut found = false;
@@ -296,7 +296,7 @@ fn replace<B: Word>(cells: &mut [B], values: &[B], unset: B) -> bool {
     found
 }
 
-/// The bits of an element that has an unset value.
+/// The bits of an element type that has a sentinel.
 pub(crate) trait Word: Copy + PartialEq + 'static {
     fn of(bits: &Bits) -> Self;
 }
