@@ -1,7 +1,17 @@
-//! Strict minima and maxima group by group, with the position of each winner.
+//! Strict minima and maxima of groups, with the position of the winning update.
 //!
-//! Of the updates of a cell the first that beats all before it stays, as in the loop over the updates in
-//! order. What wins is chosen without a branch, value and position alike, so that rows vectorise.
+//! ```text
+//! for each group, for each tile of columns:
+//!     best = start; number = NOBODY
+//!     for each update of the group: (best, number) = better((best, number), (value, update))
+//!     write best, and number or `none`
+//! ```
+//!
+//! Of the updates of a cell, the first that beats all before it stays, as in the loop over the
+//! updates in order. Value and position are chosen without a branch, so that rows vectorise.
+//!
+//! Cost: each update's row is read once; 8 bytes of position are written for each cell. Positions
+//! have 32 bits meanwhile, so there must be fewer than 2^32 - 1 updates.
 
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
@@ -24,8 +34,8 @@ const TILE: usize = 256;
 /// The loops for a new tensor of one extreme, which starts from the type's extreme finite value.
 ///
 /// # Errors
-/// [`Problem::Unsupported`] for what has no winners; [`Problem::Strategy`] for more updates than are
-/// numbered here.
+/// [`Problem::Unsupported`] for what has no winners; [`Problem::Strategy`] for more updates than
+/// are numbered here.
 pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Csr) -> Result<Loops, Problem> {
     let unsupported = || Problem::Unsupported {
         what: "the position of this reduction".into(),

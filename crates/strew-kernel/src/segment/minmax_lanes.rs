@@ -7,7 +7,7 @@
 //!
 //! One running value alone would wait for its own result at every element. Lanes compute the same
 //! value, but which of several zeros or NaN they keep depends on the order: a second pass looks for
-//! that one. The loops over groups and runs use it from [`ENOUGH`] values on.
+//! that one. The loops over groups and runs use it from `ENOUGH` values on.
 
 use crate::ops::number::{Number, Ordered};
 

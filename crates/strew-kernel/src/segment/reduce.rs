@@ -12,7 +12,7 @@
 //! result has the bits of the loops over pairs of rows.
 //!
 //! Cost: each update's row is read once, and each touched row is written once. Accumulators of
-//! `ACCUMULATOR` bytes stay in the nearest cache. Outputs of at least [`LARGE`] bytes are written
+//! `ACCUMULATOR` bytes stay in the nearest cache. Outputs of at least `LARGE` bytes are written
 //! past the caches. [`reduce_registers`] takes a single reduction of dense rows instead.
 //!
 //! It relies on [`Csr`], whose rows and updates are below its sizes, and on `Grouped::check`, which

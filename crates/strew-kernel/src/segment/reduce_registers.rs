@@ -8,7 +8,7 @@
 //!
 //! Cost: each update's row is read once, panel by panel, and no accumulator goes through memory.
 //! Rows are prefetched across the end of a group. Groups of very many updates are left to the loops
-//! of [`reduce`](crate::segment::reduce), which read a row as a whole. [`fits`] says which jobs
+//! of [`reduce`](crate::segment::reduce), which read a row as a whole. `fits` says which jobs
 //! come here.
 
 use crate::cpu::isa::Isa;

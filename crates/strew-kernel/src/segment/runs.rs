@@ -5,7 +5,7 @@
 //! flush:                 for each coordinate of the outer axes: loops(kept runs)
 //! ```
 //!
-//! The loops ([`runs_sum`](crate::segment::runs_sum), [`runs_minmax`](crate::segment::runs_minmax))
+//! The loops ([`runs_sum`], [`runs_minmax`])
 //! keep the running row in registers or in the nearest cache and write it once. A run is
 //! contiguous, so no index is read inside it. Cost: each row of a run is read once, and each row of
 //! the destination is written once, and read if the run starts from it.

@@ -10,7 +10,7 @@
 //!
 //! Blocks are cut among the threads so that each gets about as many updates. Cost: two passes over
 //! the row numbers, 8 bytes written and read for each update in between, and 4 bytes of order for
-//! each update. [`Csr::new`](crate::segment::csr::Csr::new) uses it where [`fits`] says so.
+//! each update. [`Csr::new`](crate::segment::csr::Csr::new) uses it where `fits` says so.
 
 use crate::error::Problem;
 use crate::runtime::chunks::{cut_up, threads};

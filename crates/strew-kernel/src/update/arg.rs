@@ -1,7 +1,8 @@
-//! Minimum and maximum together with the position of the winning update, one update after the other.
+//! Minimum and maximum together with the position of the winning update, one update after the
+//! other.
 //!
-//! Each update compares its element with the cell and writes value and position if it wins. Cost: one
-//! read of the update and the cell, and 8 more bytes written at every change.
+//! Each update compares its element with the cell and writes value and position if it wins. Cost:
+//! one read of the update and the cell, and 8 more bytes written at every change.
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;

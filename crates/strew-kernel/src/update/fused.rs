@@ -14,7 +14,7 @@
 //! The variants are chosen line by line: dense, dense with the destination in a near cache
 //! (`fast_rows`), one cell in each column, the rows of one part only (`owned_*`), and strided.
 //!
-//! It relies on the contract of [`LineLoop`](crate::walk::line::LineLoop): the walk has proven the
+//! It relies on the contract of `LineLoop`: the walk has proven the
 //! destination for every index value below the limit. Each index value is read once, so the value
 //! that is checked is the value that is used.
 

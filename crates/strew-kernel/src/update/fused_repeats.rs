@@ -10,7 +10,7 @@
 //!
 //! A cell that is written and read again for the next update costs about ten cycles, during which
 //! no other update can join it. An addition in a register costs two to four. A sample of the line's
-//! first [`SAMPLE`] index values decides whether a line comes here.
+//! first `SAMPLE` index values decides whether a line comes here.
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;

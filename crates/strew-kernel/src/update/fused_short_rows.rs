@@ -2,7 +2,7 @@
 //!
 //! A row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31 elements share
 //! one loop whose length is known only at run time. Longer rows go through blocks of offsets, whose
-//! cost they hide. It relies on the contract of [`LineLoop`].
+//! cost they hide. It relies on the contract of `LineLoop`.
 
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
@@ -48,7 +48,7 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
 /// Lines of rows whose common length is known only at run time.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), for rows of `J::Cell` and `J::Value` without
+/// As for [`LineLoop`], for rows of `J::Cell` and `J::Value` without
 /// gaps, each of 9 to 31 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
