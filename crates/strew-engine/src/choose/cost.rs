@@ -9,7 +9,7 @@ use crate::scatter::space::{Cut, Space};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::runtime::threads::available;
-use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 
 /// A table of this many bytes costs nothing worth a second look.
@@ -121,7 +121,7 @@ fn grouping_pays(
     let share = GROUPED_SHARE[usize::from(quick && !several)];
     let far = GROUPED_FAR[usize::from(several)];
     let destination = cut.cell_count.saturating_mul(row);
-    let room = Groups::most(cut.count(), cut.cell_count) <= bytes / GROUPED_ROOM;
+    let room = Csr::most(cut.count(), cut.cell_count) <= bytes / GROUPED_ROOM;
     if !room || request.combine.computes(dtype) {
         return None;
     }

@@ -15,7 +15,7 @@ use strew_kernel::bucket::Blocks;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::bandwidth::Machine;
-use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 use strew_kernel::walk::geometry::{Axis, Step};
 
@@ -329,7 +329,7 @@ impl Execution {
             Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,
-            Strategy::Grouped => Groups::most(self.rows(), self.cut.cell_count),
+            Strategy::Grouped => Csr::most(self.rows(), self.cut.cell_count),
             Strategy::CompactTable => {
                 let touched = self.cut.cell_count.min(self.rows());
                 touched.saturating_mul(row + 8) + self.rows().saturating_mul(8)

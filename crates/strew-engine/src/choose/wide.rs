@@ -5,7 +5,7 @@ use crate::scatter::space::{Cut, Space};
 use strew_kernel::ops::number::Mean;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DType;
-use strew_kernel::update::sum_count_cells::counted_size;
+use strew_kernel::update::sum_count_cells::sum_count_size;
 
 /// What the cells of such a table hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Wide {
         let single = cut.width() == 1 && src == dst && request.combine == Combine::Sum;
         let cells = space.dst.iter().map(|&(len, _)| len);
         let all = cells.fold(1, usize::saturating_mul) == cut.cell_count;
-        let counted = single && all && counted_size(dst, cut.count()).is_some();
+        let counted = single && all && sum_count_size(dst, cut.count()).is_some();
         counted.then_some(Self::Counted(mean))
     }
 
@@ -39,7 +39,7 @@ impl Wide {
     pub(crate) fn size(self, dst: DType) -> usize {
         match self {
             Self::Accumulators => dst.accumulator().size(),
-            Self::Counted(_) => counted_size(dst, 0).unwrap_or(0),
+            Self::Counted(_) => sum_count_size(dst, 0).unwrap_or(0),
         }
     }
 }

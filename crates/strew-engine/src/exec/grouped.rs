@@ -10,9 +10,9 @@ use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
 use strew_kernel::runtime::threads::Team;
 use strew_kernel::segment::accumulator::{Fold, Take};
 use strew_kernel::segment::arg_backward;
-use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::reduce::{Grouped, is_past_caches};
-use strew_kernel::segment::row_ids::Numbers;
+use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::{DynTensor, DynView, DynViewMut};
 use strew_kernel::update::in_place::clear;
 
@@ -40,7 +40,7 @@ pub struct Reductions<'r> {
 /// As [`Grouped::run`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
 /// outputs yet.
 pub fn reduce(
-    groups: &Groups,
+    groups: &Csr,
     what: &Reductions<'_>,
     axis: usize,
     src: &DynView<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn are_few(untouched: usize, bytes: usize) -> bool {
 }
 
 /// Clears the rows of a part's outputs that take no update.
-fn clear_untouched(groups: &Groups, axis: usize, part: &mut Part<'_>) {
+fn clear_untouched(groups: &Csr, axis: usize, part: &mut Part<'_>) {
     let first = part.first_row;
     let touched = |&group: &usize| groups.start(group) < groups.start(group + 1);
     let touched = || {
@@ -103,7 +103,7 @@ fn clear_untouched(groups: &Groups, axis: usize, part: &mut Part<'_>) {
 }
 
 /// Cuts of the groups into as many parts as there are threads.
-fn balanced(groups: &Groups, threads: usize) -> Vec<usize> {
+fn balanced(groups: &Csr, threads: usize) -> Vec<usize> {
     // A row costs something even if little goes there.
     let weight = |group: usize| groups.start(group) + group;
     let total = weight(groups.len());
@@ -118,9 +118,9 @@ fn balanced(groups: &Groups, threads: usize) -> Vec<usize> {
 /// of a row for each row of the groups, of values and the numbers of their winners. Every update is in a group.
 ///
 /// # Errors
-/// As [`arg_backward::handed_back`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+/// As [`arg_backward::arg_backward`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
 pub fn hand_back(
-    groups: &Groups,
+    groups: &Csr,
     values: &DynView<'_>,
     winners: &DynView<'_>,
 ) -> Result<DynTensor, Problem> {
@@ -129,7 +129,7 @@ pub fn hand_back(
     let threads = crate::choose::plan_cost::threads(made.as_bytes().len());
     let elements = groups.updates().saturating_mul(width);
     let cuts = balanced(groups, threads);
-    let parts = arg_backward::handed_back(groups, values, winners, &mut made, &cuts)?;
+    let parts = arg_backward::arg_backward(groups, values, winners, &mut made, &cuts)?;
     share(parts, threads, false, elements as u64, |part, step| {
         Ok(part.run(step))
     })?;
@@ -142,7 +142,7 @@ pub fn hand_back(
 /// As [`take::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the output
 /// yet.
 pub fn last(
-    groups: &Groups,
+    groups: &Csr,
     axis: usize,
     src: &DynView<'_>,
     output: DynViewMut<'_>,
@@ -173,7 +173,7 @@ pub fn last(
 /// # Errors
 /// As [`gather`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
 pub fn picked(
-    numbers: &Numbers,
+    numbers: &RowIds,
     all: bool,
     axis: usize,
     input: &DynView<'_>,
@@ -213,7 +213,7 @@ pub(crate) fn partition_point(end: usize, before: impl Fn(usize) -> bool) -> usi
 
 /// Cuts outputs along an axis at the rows of the groups `cuts`.
 fn split_groups<'o>(
-    groups: &Groups,
+    groups: &Csr,
     outputs: Vec<DynViewMut<'o>>,
     axis: usize,
     cuts: &[usize],

@@ -8,7 +8,7 @@ use crate::scatter::space::{Cut, Space};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::Layout;
 use strew_kernel::update::in_place::Direct;
-use strew_kernel::update::row_bitmap::Touched;
+use strew_kernel::update::row_bitmap::RowBitmap;
 
 /// A destination of so many bytes is worth to be begun by the run.
 const LARGE: usize = 32 << 20;
@@ -52,7 +52,7 @@ impl Execution {
     pub(crate) fn assign_all(&self, pass: &mut Pass<'_, '_, '_>, cut: &Cut) -> Result<(), Fault> {
         let walk = pass.walk;
         let mut direct = Direct::new(walk, self.request.combine, false)?;
-        let mut touched = Touched::new(cut.cell_count)?;
+        let mut touched = RowBitmap::new(cut.cell_count)?;
         let shift = row_shift(cut);
         pass.each(|block| {
             match shift {

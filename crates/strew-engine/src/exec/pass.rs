@@ -12,7 +12,7 @@ use strew_kernel::runtime::monitor::{Monitor, Progress};
 use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DynView, DynViewMut};
 use strew_kernel::update::in_place::Direct;
-use strew_kernel::update::lazy_init::Fresh;
+use strew_kernel::update::lazy_init::LazyInit;
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
@@ -113,7 +113,7 @@ pub enum Before<'o> {
     /// It holds anything, and should be zeros: of a run that [begins those](Execution::begins_zeros).
     Zeros,
     /// Likewise, it should be this: of a run that [begins blocks](Execution::begins_blocks).
-    Blocks(&'o Fresh<'o>),
+    Blocks(&'o LazyInit<'o>),
 }
 
 /// Does the work of each part on a thread; that of the first one, on this thread, is watched.

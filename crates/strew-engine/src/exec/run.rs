@@ -18,7 +18,7 @@ use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DynView, DynViewMut, try_vec};
 use strew_kernel::update::arg::Arg;
 use strew_kernel::update::in_place::{Direct, clear};
-use strew_kernel::update::row_bitmap::Touched;
+use strew_kernel::update::row_bitmap::RowBitmap;
 use strew_kernel::update::table::{Begin, Table};
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
@@ -242,7 +242,7 @@ impl Execution {
             return pass.join(&mut direct);
         };
         // Without memory for the marks there is the longer way.
-        let marks = self.marks.then(|| Touched::new(rows).ok()).flatten();
+        let marks = self.marks.then(|| RowBitmap::new(rows).ok()).flatten();
         let Some(mut touched) = marks else {
             pass.each(|block| direct.reset(walk, block, &value))?;
             return pass.each(|block| direct.run(walk, block));
@@ -254,7 +254,7 @@ impl Execution {
         while !touched.is_full() {
             let (marks, reader) = (&mut touched, &pass.reader);
             let line = match numbered {
-                true => direct.run_line_afresh(&mut cursor, reader, marks, &value)?,
+                true => direct.run_line_init(&mut cursor, reader, marks, &value)?,
                 false => None,
             };
             let done = match line {

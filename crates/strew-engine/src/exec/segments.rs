@@ -86,7 +86,8 @@ struct Part<'p, 'a> {
 
 /// Who takes runs.
 trait Taker {
-    fn batch(&mut self) -> &mut Batch;
+    fn batch(&self) -> &Batch;
+    fn advance(&mut self) -> bool;
     /// The row of the one side, and the rows of the other.
     fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds>;
     fn flush(&mut self);
@@ -96,8 +97,11 @@ trait Taker {
 macro_rules! taker {
     ($($type:ty),*) => {$(
         impl Taker for $type {
-            fn batch(&mut self) -> &mut Batch {
+            fn batch(&self) -> &Batch {
                 <$type>::batch(self)
+            }
+            fn advance(&mut self) -> bool {
+                <$type>::advance(self)
             }
             #[inline(always)]
             fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds> {
@@ -125,8 +129,12 @@ struct Look {
 }
 
 impl Taker for Look {
-    fn batch(&mut self) -> &mut Batch {
-        &mut self.batch
+    fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    fn advance(&mut self) -> bool {
+        self.batch.advance()
     }
 
     fn push(&mut self, row: usize, start: usize, end: usize) -> Result<(), OutOfBounds> {
@@ -307,7 +315,7 @@ impl<'a> Paired<'_, 'a> {
                     })
                 }
             }?;
-            if !taker.batch().advance() {
+            if !taker.advance() {
                 break;
             }
         }

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::runtime::monitor::Monitor;
 use strew_kernel::tensor::{DynView, DynViewMut};
-use strew_kernel::update::finalize::{round, wide_like};
+use strew_kernel::update::finalize::{finalize, wide_like};
 use strew_kernel::update::in_place::Direct;
-use strew_kernel::update::sum_count_cells::{counted_like, divide};
+use strew_kernel::update::sum_count_cells::{divide, sum_count_table};
 use strew_kernel::walk::Walk;
 
 impl Execution {
@@ -32,7 +32,7 @@ impl Execution {
         let goes_on = !self.request.blank && !self.request.from_identity;
         let mut table = match wide {
             Wide::Accumulators => wide_like(&dst, combine)?,
-            Wide::Counted(_) => counted_like(&mut dst, goes_on)?,
+            Wide::Counted(_) => sum_count_table(&mut dst, goes_on)?,
         };
         let space = space.with_destination(table.layout());
         let cut = space.cut();
@@ -43,7 +43,7 @@ impl Execution {
         let _floats = DefaultFloats::enter();
         let mut direct = match wide {
             Wide::Accumulators => Direct::new(&walk, combine, false)?,
-            Wide::Counted(_) => Direct::counted(&walk),
+            Wide::Counted(_) => Direct::sum_count(&walk),
         };
         let mut pass = Pass {
             reader: Reader {
@@ -58,7 +58,7 @@ impl Execution {
         pass.join(&mut direct)?;
         self.begin_writing(&mut pass);
         match wide {
-            Wide::Accumulators => round(&table, &mut dst)?,
+            Wide::Accumulators => finalize(&table, &mut dst)?,
             Wide::Counted(mean) => divide(&table, &mut dst, mean),
         }
         Ok(())

@@ -20,7 +20,7 @@
 use crate::plan::{Plan, context};
 use std::sync::Arc;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::segment::row_ids::Numbers;
+use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::try_vec;
 
 const MAGIC: &[u8; 8] = b"strewpln";
@@ -61,8 +61,8 @@ impl Plan {
         let room = numbers.bytes() + name.len().next_multiple_of(8) + 128;
         let mut bytes = try_vec("a plan as bytes", room)?;
         let width = match numbers {
-            Numbers::Narrow(_) => 4u32,
-            Numbers::Wide(_) => 8,
+            RowIds::Narrow(_) => 4u32,
+            RowIds::Wide(_) => 8,
         };
         bytes.extend(MAGIC);
         bytes.extend(VERSION.to_le_bytes());
@@ -74,8 +74,8 @@ impl Plan {
         bytes.extend(name);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         match numbers {
-            Numbers::Narrow(list) => list.iter().for_each(|n| bytes.extend(n.to_le_bytes())),
-            Numbers::Wide(list) => list.iter().for_each(|n| bytes.extend(n.to_le_bytes())),
+            RowIds::Narrow(list) => list.iter().for_each(|n| bytes.extend(n.to_le_bytes())),
+            RowIds::Wide(list) => list.iter().for_each(|n| bytes.extend(n.to_le_bytes())),
         }
         Ok(bytes)
     }
@@ -118,14 +118,14 @@ impl Plan {
         let name = name.map_err(|_| refuse("the name is not UTF-8"))?;
         let padding = name_len.next_multiple_of(8) - name_len;
         let zeros = rest.take(padding)?.iter().all(|&byte| byte == 0);
-        if !zeros || width as usize != Numbers::width(size) {
+        if !zeros || width as usize != RowIds::width(size) {
             return Err(refuse("the header is not one that is written"));
         }
         let wanted = len.checked_mul(width as usize);
         if wanted != Some(rest.0.len()) {
             return Err(refuse("they are cut off, or go on behind the end"));
         }
-        let mut numbers = Numbers::with_room("the row numbers of a plan", len, size)?;
+        let mut numbers = RowIds::with_room("the row numbers of a plan", len, size)?;
         let mut good = true;
         for number in rest.0.chunks_exact(width as usize) {
             let mut long = [0; 8];

@@ -13,7 +13,7 @@ use strew_kernel::error::{Error, Problem};
 use strew_kernel::ops::math::Real;
 use strew_kernel::runtime::threads::available;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Held, Tensor};
-use strew_kernel::update::finalize::round;
+use strew_kernel::update::finalize::finalize;
 
 /// What is made of the values of each group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -358,7 +358,7 @@ pub fn rounded(made: DynTensor, to: DType) -> Result<DynTensor, Problem> {
         return Ok(made);
     }
     let mut rounded = DynTensor::scratch(to, made.shape())?;
-    round(&made, &mut rounded.view_mut())?;
+    finalize(&made, &mut rounded.view_mut())?;
     Ok(rounded)
 }
 

@@ -11,7 +11,7 @@ use crate::scatter::{Scatter, Target};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::runtime::bandwidth::Machine;
-use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::{DType, DynView, Layout};
 
 /// Names and values.
@@ -154,7 +154,7 @@ impl Plan {
         let index = &*self.index;
         match index.groups.get() {
             Some(_) => 0,
-            None => Groups::room(index.numbers.len(), index.size, index.facts, self.touched()),
+            None => Csr::room(index.numbers.len(), index.size, index.facts, self.touched()),
         }
     }
 

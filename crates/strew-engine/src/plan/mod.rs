@@ -18,9 +18,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::segment::csr::Groups;
-use strew_kernel::segment::histogram::Multiplicity;
-use strew_kernel::segment::row_ids::{Facts, Numbers};
+use strew_kernel::segment::csr::Csr;
+use strew_kernel::segment::histogram::Histogram;
+use strew_kernel::segment::row_ids::{Facts, RowIds};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions};
@@ -65,11 +65,11 @@ pub struct Plan {
 /// What a plan and its clones share.
 struct Index {
     name: Option<String>,
-    numbers: Arc<Numbers>,
+    numbers: Arc<RowIds>,
     size: usize,
     facts: Facts,
-    multiplicity: Multiplicity,
-    groups: OnceLock<Groups>,
+    multiplicity: Histogram,
+    groups: OnceLock<Csr>,
     /// `None`: there are too many rows or updates for lists.
     lists: OnceLock<Option<CachedBucketLists>>,
     /// Held by the one that makes groups or lists.
@@ -131,7 +131,7 @@ impl Plan {
                 expected: "no tensor has so many rows".into(),
             });
         }
-        let mut numbers = Numbers::with_room("the row numbers of a plan", index.len(), size)?;
+        let mut numbers = RowIds::with_room("the row numbers of a plan", index.len(), size)?;
         let mut wrong = false;
         let read = index.is_empty()
             || index.all_integers(|block| {
@@ -163,18 +163,18 @@ impl Plan {
 
     /// A plan of row numbers; those that are not below `size` are left out.
     pub fn of_numbers(
-        numbers: Arc<Numbers>,
+        numbers: Arc<RowIds>,
         size: usize,
         name: Option<&str>,
     ) -> Result<Self, Problem> {
         let facts = Facts::of(&numbers, size);
         let mut groups = OnceLock::new();
-        let multiplicity = match Multiplicity::count(&numbers, size, facts)? {
+        let multiplicity = match Histogram::count(&numbers, size, facts)? {
             Some(counted) => counted,
             None => {
                 // To count so many rows one by one takes as long as to group their updates.
-                let made = Groups::new(&numbers, size, facts)?;
-                let multiplicity = Multiplicity::of(&made);
+                let made = Csr::new(&numbers, size, facts)?;
+                let multiplicity = Histogram::of(&made);
                 groups = OnceLock::from(made);
                 multiplicity
             }
@@ -265,7 +265,7 @@ impl Plan {
     #[must_use]
     pub fn memory(&self) -> usize {
         let index = &*self.index;
-        let groups = index.groups.get().map_or(0, Groups::bytes);
+        let groups = index.groups.get().map_or(0, Csr::bytes);
         let lists = index.lists.get().and_then(Option::as_ref);
         index.numbers.bytes() + groups + lists.map_or(0, CachedBucketLists::bytes)
     }
@@ -286,12 +286,12 @@ impl Plan {
     }
 
     /// For each update its row; those that are left out have one that is not below [`size`](Self::size).
-    pub fn numbers(&self) -> &Arc<Numbers> {
+    pub fn numbers(&self) -> &Arc<RowIds> {
         &self.index.numbers
     }
 
     /// The lists of updates by row, made when they are first wanted.
-    pub fn groups(&self) -> Result<&Groups, Problem> {
+    pub fn groups(&self) -> Result<&Csr, Problem> {
         let index = &*self.index;
         if let Some(groups) = index.groups.get() {
             return Ok(groups);
@@ -300,7 +300,7 @@ impl Plan {
         if let Some(groups) = index.groups.get() {
             return Ok(groups);
         }
-        let made = Groups::new(&index.numbers, index.size, index.facts)?;
+        let made = Csr::new(&index.numbers, index.size, index.facts)?;
         Ok(index.groups.get_or_init(|| made))
     }
 

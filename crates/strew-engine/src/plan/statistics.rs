@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
-use strew_kernel::group_stats::blocks::{Columns, Count};
+use strew_kernel::group_stats::blocks::{Count, GroupStats};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::runtime::threads::Team;
@@ -113,7 +113,7 @@ impl Plan {
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let shape = src.shape();
-        let columns = Columns {
+        let columns = GroupStats {
             groups: self.groups()?,
             read,
             outer: shape[..axis].iter().product(),
@@ -144,7 +144,7 @@ impl Plan {
 
 /// Makes everything, in parts that have groups of their own.
 fn share<T: Value>(
-    columns: &Columns<'_, T>,
+    columns: &GroupStats<'_, T>,
     made: &mut [DynTensor],
     count: Count<'_>,
     threads: usize,

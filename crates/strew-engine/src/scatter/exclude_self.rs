@@ -11,7 +11,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::ops::sentinel::Unset;
 use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Layout};
-use strew_kernel::update::lazy_init::Fresh;
+use strew_kernel::update::lazy_init::LazyInit;
 use strew_kernel::update::untouched::{adopt, may_be_negative_zero, take};
 
 /// Elements of a source that are looked at before the run: if one of them is -0.0, others are.
@@ -102,7 +102,7 @@ impl Scatter<'_> {
         };
         let execution = Execution::new(space, request, dtype, dtype)?;
         let fresh = match input {
-            Some(input) if execution.begins_blocks(space) => Fresh::unset(layout, unset, input),
+            Some(input) if execution.begins_blocks(space) => LazyInit::unset(layout, unset, input),
             _ => None,
         };
         let mut sums = match (&fresh, unset.value(dtype)) {

@@ -11,7 +11,7 @@ use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::segment::accumulator::{Fold, Seed, Take};
-use strew_kernel::segment::csr::Groups;
+use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::{DType, DynTensor, DynViewMut, Layout, shaped};
 
@@ -163,7 +163,7 @@ impl<'a> Scatter<'a> {
         } = self.destinations.row_numbers()?;
         let facts = Facts::of(&numbers, rows);
         Ok(Rows {
-            groups: Groups::new(&numbers, rows, facts)?,
+            groups: Csr::new(&numbers, rows, facts)?,
             width,
         })
     }
@@ -219,7 +219,7 @@ impl<'a> Scatter<'a> {
 
 /// Updates and destination as matrices, and which rows of one go to each of the other.
 struct Rows {
-    groups: Groups,
+    groups: Csr,
     width: usize,
 }
 

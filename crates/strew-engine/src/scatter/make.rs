@@ -11,8 +11,8 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::finite_start;
 use strew_kernel::tensor::{DType, DynTensor, Layout};
 use strew_kernel::update::in_place::clear_equal;
-use strew_kernel::update::lazy_init::Fresh;
-use strew_kernel::update::small::FEW;
+use strew_kernel::update::lazy_init::LazyInit;
+use strew_kernel::update::small::MOST_UPDATES;
 
 impl<'a> Scatter<'a> {
     /// Makes the new tensor, unless the run is in place.
@@ -24,7 +24,8 @@ impl<'a> Scatter<'a> {
         let Target::New { dtype, start } = &self.target else {
             return Ok(None);
         };
-        let few = self.source.view().len() <= FEW && self.strategy != Some(Strategy::Grouped);
+        let few =
+            self.source.view().len() <= MOST_UPDATES && self.strategy != Some(Strategy::Grouped);
         Ok(Some(match start {
             Start::CopyOf(input) if request.unset => self.sum_alone(request, input)?,
             start if few => self.finished(self.start_and_run(request, *dtype, start, arg)?)?,
@@ -82,8 +83,8 @@ impl<'a> Scatter<'a> {
         // Memory that a run begins itself, piece by piece, makes one trip less.
         let fresh = match start {
             _ if !execution.begins_blocks(&space) => None,
-            Start::Zero => Some(Fresh::zeros(&layout)),
-            Start::CopyOf(input) => Fresh::copy(&layout, input),
+            Start::Zero => Some(LazyInit::zeros(&layout)),
+            Start::CopyOf(input) => LazyInit::copy(&layout, input),
             Start::Identity | Start::FiniteExtreme | Start::Filled(_) => None,
         };
         let zeros = matches!(start, Start::Zero) && execution.begins_zeros(&space, &layout);

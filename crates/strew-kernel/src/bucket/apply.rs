@@ -17,8 +17,8 @@ use crate::error::Problem;
 use crate::ops::identity::Bits;
 use crate::tensor::Layout;
 use crate::update::in_place::Direct;
-use crate::update::lazy_init::Fresh;
-use crate::update::row_bitmap::Touched;
+use crate::update::lazy_init::LazyInit;
+use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::Rows;
 use crate::walk::Walk;
 use crate::walk::offsets::{At, PrefetchHints};
@@ -81,10 +81,10 @@ pub struct BucketShare<'s> {
     block: usize,
     low: isize,
     size: usize,
-    /// Marks for the touched cells of a block, and the value that a cell starts from.
-    afresh: Option<(Touched, Bits)>,
-    /// A destination that is not initialised yet, and its bytes.
-    fresh: Option<(&'s Fresh<'s>, usize)>,
+    /// Marks for the cells of a block, and what those start from that are touched first.
+    afresh: Option<(RowBitmap, Bits)>,
+    /// A destination that nobody has begun yet, and its bytes.
+    fresh: Option<(&'s LazyInit<'s>, usize)>,
 }
 
 // SAFETY: only this share writes to its blocks, and no cell is in two blocks.
@@ -103,7 +103,7 @@ impl<'s> BucketShare<'s> {
         source: BucketSource<'s>,
         count: usize,
         start: Option<Bits>,
-        fresh: Option<&'s Fresh<'s>>,
+        fresh: Option<&'s LazyInit<'s>>,
     ) -> Result<Vec<Self>, Problem> {
         let dst = walk.dst();
         let (count_of_blocks, block, low) = source.blocks(walk.dst_layout());
@@ -111,7 +111,7 @@ impl<'s> BucketShare<'s> {
         let size = walk.dst_layout().dtype().size();
         let share = |blocks: Range<usize>| -> Result<Self, Problem> {
             let afresh = match start {
-                Some(start) => Some((Touched::new(block / size)?, start)),
+                Some(start) => Some((RowBitmap::new(block / size)?, start)),
                 None => None,
             };
             Ok(Self {

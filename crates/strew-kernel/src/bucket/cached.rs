@@ -14,7 +14,7 @@
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
-use crate::segment::row_ids::Numbers;
+use crate::segment::row_ids::RowIds;
 use crate::tensor::{Buffer, DynView, Layout, try_vec};
 use crate::walk::ROWS;
 use crate::walk::stack_buf::StackBuf;
@@ -36,7 +36,7 @@ const LINE: usize = 16;
 /// For each block of rows, the updates that go there, in their order.
 #[derive(Debug)]
 pub struct CachedBucketLists {
-    numbers: Arc<Numbers>,
+    numbers: Arc<RowIds>,
     rows: usize,
     pieces: usize,
     /// The first entry of each piece of each block, block by block: a multiple of [`LINE`].
@@ -53,8 +53,8 @@ impl CachedBucketLists {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn new(numbers: &Arc<Numbers>, rows: usize) -> Result<Option<Self>, Problem> {
-        let Numbers::Narrow(list) = &**numbers else {
+    pub fn new(numbers: &Arc<RowIds>, rows: usize) -> Result<Option<Self>, Problem> {
+        let RowIds::Narrow(list) = &**numbers else {
             return Ok(None);
         };
         let Some((blocks, pieces)) = Self::lists(list.len(), rows) else {
@@ -283,7 +283,7 @@ impl CachedBucketsWriter<'_> {
     fn list<const SIZE: usize>(&mut self, piece: usize) -> usize {
         assert_eq!(SIZE, self.size);
         let lists = self.lists;
-        let Numbers::Narrow(numbers) = &*lists.numbers else {
+        let RowIds::Narrow(numbers) = &*lists.numbers else {
             unreachable!("there are no lists of others");
         };
         for (block, next) in self.next.iter_mut().enumerate() {
@@ -334,15 +334,15 @@ impl CachedBucketsWriter<'_> {
 #[cfg(test)]
 mod tests {
     use super::{BLOCK_BITS, CachedBucketLists, CachedBuckets, PIECE};
-    use crate::segment::row_ids::Numbers;
+    use crate::segment::row_ids::RowIds;
     use crate::tensor::{Element, Tensor};
     use std::fmt::Debug;
     use std::sync::Arc;
 
     /// Row numbers of which some are left out, of more than two pieces, in more than two blocks.
-    fn numbers(rows: usize) -> (Arc<Numbers>, Vec<Option<usize>>) {
+    fn numbers(rows: usize) -> (Arc<RowIds>, Vec<Option<usize>>) {
         let count = 2 * PIECE + 12_345;
-        let mut numbers = Numbers::with_room("row numbers", count, rows).unwrap();
+        let mut numbers = RowIds::with_room("row numbers", count, rows).unwrap();
         let mut wanted = Vec::new();
         let mut state = 7usize;
         for k in 0..count {
@@ -413,7 +413,7 @@ mod tests {
     #[test]
     fn there_are_none_of_too_many_rows() {
         let numbers = |limit: usize, rows: &[usize]| {
-            let mut numbers = Numbers::with_room("row numbers", rows.len(), limit).unwrap();
+            let mut numbers = RowIds::with_room("row numbers", rows.len(), limit).unwrap();
             rows.iter().for_each(|&row| numbers.push(row));
             Arc::new(numbers)
         };

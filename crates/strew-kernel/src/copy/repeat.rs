@@ -85,9 +85,14 @@ impl<'r> RepeatRows<'r> {
         })
     }
 
-    /// The coordinate on the axes before that of the rows, to which runs now belong.
-    pub fn batch(&mut self) -> &mut Batch {
-        &mut self.batch
+    /// The coordinate on the axes before that of the rows. Runs that are pushed belong to it.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// Moves on to the next coordinate; false behind the last.
+    pub fn advance(&mut self) -> bool {
+        self.batch.advance()
     }
 
     /// Row `row` of the source goes to the destination's rows from `start` up to `end`, to none if

@@ -149,9 +149,9 @@ pub(crate) unsafe fn copy_rows_past_caches(rows: &Rows<'_>) {
         unreachable!("rows of one piece");
     };
     let bytes = dim.len * dim.left.cast_unsigned();
-    let coming = rows.coming_right(bytes);
+    let prefetcher = rows.prefetcher_right(bytes);
     for (i, &at) in rows.left_at.iter().enumerate() {
-        coming.prefetch(i);
+        prefetcher.prefetch(i);
         if i % 8 == 0 {
             rows.ahead.prefetch_all(i);
         }

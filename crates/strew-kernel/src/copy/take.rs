@@ -15,8 +15,8 @@
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
-use crate::segment::csr::Groups;
-use crate::segment::row_ids::Numbers;
+use crate::segment::csr::Csr;
+use crate::segment::row_ids::RowIds;
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
@@ -39,7 +39,7 @@ const MOST_LINES: usize = 16;
 /// # Errors
 /// [`Problem::Layout`] if input and output do not fit each other or the numbers, or overlap.
 pub fn gather(
-    numbers: &Numbers,
+    numbers: &RowIds,
     range: Range<usize>,
     input: &DynView<'_>,
     output: &mut DynViewMut<'_>,
@@ -58,7 +58,7 @@ pub fn gather(
 /// # Errors
 /// [`Problem::Layout`] if source and output do not fit each other, or overlap.
 pub fn last(
-    groups: &Groups,
+    groups: &Csr,
     range: Range<usize>,
     src: &DynView<'_>,
     output: &mut DynViewMut<'_>,

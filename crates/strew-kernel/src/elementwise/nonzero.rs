@@ -1,4 +1,7 @@
-//! Index tensors that are made of something else: of a mask, or of positions counted row by row.
+//! Index tensors made of something else: the true positions of a mask, and coordinates of flat
+//! positions.
+//!
+//! Both make one pass over their input, and write 8 bytes for each position (and axis).
 
 use crate::error::Problem;
 use crate::tensor::{Dims, DynView, Tensor};
@@ -21,8 +24,8 @@ pub fn nonzero(mask: &DynView<'_>) -> Result<Tensor<i64>, Problem> {
     Ok(places)
 }
 
-/// Positions, counted row by row, as coordinates of a tensor of that shape: one tensor per axis, each of
-/// the positions' shape. Negative positions count from the end.
+/// Positions, counted row by row, as coordinates of a tensor of that shape: one tensor per axis,
+/// each of the positions' shape. Negative positions count from the end.
 ///
 /// # Errors
 /// [`Problem::IndexOutOfBounds`] for a position that the tensor does not have, [`Problem::Memory`].

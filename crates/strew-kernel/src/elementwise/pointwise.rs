@@ -1,11 +1,14 @@
-//! Passes over elements side by side: updates with the cells that they go to, cells with each other.
+//! Parallel passes over elements: updates with the cells of their rows, and cells with each other.
 //!
-//! Each element is made of others at its own place, so any number of threads may share a pass out.
+//! Each result depends only on elements at its own place, so a pass may be split at any row. The
+//! bits do not depend on the number of threads. Cost: one read of every input and one write of
+//! every result. The composites (softmax, log-sum-exp, gradients) use these passes between their
+//! reductions.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::math::Real;
 use crate::runtime::threads::share;
-use crate::segment::row_ids::Numbers;
+use crate::segment::row_ids::RowIds;
 
 /// Elements that are worth a thread: most passes take an exponential of each.
 const EACH: usize = 1 << 14;
@@ -14,7 +17,7 @@ const EACH: usize = 1 << 14;
 #[derive(Clone, Copy)]
 pub struct Pointwise<'n> {
     /// The row of cells that each row of updates meets; what is not below `rows` meets none.
-    pub numbers: &'n Numbers,
+    pub numbers: &'n RowIds,
     /// Rows of cells in a matrix.
     pub rows: usize,
     /// Elements of a row, of updates and cells alike.
@@ -24,8 +27,8 @@ pub struct Pointwise<'n> {
 }
 
 impl Pointwise<'_> {
-    /// Sets each of `made` to what `each` makes of itself, of its update and of what its cell holds in each of
-    /// `cells`; to zero where there is no cell.
+    /// Sets each of `made` to what `each` makes of itself, of its update and of what its cell holds
+    /// in each of `cells`; to zero where there is no cell.
     ///
     /// # Panics
     /// If one has not as many elements as there are updates or cells.

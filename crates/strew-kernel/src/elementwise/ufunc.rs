@@ -1,12 +1,15 @@
-//! Functions of a cell and an update that are too rare for loops of their own: element by element, in
-//! order, whatever the types.
+//! Functions of a cell and an update that are too rare for loops of their own.
+//!
+//! They run element by element, in order, whatever the types: NumPy's `ufunc.at` defines each step
+//! as an assignment, so each step rounds to the cell's type. Cost: one indirect call for each
+//! update, and two conversions where the types differ.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::cast::cast;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::Bool;
 use crate::ops::order::{Compared, first_nan_replaces, number_replaces};
-use crate::segment::row_ids::Numbers;
+use crate::segment::row_ids::RowIds;
 use crate::tensor::{DType, DynView, DynViewMut, offset_of, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -37,7 +40,7 @@ pub enum Ufunc {
     LogicalXor,
     /// By more than there are bits, or a negative number: 0.
     LeftShift,
-    /// Likewise; a negative number becomes -1.
+    /// A shift by too many bits, or a negative number of them, gives 0, or -1 for a negative cell.
     RightShift,
     /// Of the cell alone, as the others from here on.
     Negative,
@@ -322,9 +325,15 @@ fn single_hypot(re: f32, im: f32) -> f32 {
 
 complexes!(Complex32 as f32, single_hypot; Complex64 as f64, libm::hypot);
 
-/// What is done to an element where it lies, given another one of its type.
+/// Applies the function to a cell, given an update of the same type.
+///
+/// # Safety
+/// The cell must be valid for reading and writing and the update for reading, both aligned elements
+/// of the type that the loop was chosen for.
 type Apply = unsafe fn(Ufunc, *mut u8, *const u8);
 
+/// # Safety
+/// As for [`Apply`], with elements `T`.
 unsafe fn in_place<T: Elementwise>(ufunc: Ufunc, cell: *mut u8, update: *const u8) {
     // SAFETY: the caller's promise: both are elements of the type.
     unsafe {
@@ -343,13 +352,13 @@ struct Aligned([u8; 16]);
 
 /// Applies the function to cells and updates, in the updates' order.
 ///
-/// Row `k` of the updates, `width` elements of them, goes to row `numbers[k]` of the destination's elements,
-/// counted likewise; to none if there is no such row. What is computed has the updates' type: a cell of another
-/// one becomes that each time, and the result becomes the cell's again.
+/// Row `k` of the updates, `width` elements of them, goes to row `numbers[k]` of the destination's
+/// elements, counted likewise; to none if there is no such row. What is computed has the updates'
+/// type: a cell of another one becomes that each time, and the result becomes the cell's again.
 pub fn apply(
     ufunc: Ufunc,
     dst: &mut DynViewMut<'_>,
-    numbers: &Numbers,
+    numbers: &RowIds,
     width: usize,
     updates: &DynView<'_>,
 ) {
@@ -376,9 +385,9 @@ pub fn apply(
                 true => (cell * size).cast_signed(),
                 false => offset_of(&layout, cell),
             };
-            // SAFETY: the cell's number is below that of all, so its offset is that of an element, which
-            // the mutable borrow covers; the update's is that of one, too. What lies between has room for
-            // every type.
+            // SAFETY: the cell's number is below that of all, so its offset is that of an element,
+            // which the mutable borrow covers; the update's is that of one, too. What lies between
+            // has room for every type.
             unsafe {
                 let (cell, update) = (at.offset(offset), from.offset(update));
                 if own == via {

@@ -1,46 +1,58 @@
-//! Statistics of groups: the rows of a group are read once, some columns wide, and everything that is wanted is
-//! made of them while they are in a near cache.
+//! Statistics of groups: each group is read once, some columns at a time, and every statistic is
+//! computed from that block while it is in a near cache.
+//!
+//! ```text
+//! for each group, for each block of columns:
+//!     read the group's rows of these columns
+//!     for each statistic that has a loop over rows: compute all columns side by side
+//!     for each column that is left: compute the other statistics from its values in order
+//!     write results; rows without a group get the fill value
+//! ```
+//!
+//! Cost: each update is read once, however many statistics are wanted. A block holds `BLOCK`
+//! values, or one column of the largest group. Sums go in the order of the updates, in 64 bits.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::output::{Numbers, Row, Sink, Summary};
+use crate::group_stats::output::{Output, Results, Row, Summary};
 use crate::group_stats::statistics::{Column, Statistic, Value};
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
-/// Values of a panel, unless a single column has more.
-const PANEL: usize = 1 << 13;
+/// Maximum number of values of a block, unless a single column has more.
+const BLOCK: usize = 1 << 13;
 
-/// Values of all groups: those along an axis, of `outer` times `inner` columns.
-pub struct Columns<'c, T> {
-    pub groups: &'c Groups,
-    /// Reads as many values as there is room for, from one on; they are row by row: `outer`, the updates, `inner`.
+/// The values of all groups along one axis, in `outer` times `inner` columns.
+pub struct GroupStats<'c, T> {
+    pub groups: &'c Csr,
+    /// Reads consecutive values from one position on, as many as the slice holds. Values are in
+    /// row-major order of (`outer`, updates, `inner`).
     pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
     pub outer: usize,
     pub inner: usize,
 }
 
-/// What counts, and for what.
+/// Which statistics to compute, and which values count.
 #[derive(Clone, Copy)]
 pub struct Count<'w> {
     pub wanted: &'w [Summary],
-    /// NaN does not.
+    /// NaN is skipped.
     pub skip: bool,
-    /// Of fewer values than this nothing is made.
+    /// Minimum number of values for a result.
     pub least: usize,
 }
 
-/// Some of the groups, and the cells that they alone write.
+/// One part of the groups, and the cells that it alone writes.
 pub struct Part<'s> {
     groups: Range<usize>,
     /// Along the axis of the results.
     rows: Range<usize>,
-    sinks: Vec<Sink<'s>>,
+    outputs: Vec<Output<'s>>,
 }
 
-impl<T: Value> Columns<'_, T> {
-    /// Room for the results, of which none is there yet.
+impl<T: Value> GroupStats<'_, T> {
+    /// Cells for the results of one statistic, all 0.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -52,23 +64,24 @@ impl<T: Value> Columns<'_, T> {
         wanted.cells(self.outer.saturating_mul(rows).saturating_mul(self.inner))
     }
 
-    /// The groups in at most so many parts, each with cells of its own.
+    /// Splits the groups into at most `parts` parts, each with its own cells.
     pub fn parts<'s>(
         &self,
         made: &'s mut [DynTensor],
         wanted: &'s [Summary],
         parts: usize,
     ) -> Vec<Part<'s>> {
-        let sinks = made.iter_mut().zip(wanted);
+        let outputs = made.iter_mut().zip(wanted);
         let mut rest = Part {
             groups: 0..self.groups.len(),
             rows: 0..self.groups.size(),
-            sinks: sinks
-                .map(|(cells, wanted)| Sink::of(cells, wanted))
+            outputs: outputs
+                .map(|(cells, wanted)| Output::of(cells, wanted))
                 .collect(),
         };
         let mut done = Vec::new();
-        // What is made of each value stands among other groups'.
+        // Results for each value lie between those of other groups, so they cannot be split by
+        // group.
         let apart = self.outer == 1 && !wanted.iter().any(|wanted| wanted.statistic.is_of_each());
         let all = self.groups.start(self.groups.len());
         for part in 1..if apart { parts } else { 1 } {
@@ -79,25 +92,24 @@ impl<T: Value> Columns<'_, T> {
             };
             let row = self.groups.row(cut);
             let cells = (row - rest.rows.start) * self.inner;
-            let halves = rest.sinks.into_iter().map(|sink| sink.split(cells));
+            let halves = rest.outputs.into_iter().map(|output| output.split(cells));
             let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
             done.push(Part {
                 groups: rest.groups.start..cut,
                 rows: rest.rows.start..row,
-                sinks: low,
+                outputs: low,
             });
             rest = Part {
                 groups: cut..rest.groups.end,
                 rows: row..rest.rows.end,
-                sinks: high,
+                outputs: high,
             };
         }
         done.push(rest);
         done
     }
 
-    /// What is made of the values of each group of a part, or of those that are not NaN: everything that is wanted,
-    /// in one trip.
+    /// Computes all wanted statistics of the groups of a part in one pass over its values.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -106,10 +118,10 @@ impl<T: Value> Columns<'_, T> {
         let updates = self.groups.updates();
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
-        let widest = (PANEL / most.max(1)).clamp(1, self.inner.max(1));
+        let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
         let what = "the values of a group";
-        let mut panel: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
-        panel.resize(most * widest, T::ZERO);
+        let mut block: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
+        block.resize(most * widest, T::ZERO);
         let mut means = Means::with_room(widest)?;
         let mut columns = ByColumn::with_room(most)?;
         let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
@@ -121,9 +133,9 @@ impl<T: Value> Columns<'_, T> {
             };
             made.push(Row::with_room(wanted.statistic, rows * widest)?);
         }
-        for (wanted, sink) in count.wanted.iter().zip(&mut part.sinks) {
+        for (wanted, output) in count.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
-                sink.fill(0..sink.len());
+                output.fill(0..output.len());
             }
         }
         // Rows that have no group are filled on the way.
@@ -140,30 +152,32 @@ impl<T: Value> Columns<'_, T> {
             let firsts = (0..self.inner).step_by(widest);
             for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
                 let width = widest.min(self.inner - i);
-                let panel = &mut panel[..len * width];
-                for (update, row) in places.clone().zip(panel.chunks_exact_mut(width)) {
+                let block = &mut block[..len * width];
+                for (update, row) in places.clone().zip(block.chunks_exact_mut(width)) {
                     (self.read)((o * updates + update) * self.inner + i, row);
                 }
-                let skips = count.skip && panel.iter().any(|value| value.nan());
+                let skips = count.skip && block.iter().any(|value| value.nan());
                 let whole = !skips && len >= count.least.max(1);
                 means.made = false;
                 let mut left = false;
                 for (wanted, made) in count.wanted.iter().zip(&mut made) {
                     let of_each = wanted.statistic.is_of_each();
                     made.begin(if of_each { len * width } else { width });
-                    left |= !(whole && rows(wanted.statistic, panel, width, made, &mut means));
+                    left |= !(whole && rows(wanted.statistic, block, width, made, &mut means));
                 }
                 if left {
-                    columns.make(panel, width, places.clone(), count, &mut made);
+                    columns.make(block, width, places.clone(), count, &mut made);
                 }
-                for ((wanted, made), sink) in count.wanted.iter().zip(&made).zip(&mut part.sinks) {
+                for ((wanted, made), output) in
+                    count.wanted.iter().zip(&made).zip(&mut part.outputs)
+                {
                     if wanted.statistic.is_of_each() {
                         for (k, update) in places.clone().enumerate() {
                             let cell = (o * updates + update) * self.inner + i;
-                            sink.write(made, k * width..(k + 1) * width, cell);
+                            output.write(made, k * width..(k + 1) * width, cell);
                         }
                     } else {
-                        sink.write(made, 0..width, self.cell(&part.rows, o, row) + i);
+                        output.write(made, 0..width, self.cell(&part.rows, o, row) + i);
                     }
                 }
             }
@@ -173,18 +187,18 @@ impl<T: Value> Columns<'_, T> {
         Ok(())
     }
 
-    /// Of those that a part with such rows has, the first cell of a row.
+    /// The first cell of a row, counted in the cells of a part with these rows.
     fn cell(&self, rows: &Range<usize>, outer: usize, row: usize) -> usize {
         (outer * rows.len() + row - rows.start) * self.inner
     }
 
-    /// Puts what stands for nothing into some rows of a part.
+    /// Writes the fill value to some rows of a part.
     fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
-        let of_groups = count.wanted.iter().zip(&mut part.sinks);
-        for (_, sink) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+        let of_groups = count.wanted.iter().zip(&mut part.outputs);
+        for (_, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
             for o in 0..self.outer {
                 let first = self.cell(&part.rows, o, rows.start);
-                sink.fill(first..first + rows.len() * self.inner);
+                output.fill(first..first + rows.len() * self.inner);
             }
         }
     }
@@ -194,10 +208,10 @@ impl<T: Value> Columns<'_, T> {
     }
 }
 
-/// Makes a statistic of the rows of a panel, all columns side by side; false if it is not made so.
+/// Makes a statistic of the rows of a block, all columns side by side; false if it is not made so.
 fn rows<T: Value>(
     statistic: Statistic,
-    panel: &[T],
+    block: &[T],
     width: usize,
     made: &mut Row<T>,
     means: &mut Means,
@@ -205,26 +219,26 @@ fn rows<T: Value>(
     if statistic.is_of_each() {
         return false;
     }
-    let count = panel.len() / width;
+    let count = block.len() / width;
     match &mut made.numbers {
-        Numbers::Same(to) => match statistic {
-            Statistic::Sum => fold(to, panel, Some(T::ZERO), T::add),
-            Statistic::Prod => fold(to, panel, Some(T::ONE), T::mul),
+        Results::Same(to) => match statistic {
+            Statistic::Sum => fold(to, block, Some(T::ZERO), T::add),
+            Statistic::Prod => fold(to, block, Some(T::ONE), T::mul),
             Statistic::SumOfSquares => {
-                fold(to, panel, Some(T::ZERO), |sum, value| {
+                fold(to, block, Some(T::ZERO), |sum, value| {
                     sum.add(value.square())
                 });
             }
-            Statistic::Min => fold(to, panel, None, T::lesser),
-            Statistic::Max => fold(to, panel, None, T::greater),
-            Statistic::First => to.copy_from_slice(&panel[..width]),
-            Statistic::Last => to.copy_from_slice(&panel[panel.len() - width..]),
+            Statistic::Min => fold(to, block, None, T::lesser),
+            Statistic::Max => fold(to, block, None, T::greater),
+            Statistic::First => to.copy_from_slice(&block[..width]),
+            Statistic::Last => to.copy_from_slice(&block[block.len() - width..]),
             _ => return false,
         },
-        Numbers::Real(to) if T::FLOAT => {
+        Results::Real(to) if T::FLOAT => {
             let ddof = match statistic {
                 Statistic::Mean => {
-                    to.copy_from_slice(means.of(panel, width));
+                    to.copy_from_slice(means.of(block, width));
                     made.set.fill(true);
                     return true;
                 }
@@ -236,9 +250,9 @@ fn rows<T: Value>(
             if count <= ddof {
                 return true;
             }
-            let means = means.of(panel, width);
+            let means = means.of(block, width);
             to.fill(0.0);
-            for row in panel.chunks_exact(width) {
+            for row in block.chunks_exact(width) {
                 for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
                     let apart = value.complex().re - mean;
                     *to += apart * apart;
@@ -250,10 +264,10 @@ fn rows<T: Value>(
                 *to = if root { variance.sqrt() } else { variance };
             }
         }
-        Numbers::Whole(to) => {
+        Results::Whole(to) => {
             let mut counted = |all: i64, joins: fn(i64, T) -> i64| {
                 to.fill(all);
-                for row in panel.chunks_exact(width) {
+                for row in block.chunks_exact(width) {
                     for (to, &value) in to.iter_mut().zip(row) {
                         *to = joins(*to, value);
                     }
@@ -267,15 +281,15 @@ fn rows<T: Value>(
                 _ => return false,
             }
         }
-        Numbers::Real(_) => return false,
+        Results::Real(_) => return false,
     }
     made.set.fill(true);
     true
 }
 
-/// Joins the rows of a panel into one, from a value or from the first row on.
-fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
-    let mut rows = panel.chunks_exact(to.len());
+/// Joins the rows of a block into one, from a value or from the first row on.
+fn fold<T: Value>(to: &mut [T], block: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
+    let mut rows = block.chunks_exact(to.len());
     match start {
         Some(start) => to.fill(start),
         None => to.copy_from_slice(rows.next().unwrap_or_default()),
@@ -287,7 +301,7 @@ fn fold<T: Value>(to: &mut [T], panel: &[T], start: Option<T>, join: impl Fn(T, 
     }
 }
 
-/// The means of the columns of a panel, which several statistics begin with.
+/// The means of the columns of a block, which several statistics begin with.
 struct Means {
     means: Vec<f64>,
     made: bool,
@@ -301,25 +315,25 @@ impl Means {
         })
     }
 
-    fn of<T: Value>(&mut self, panel: &[T], width: usize) -> &[f64] {
+    fn of<T: Value>(&mut self, block: &[T], width: usize) -> &[f64] {
         if !self.made {
             self.made = true;
             self.means.clear();
             self.means.resize(width, 0.0);
-            for row in panel.chunks_exact(width) {
+            for row in block.chunks_exact(width) {
                 for (to, value) in self.means.iter_mut().zip(row) {
                     *to += value.complex().re;
                 }
             }
             #[allow(clippy::cast_precision_loss)]
-            let count = (panel.len() / width) as f64;
+            let count = (block.len() / width) as f64;
             self.means.iter_mut().for_each(|mean| *mean /= count);
         }
         &self.means
     }
 }
 
-/// Columns of a panel one after the other, for what is not made row by row.
+/// Columns of a block one after the other, for what is not made row by row.
 struct ByColumn<T> {
     all: Column<T>,
     counted: Column<T>,
@@ -335,10 +349,10 @@ impl<T: Value> ByColumn<T> {
         })
     }
 
-    /// Makes everything that is not made yet of the rows of a panel, which are those updates.
+    /// Makes everything that is not made yet of the rows of a block, which are those updates.
     fn make(
         &mut self,
-        panel: &[T],
+        block: &[T],
         width: usize,
         updates: impl Iterator<Item = usize>,
         count: Count<'_>,
@@ -354,7 +368,7 @@ impl<T: Value> ByColumn<T> {
         for i in 0..width {
             all.values.clear();
             all.values
-                .extend(panel.iter().skip(i).step_by(width).copied());
+                .extend(block.iter().skip(i).step_by(width).copied());
             counted.refill(all, count.skip);
             let enough = |least: usize| counted.values.len() >= least;
             if !enough(count.least) {
@@ -365,7 +379,7 @@ impl<T: Value> ByColumn<T> {
                 let statistic = wanted.statistic;
                 let of_each = statistic.is_of_each();
                 let set = match &mut made.numbers {
-                    Numbers::Same(to) if of_each => {
+                    Results::Same(to) if of_each => {
                         // Running results have one for NaN, too.
                         running.refill(all, false);
                         let begun = running.each(statistic, count.skip);
@@ -374,7 +388,7 @@ impl<T: Value> ByColumn<T> {
                         }
                         continue;
                     }
-                    Numbers::Real(to) if of_each => {
+                    Results::Real(to) if of_each => {
                         let (most, sum) = counted.exponentials();
                         for (k, value) in all.values.iter().enumerate() {
                             if !(count.skip && value.nan()) {
@@ -385,9 +399,9 @@ impl<T: Value> ByColumn<T> {
                         continue;
                     }
                     _ if made.set[i] || !some => continue,
-                    Numbers::Same(to) => put(to, i, counted.same(statistic)),
-                    Numbers::Real(to) => put(to, i, counted.real(statistic)),
-                    Numbers::Whole(to) => put(to, i, counted.whole(statistic)),
+                    Results::Same(to) => put(to, i, counted.same(statistic)),
+                    Results::Real(to) => put(to, i, counted.real(statistic)),
+                    Results::Whole(to) => put(to, i, counted.whole(statistic)),
                 };
                 made.set[i] = set;
             }

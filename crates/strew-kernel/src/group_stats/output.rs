@@ -1,5 +1,5 @@
-//! Results of groups on their way to memory: computed in 64 bits, some cells at a time, and written as elements of
-//! the type that was asked for.
+//! Results of groups on their way to memory: computed in 64 bits, some cells at a time, and
+//! converted to the type of the output when they are written.
 
 use crate::error::Problem;
 use crate::group_stats::statistics::{Kind, Statistic, Value};
@@ -7,16 +7,16 @@ use crate::ops::cast::convert_into;
 use crate::tensor::{DType, DynTensor, try_vec};
 use std::ops::Range;
 
-/// What is to be made of the values of each group.
+/// A statistic to compute for each group, and its fill value.
 #[derive(Debug)]
 pub struct Summary {
     pub statistic: Statistic,
-    /// What stands where nothing is made: an element of the result's type.
+    /// The value of a cell without a result: one element of the output's type.
     pub fill: DynTensor,
 }
 
 impl Summary {
-    /// So many cells for results, all 0.
+    /// `count` cells for results, all 0.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -25,13 +25,13 @@ impl Summary {
     }
 }
 
-/// Where some of the groups write results of a statistic: the cells that they alone have.
-pub(crate) struct Sink<'s> {
+/// The cells that one part of the groups alone writes, for one statistic.
+pub(crate) struct Output<'s> {
     cells: &'s mut [u8],
     fill: &'s DynTensor,
 }
 
-impl<'s> Sink<'s> {
+impl<'s> Output<'s> {
     /// All of [`Summary::cells`].
     pub(crate) fn of(cells: &'s mut DynTensor, wanted: &'s Summary) -> Self {
         Self {
@@ -43,11 +43,11 @@ impl<'s> Sink<'s> {
     /// The cells before one, and those from it on.
     pub(crate) fn split(self, at: usize) -> (Self, Self) {
         let (low, high) = self.cells.split_at_mut(at * self.dtype().size());
-        let sink = |cells| Self {
+        let output = |cells| Self {
             cells,
             fill: self.fill,
         };
-        (sink(low), sink(high))
+        (output(low), output(high))
     }
 
     /// How many cells there are.
@@ -55,7 +55,7 @@ impl<'s> Sink<'s> {
         self.cells.len() / self.dtype().size()
     }
 
-    /// Puts what stands for nothing into some cells, which hold 0.
+    /// Writes the fill value to some cells, which hold 0.
     pub(crate) fn fill(&mut self, cells: Range<usize>) {
         let (fill, size) = (self.fill.as_bytes(), self.dtype().size());
         if fill.iter().any(|&byte| byte != 0) {
@@ -66,7 +66,7 @@ impl<'s> Sink<'s> {
         }
     }
 
-    /// Writes some results, or what stands for none, to the cells from one on.
+    /// Writes some results, or the fill value where there is none, to consecutive cells.
     pub(crate) fn write<T: Value>(&mut self, row: &Row<T>, part: Range<usize>, cell: usize) {
         let (dtype, size) = (self.dtype(), self.dtype().size());
         let cells = &mut self.cells[cell * size..][..part.len() * size];
@@ -86,22 +86,22 @@ impl<'s> Sink<'s> {
     }
 }
 
-/// Results that are not yet written.
+/// Results of some columns that are not written yet.
 pub(crate) struct Row<T> {
-    pub(crate) numbers: Numbers<T>,
-    /// Which of them were made.
+    pub(crate) numbers: Results<T>,
+    /// Which results are set.
     pub(crate) set: Vec<bool>,
 }
 
 /// The numbers, by their type.
-pub(crate) enum Numbers<T> {
+pub(crate) enum Results<T> {
     Same(Vec<T>),
     Real(Vec<f64>),
     Whole(Vec<i64>),
 }
 
 impl<T: Value> Row<T> {
-    /// Room for so many results of a statistic.
+    /// Room for `most` results of a statistic.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -109,20 +109,20 @@ impl<T: Value> Row<T> {
         let what = "the results of a group";
         Ok(Self {
             numbers: match statistic.kind(T::COMPLEX) {
-                Kind::Same | Kind::Each => Numbers::Same(try_vec(what, most)?),
-                Kind::Real | Kind::EachReal => Numbers::Real(try_vec(what, most)?),
-                Kind::Whole => Numbers::Whole(try_vec(what, most)?),
+                Kind::Same | Kind::Each => Results::Same(try_vec(what, most)?),
+                Kind::Real | Kind::EachReal => Results::Real(try_vec(what, most)?),
+                Kind::Whole => Results::Whole(try_vec(what, most)?),
             },
             set: try_vec(what, most)?,
         })
     }
 
-    /// So many results, none of which is made.
+    /// Starts `len` results, none of which is set.
     pub(crate) fn begin(&mut self, len: usize) {
         match &mut self.numbers {
-            Numbers::Same(all) => renew(all, len, T::ZERO),
-            Numbers::Real(all) => renew(all, len, 0.0),
-            Numbers::Whole(all) => renew(all, len, 0),
+            Results::Same(all) => renew(all, len, T::ZERO),
+            Results::Real(all) => renew(all, len, 0.0),
+            Results::Whole(all) => renew(all, len, 0),
         }
         renew(&mut self.set, len, false);
     }
@@ -133,7 +133,7 @@ fn renew<V: Copy>(all: &mut Vec<V>, len: usize, value: V) {
     all.resize(len, value);
 }
 
-impl<T: Value> Numbers<T> {
+impl<T: Value> Results<T> {
     fn write(&self, part: Range<usize>, dtype: DType, cells: &mut [u8]) {
         match self {
             Self::Same(all) => convert_all(&all[part], dtype, cells),

@@ -1,5 +1,8 @@
-//! What is made of the values of each group that needs all of them together, or that no other loop makes: one
-//! column of values after the other, in the order of the updates.
+//! Statistics of one column of a group's values: what each one is, and how it is computed.
+//!
+//! These are the statistics that need all values together, and every other one where no loop over
+//! rows applies (NaN to skip, too few values). Values come in the order of the updates. Order
+//! statistics sort a copy of the column once.
 
 use crate::error::Problem;
 use crate::ops::order::{Compared, beats, first_nan_replaces, minmax};
@@ -419,8 +422,9 @@ impl<T: Value> Column<T> {
         }
     }
 
-    /// Values become what is made of each, from the place on that is given back. NaN counts for nothing in running
-    /// results if it is skipped, so that the least and the greatest may begin late.
+    /// Values become what is made of each, from the place on that is given back. NaN counts for
+    /// nothing in running results if it is skipped, so that the least and the greatest may begin
+    /// late.
     pub(crate) fn each(&mut self, statistic: Statistic, skip: bool) -> usize {
         let mut so_far: Option<T> = None;
         let mut begun = 0;

@@ -1,6 +1,16 @@
-//! Accumulators, into which the rows of a group are joined: what they start from, how values join them, and what becomes of them.
+//! Accumulators of a group: their start values, how rows join them, and how output cells come from
+//! them.
 //!
-//! The joins are those of the loops over pairs of rows, in the same order, so the bits are theirs.
+//! ```text
+//! begin:  acc = identity, or the cell's value
+//! join:   acc[c] = combine(acc[c], row[c]) for every column c
+//! finish: cell[c] = acc[c], rounded; or acc[c] / count; or 0 where nothing replaced the start
+//! ```
+//!
+//! The joins are those of the loops over pairs of rows, in the same order, so the results have the
+//! same bits. Cost: an accumulator is read and written once for each row, in the nearest cache.
+//! Several rows at a time are joined in vector registers (`join_rows`), which reads and writes it
+//! once for all of them.
 
 use crate::cpu::isa::Isa;
 use crate::ops::number::{Convert, Number};
@@ -172,7 +182,8 @@ pub(crate) unsafe fn begin<T: Folds>(
     }
 }
 
-/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs, and how one joins them.
+/// Calls a macro with the type of the accumulator's values that a reduction of elements `T` needs,
+/// and how one joins them.
 macro_rules! for_combine {
     ($combine:expr, $t:ident, $each:ident) => {
         match $combine {
@@ -223,7 +234,8 @@ pub(crate) fn vectors<C>(first: *mut C) -> *mut [C; VECTOR] {
     first.cast()
 }
 
-/// Joins the columns of rows into an accumulator, so many vectors of them at a time as there are names, while as many are left.
+/// Joins the columns of rows into an accumulator, so many vectors of them at a time as there are
+/// names, while as many are left.
 macro_rules! panels {
     ($from:ident, $acc:expr, $len:expr, $some:expr, $row:expr, $ask:expr, $join:expr, [$($name:ident)*] $($number:literal)*) => {{
         const WIDTH: usize = VECTOR * [$($number),*].len();
@@ -242,12 +254,12 @@ macro_rules! panels {
     }};
 }
 
-/// Joins pieces of rows into an accumulator, which stays in registers some vectors at a time. `ask` is told the number of each row
-/// before it is read, and which part of the `len` values is.
+/// Joins pieces of rows into an accumulator, which stays in registers some vectors at a time. `ask`
+/// is told the number of each row before it is read, and which part of the `len` values is.
 ///
 /// # Safety
-/// `row` gives where `len` values can be read for each number of `some`; the accumulator holds as many, of the type that
-/// `combine` needs.
+/// `row` gives where `len` values can be read for each number of `some`; the accumulator holds as
+/// many, of the type that `combine` needs.
 #[inline(always)]
 pub(crate) unsafe fn join_rows<T: Folds>(
     acc: *mut u8,
@@ -256,7 +268,8 @@ pub(crate) unsafe fn join_rows<T: Folds>(
     len: usize,
     ask: impl Fn(usize, Range<usize>),
 ) {
-    // SAFETY: the caller's promise; panels, vectors and what is left behind them together are `len` values.
+    // SAFETY: the caller's promise; panels, vectors and what is left behind them together are `len`
+    // values.
     unsafe {
         macro_rules! each {
             ($cell:ty, $how:expr) => {{

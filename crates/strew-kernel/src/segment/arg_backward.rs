@@ -1,56 +1,66 @@
-//! What there is for each cell, handed back to the update that won it, group by group.
+//! Backward pass of arg-min and arg-max: copies each cell's gradient to the update that won it.
 //!
-//! The updates of a group are made one after the other, each written once and past the caches, while
-//! the values and winners of its cells stay in the nearest one.
+//! ```text
+//! for each group, for each tile of columns:
+//!     arg = the winning update's number of each cell, or NO_ARG
+//!     for each update of the group: write (arg == update ? gradient : 0) past the caches
+//! ```
+//!
+//! Cost: every update's row is written once, and the gradient and arg rows of a group are read once
+//! into the nearest cache.
+//!
+//! It relies on [`Csr`], which holds each update once, so that parts with disjoint ranges of groups
+//! never write the same row.
 
 use crate::cpu::nontemporal::fence;
 use crate::cpu::vectorized::copy_past_caches;
 use crate::error::Problem;
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::tensor::{DType, DynTensor, DynView, Element};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Cells whose values and winners stay in the nearest cache.
+/// Cells whose gradients and args stay in the nearest cache.
 const TILE: usize = 512;
 
-/// The winner of a cell that none has won. Others are below: there are no more updates than this.
-const NOBODY: u32 = u32::MAX;
+/// The arg of a cell that no update has won. Every update's number is below: there are at most this
+/// many updates.
+const NO_ARG: u32 = u32::MAX;
 
-/// Elements between two questions whether to go on.
+/// Elements between two calls of `step`.
 const PIECE: usize = 1 << 20;
 
-/// Some groups, whose updates it makes.
-pub struct HandedBack<'h> {
-    groups: &'h Groups,
+/// One part of the backward pass: some groups, whose updates it writes.
+pub struct ArgBackward<'h> {
+    groups: &'h Csr,
     range: Range<usize>,
     values: *const u8,
-    winners: *const i64,
+    arg: *const i64,
     updates: *mut u8,
     width: usize,
     size: usize,
     memory: PhantomData<(&'h [u8], &'h mut [u8])>,
 }
 
-// SAFETY: what it reads is borrowed and nobody writes it. What it writes are the updates of its own groups:
-// parts of the same output have disjoint ranges of groups, and the order of `Groups`, which sorts the
-// updates, has each update once.
-unsafe impl Send for HandedBack<'_> {}
+// SAFETY: what a part reads is borrowed, so no one writes it. A part writes only the updates of its
+// own groups. Parts of the same output have disjoint ranges of groups, and the order of `Csr` holds
+// each update once.
+unsafe impl Send for ArgBackward<'_> {}
 
-/// Makes `updates`, a matrix with a row for each update, from `values` and `winners`, matrices with a row for
-/// each row of the groups: an element is its cell's value if the cell's winner is the update's number, else
-/// zero. The groups are cut into parts at `cuts`, which ascend.
+/// Makes `updates`, a matrix with a row for each update, from `values` and `arg`, matrices with a
+/// row for each row of the groups: an element is its cell's value if the cell's arg is the update's
+/// number, else zero. The groups are cut into parts at `cuts`, which ascend.
 ///
 /// # Errors
-/// [`Problem::Layout`] if the matrices are not like that and contiguous, their elements do not have 2, 4 or 8
-/// bytes, or an update is in no group.
-pub fn handed_back<'h>(
-    groups: &'h Groups,
+/// [`Problem::Layout`] if the matrices are not like that and contiguous, their elements do not have
+/// 2, 4 or 8 bytes, or an update is in no group.
+pub fn arg_backward<'h>(
+    groups: &'h Csr,
     values: &DynView<'h>,
-    winners: &DynView<'h>,
+    arg: &DynView<'h>,
     updates: &'h mut DynTensor,
     cuts: &[usize],
-) -> Result<Vec<HandedBack<'h>>, Problem> {
+) -> Result<Vec<ArgBackward<'h>>, Problem> {
     let (count, size) = (groups.updates(), values.dtype().size());
     let [rows, width] = *values.shape() else {
         return Err(unfit());
@@ -58,13 +68,13 @@ pub fn handed_back<'h>(
     let fits = rows == groups.size()
         && groups.kept() == count
         && u32::try_from(count).is_ok()
-        && winners.shape() == values.shape()
+        && arg.shape() == values.shape()
         && *updates.shape() == [count, width]
         && updates.dtype() == values.dtype()
-        && winners.dtype() == DType::I64
+        && arg.dtype() == DType::I64
         && matches!(size, 2 | 4 | 8)
         && values.layout().is_contiguous()
-        && winners.layout().is_contiguous();
+        && arg.layout().is_contiguous();
     let ends: Vec<usize> = cuts.iter().copied().chain([groups.len()]).collect();
     let starts = [0].into_iter().chain(cuts.iter().copied());
     let ranges: Vec<Range<usize>> = starts.zip(ends).map(|(from, to)| from..to).collect();
@@ -76,11 +86,11 @@ pub fn handed_back<'h>(
         return Err(unfit());
     }
     let out = updates.view_mut().as_mut_ptr();
-    let part = |range| HandedBack {
+    let part = |range| ArgBackward {
         groups,
         range,
         values: values.as_ptr(),
-        winners: winners.as_ptr().cast(),
+        arg: arg.as_ptr().cast(),
         updates: out,
         width,
         size,
@@ -96,9 +106,9 @@ fn unfit() -> Problem {
     }
 }
 
-impl HandedBack<'_> {
-    /// Makes the updates; `step` is told how many elements were made, and stops the run by returning
-    /// false. Gives whether it came to its end.
+impl ArgBackward<'_> {
+    /// Makes the updates; `step` is told how many elements were made, and stops the run by
+    /// returning false. Gives whether it came to its end.
     pub fn run(&mut self, step: &mut dyn FnMut(usize) -> bool) -> bool {
         match self.size {
             2 => self.of_bits::<u16>(step),
@@ -133,7 +143,7 @@ impl HandedBack<'_> {
     unsafe fn piece<B: Element + Default>(&self, groups: Range<usize>) {
         let order = self.groups.order();
         let count = self.groups.updates() as u64;
-        let mut numbers = [NOBODY; TILE];
+        let mut numbers = [NO_ARG; TILE];
         let mut stage = [B::default(); TILE];
         for group in groups {
             let updates = self.groups.start(group)..self.groups.start(group + 1);
@@ -143,17 +153,17 @@ impl HandedBack<'_> {
             let row = self.groups.row(group) * self.width;
             for from in (0..self.width).step_by(TILE) {
                 let len = TILE.min(self.width - from);
-                // SAFETY: the groups' rows are below their size, of which both matrices have as many, of
-                // `width` elements each.
-                let (values, winners) = unsafe {
+                // SAFETY: the groups' rows are below their size, of which both matrices have as
+                // many, of `width` elements each.
+                let (values, arg) = unsafe {
                     (
                         std::slice::from_raw_parts(self.values.cast::<B>().add(row + from), len),
-                        std::slice::from_raw_parts(self.winners.add(row + from), len),
+                        std::slice::from_raw_parts(self.arg.add(row + from), len),
                     )
                 };
-                for (number, &winner) in numbers.iter_mut().zip(winners) {
-                    let known = winner.cast_unsigned() < count;
-                    *number = if known { winner as u32 } else { NOBODY };
+                for (number, &arg) in numbers.iter_mut().zip(arg) {
+                    let known = arg.cast_unsigned() < count;
+                    *number = if known { arg as u32 } else { NO_ARG };
                 }
                 for k in updates.clone() {
                     let update = order.get(k);
@@ -162,8 +172,8 @@ impl HandedBack<'_> {
                     for (to, (&number, &value)) in stage.iter_mut().zip(cells) {
                         *to = if number == own { value } else { B::default() };
                     }
-                    // SAFETY: the groups' updates are below their number, and there are as many rows of
-                    // `width` elements, of which no other part writes this one.
+                    // SAFETY: the groups' updates are below their number, and there are as many
+                    // rows of `width` elements, of which no other part writes this one.
                     let to = unsafe {
                         let at = self.updates.cast::<B>().add(update * self.width + from);
                         std::slice::from_raw_parts_mut(at, len)

@@ -1,7 +1,17 @@
-//! Strict minima and maxima group by group, with the position of each winner.
+//! Strict minima and maxima of groups, with the position of the winning update.
 //!
-//! Of the updates of a cell the first that beats all before it stays, as in the loop over the updates in
-//! order. What wins is chosen without a branch, value and position alike, so that rows vectorise.
+//! ```text
+//! for each group, for each tile of columns:
+//!     best = start; number = NOBODY
+//!     for each update of the group: (best, number) = better((best, number), (value, update))
+//!     write best, and number or `none`
+//! ```
+//!
+//! Of the updates of a cell, the first that beats all before it stays, as in the loop over the
+//! updates in order. Value and position are chosen without a branch, so that rows vectorise.
+//!
+//! Cost: each update's row is read once; 8 bytes of position are written for each cell. Positions
+//! have 32 bits meanwhile, so there must be fewer than 2^32 - 1 updates.
 
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
@@ -10,10 +20,10 @@ use crate::ops::number::Number;
 use crate::ops::order::{Ordered, finite_start_of, replaces_start};
 use crate::ops::reduction::Combine;
 use crate::segment::accumulator::Fold;
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::segment::job::{Job, rows_ahead};
 use crate::segment::reduce::{AHEAD_SINGLE, Loops, MOST_LINES};
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::tensor::DType;
 
 /// The position of nobody. Others are below: there are no more updates than this.
@@ -25,9 +35,9 @@ const TILE: usize = 256;
 /// The loops for a new tensor of one extreme, which starts from the type's extreme finite value.
 ///
 /// # Errors
-/// [`Problem::Unsupported`] for what has no winners; [`Problem::Strategy`] for more updates than are
-/// numbered here.
-pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Groups) -> Result<Loops, Problem> {
+/// [`Problem::Unsupported`] for what has no winners; [`Problem::Strategy`] for more updates than
+/// are numbered here.
+pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Csr) -> Result<Loops, Problem> {
     let unsupported = || Problem::Unsupported {
         what: "the position of this reduction".into(),
         dtype,
@@ -58,9 +68,9 @@ unsafe fn run<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
             return vectorized!(|_| rows::<T, MAX>(job));
         }
         match job.groups.order() {
-            Places::Same => singles::<T, MAX>(job, |k| k),
-            Places::Narrow(order) => singles::<T, MAX>(job, |k| order[k] as usize),
-            Places::Wide(order) => singles::<T, MAX>(job, |k| order[k] as usize),
+            Order::Same => singles::<T, MAX>(job, |k| k),
+            Order::Narrow(order) => singles::<T, MAX>(job, |k| order[k] as usize),
+            Order::Wide(order) => singles::<T, MAX>(job, |k| order[k] as usize),
         }
     }
 }

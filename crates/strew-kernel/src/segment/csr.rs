@@ -1,34 +1,52 @@
-//! The inverse of row numbers: which updates each row takes, in their order.
+//! The CSR inverse of row numbers: which updates each row takes, in their order.
+//!
+//! ```text
+//! for g in 0..len:  row(g) takes update(k) for k in start(g)..start(g + 1)
+//! ```
+//!
+//! Three ways make it, and all give the same grouping:
+//!
+//! * row numbers that ascend: one pass, and no `order` is kept ([`sorted`]);
+//! * 32-bit row numbers: a parallel counting sort ([`sort`]);
+//! * anything else: a comparison sort of (row, update) pairs, in `O(n log n)`.
+//!
+//! Memory: 4 or 8 bytes for each update in `order`, and for each group in `starts`. Rows are listed
+//! only if at most half of them are touched.
+//!
+//! The loops turn rows and updates into addresses without further checks, so
+//! [`Csr`] checks all of its lists once when it is made.
 
 use crate::error::Problem;
 use crate::runtime::chunks;
-use crate::segment::row_ids::{Facts, Numbers, Places};
-use crate::segment::sorted::Ascent;
+use crate::segment::row_ids::{Facts, Order, RowIds};
+use crate::segment::sorted::SortedPart;
 use crate::segment::{sort, sorted};
 use crate::tensor::try_vec;
 
-/// For each row of a destination, the updates that go there, in their order.
+/// For each row of a destination, its updates in their order.
 ///
-/// Group `g` is row `row(g)`, and takes the updates `update(k)` for `k` in `bounds(g)`. Rows
+/// Group `g` is row `row(g)`. It takes the updates `update(k)` for `k` from `start(g)` up to
+/// `start(g + 1)`. Rows
 /// ascend. All numbers have been checked: every row is below `size`, every update below `updates`.
 #[derive(Debug)]
-pub struct Groups {
+pub struct Csr {
     /// `None`: every row is a group, which may be empty.
-    rows: Option<Numbers>,
+    rows: Option<RowIds>,
     /// Where each group begins in `order`, and where the last one ends.
-    starts: Numbers,
+    starts: RowIds,
     /// `None`: the updates are in the order of their rows.
-    order: Option<Numbers>,
+    order: Option<RowIds>,
     size: usize,
     updates: usize,
 }
 
-/// Groups are listed only for rows that are touched if there are this many rows for each.
+/// Rows are listed if the destination has at least this many rows for each touched row. Otherwise
+/// every row is a group.
 pub(crate) const SPARSE: usize = 2;
 
-impl Groups {
+impl Csr {
     /// Groups updates by their row. Numbers that are not below `size` are left out.
-    pub fn new(numbers: &Numbers, size: usize, facts: Facts) -> Result<Self, Problem> {
+    pub fn new(numbers: &RowIds, size: usize, facts: Facts) -> Result<Self, Problem> {
         let updates = numbers.len();
         let kept = updates - facts.dropped;
         let made = match numbers {
@@ -42,12 +60,12 @@ impl Groups {
                     updates,
                 }
             }
-            Numbers::Narrow(list) if sort::fits(updates, size) => {
+            RowIds::Narrow(list) if sort::fits(updates, size) => {
                 let sorted = sort::sort(list, size, kept, chunks::threads(updates))?;
                 Self {
-                    rows: sorted.rows.map(Numbers::Narrow),
-                    starts: Numbers::Narrow(sorted.starts),
-                    order: Some(Numbers::Narrow(sorted.order)),
+                    rows: sorted.rows.map(RowIds::Narrow),
+                    starts: RowIds::Narrow(sorted.starts),
+                    order: Some(RowIds::Narrow(sorted.order)),
                     size,
                     updates,
                 }
@@ -58,7 +76,7 @@ impl Groups {
                 let updates_of = numbers.iter().zip(0..);
                 pairs.extend(updates_of.filter(|&(row, _)| row < size));
                 pairs.sort_unstable();
-                let mut order = Numbers::with_room(what, kept, updates)?;
+                let mut order = RowIds::with_room(what, kept, updates)?;
                 for &(_, update) in &pairs {
                     order.push(update);
                 }
@@ -79,13 +97,13 @@ impl Groups {
         Ok(made)
     }
 
-    /// The groups of `updates` that come in the order of their rows, of which stretches are given in order; `None` if they do not,
-    /// or not all go to a row below `size`.
+    /// The groups of `updates` whose row numbers ascend, made of the scans of consecutive parts.
+    /// `None` if the row numbers do not ascend, or one is not below `size`.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn ascending(
-        ascents: &[Ascent],
+    pub fn from_sorted(
+        ascents: &[SortedPart],
         size: usize,
         updates: usize,
     ) -> Result<Option<Self>, Problem> {
@@ -93,8 +111,8 @@ impl Groups {
             return Ok(None);
         };
         let made = Self {
-            rows: lists.rows.map(Numbers::Narrow),
-            starts: Numbers::Narrow(lists.starts),
+            rows: lists.rows.map(RowIds::Narrow),
+            starts: RowIds::Narrow(lists.starts),
             order: None,
             size,
             updates,
@@ -103,19 +121,20 @@ impl Groups {
         Ok(Some(made))
     }
 
-    /// Whether [`ascending`](Self::ascending) groups so many updates of so many rows: 32 bits hold all numbers.
-    pub fn may_ascend(updates: usize, size: usize) -> bool {
+    /// Whether [`from_sorted`](Self::from_sorted) can group `updates` updates of `size` rows: 32
+    /// bits must hold all numbers.
+    pub fn can_be_from_sorted(updates: usize, size: usize) -> bool {
         sort::fits(updates, size)
     }
 
-    /// Bytes that it takes at most to group so many updates of any index, its numbers included.
+    /// Upper bound in bytes of the memory that grouping takes for any index, row numbers included.
     pub fn most(updates: usize, size: usize) -> usize {
-        let numbers = updates.saturating_mul(Numbers::width(size));
+        let numbers = updates.saturating_mul(RowIds::width(size));
         let any = Facts::default();
         numbers.saturating_add(Self::room(updates, size, any, size.min(updates)))
     }
 
-    /// Bytes that it takes at most to make the groups, what is left of that included.
+    /// Upper bound in bytes of the memory that grouping takes, the groups themselves included.
     pub fn room(updates: usize, size: usize, facts: Facts, touched: usize) -> usize {
         let kept = updates - facts.dropped;
         let groups = if touched.saturating_mul(SPARSE) <= size {
@@ -124,13 +143,13 @@ impl Groups {
             size
         };
         let lists = (groups + 1)
-            .saturating_mul(Numbers::width(kept))
-            .saturating_add(touched.saturating_mul(Numbers::width(size)));
+            .saturating_mul(RowIds::width(kept))
+            .saturating_add(touched.saturating_mul(RowIds::width(size)));
         if facts.sorted && facts.dropped == 0 {
             return lists;
         }
-        // The order, and by its side what sorts it.
-        let order = kept.saturating_mul(Numbers::width(updates));
+        // The order, and the working memory of the sort.
+        let order = kept.saturating_mul(RowIds::width(updates));
         let sorting = match sort::fits(updates, size) {
             true => sort::room(updates, size),
             false => kept.saturating_mul(size_of::<(usize, usize)>()),
@@ -138,7 +157,7 @@ impl Groups {
         order.saturating_add(sorting).saturating_add(lists)
     }
 
-    /// Whether all that the loops rely on holds.
+    /// Whether everything holds that the loops rely on.
     fn is_sound(&self) -> bool {
         let groups = self.len();
         let rows = match &self.rows {
@@ -163,17 +182,17 @@ impl Groups {
         self.size
     }
 
-    /// Updates, those that are left out included.
+    /// The number of updates, including those that are left out.
     pub fn updates(&self) -> usize {
         self.updates
     }
 
-    /// Updates that go somewhere.
+    /// The number of updates that go to a row.
     pub fn kept(&self) -> usize {
         self.starts.get(self.len())
     }
 
-    /// Where a group begins in the order; the number of groups is taken as well.
+    /// Where a group begins in the order. `start(len())` is the end of the last group.
     #[inline(always)]
     pub fn start(&self, group: usize) -> usize {
         self.starts.get(group)
@@ -185,27 +204,27 @@ impl Groups {
         self.rows.as_ref().map_or(group, |rows| rows.get(group))
     }
 
-    /// The number of the `k`th update in the order of the groups.
+    /// The `k`th update in group order.
     pub fn update(&self, k: usize) -> usize {
         self.order().get(k)
     }
 
-    pub(crate) fn order(&self) -> Places<'_> {
-        Places::of(self.order.as_ref())
+    pub(crate) fn order(&self) -> Order<'_> {
+        Order::of(self.order.as_ref())
     }
 
-    /// Whether updates are taken one after the other.
+    /// Whether group order is the order of the updates.
     pub fn in_order(&self) -> bool {
         self.order.is_none()
     }
 
-    /// Bytes that it takes.
+    /// The size of the groups in bytes.
     pub fn bytes(&self) -> usize {
         let lists = [self.rows.as_ref(), Some(&self.starts), self.order.as_ref()];
-        lists.into_iter().flatten().map(Numbers::bytes).sum()
+        lists.into_iter().flatten().map(RowIds::bytes).sum()
     }
 
-    /// Rows that are touched, and how often the one that is touched most is.
+    /// The number of touched rows, and the largest number of updates that one row takes.
     pub fn multiplicity(&self) -> (usize, usize) {
         let sizes = (0..self.len()).map(|g| self.start(g + 1) - self.start(g));
         sizes.fold((0, 0), |(touched, most), n| {
@@ -214,13 +233,13 @@ impl Groups {
     }
 }
 
-/// The rows that are touched, unless most are, and where the updates of each begin; `row` says the row of each of the `kept`
-/// ones, in order.
+/// The `rows` and `starts` of updates in group order. `row(k)` is the row of the `k`th of the
+/// `kept` updates.
 fn lists(
     kept: usize,
     size: usize,
     row: impl Fn(usize) -> usize,
-) -> Result<(Option<Numbers>, Numbers), Problem> {
+) -> Result<(Option<RowIds>, RowIds), Problem> {
     let mut touched = 0;
     let mut last = usize::MAX;
     for k in 0..kept {
@@ -230,9 +249,9 @@ fn lists(
     }
     let sparse = touched.saturating_mul(SPARSE) <= size;
     let groups = if sparse { touched } else { size };
-    let mut starts = Numbers::with_room("the groups of a plan", groups + 1, kept)?;
+    let mut starts = RowIds::with_room("the groups of a plan", groups + 1, kept)?;
     let mut rows = match sparse {
-        true => Some(Numbers::with_room("the rows of a plan", touched, size)?),
+        true => Some(RowIds::with_room("the rows of a plan", touched, size)?),
         false => None,
     };
     let mut k = 0;

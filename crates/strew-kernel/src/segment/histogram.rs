@@ -1,37 +1,41 @@
-//! How often rows are touched.
+//! How many updates the rows of a destination take.
+//!
+//! From sorted row numbers: one pass that counts runs. From others: a table of counts, 8 bytes for
+//! each row, where the table stays in a near cache and is not large against the updates. From a
+//! grouping: the differences of its `starts`. The engine's cost model reads the result.
 
 use crate::error::Problem;
-use crate::segment::csr::Groups;
-use crate::segment::row_ids::{Facts, Numbers};
+use crate::segment::csr::Csr;
+use crate::segment::row_ids::{Facts, RowIds};
 use crate::tensor::try_vec;
 
-/// Up to so many rows a table of counts stays in a near cache.
-const COUNTED: usize = 1 << 20;
+/// Maximum number of rows whose table of counts stays in a near cache.
+const TABLE_ROWS: usize = 1 << 20;
 
-/// The table costs in proportion to the rows: there must not be more than so many for each update.
-const FEW: usize = 16;
+/// Maximum number of rows for each update: the table costs time in proportion to the rows.
+const ROWS_PER_UPDATE: usize = 16;
 
-/// A row is hot that takes so many times as many updates as one does on average.
+/// A row is hot if it takes more than this many times the average number of updates.
 const HOT: usize = 4;
 
-/// How often rows are touched.
+/// How many updates rows take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Multiplicity {
-    /// Rows that are touched.
+pub struct Histogram {
+    /// The number of touched rows.
     pub touched: usize,
-    /// The updates of the one that is touched most.
+    /// The largest number of updates that one row takes.
     pub most: usize,
-    /// Rows that are hot, and their updates; none are looked for where the numbers ascend.
+    /// The number of hot rows, and of their updates. Both are 0 if the row numbers ascend.
     pub hot: (usize, usize),
 }
 
-impl Multiplicity {
-    /// What the groups tell.
-    pub fn of(groups: &Groups) -> Self {
+impl Histogram {
+    /// The histogram of a grouping.
+    pub fn of(groups: &Csr) -> Self {
         Self::of_each((0..groups.len()).map(|g| groups.start(g + 1) - groups.start(g)))
     }
 
-    /// Of rows that take so many updates each.
+    /// The histogram of rows of which each takes one of these numbers of updates.
     fn of_each(rows: impl Iterator<Item = usize> + Clone) -> Self {
         let (mut touched, mut most, mut all) = (0, 0, 0);
         for count in rows.clone() {
@@ -45,8 +49,8 @@ impl Multiplicity {
         Self { touched, most, hot }
     }
 
-    /// Counts; `None` if that is no quicker than to group the updates.
-    pub fn count(numbers: &Numbers, size: usize, facts: Facts) -> Result<Option<Self>, Problem> {
+    /// Counts the row numbers; `None` if that is no faster than grouping the updates.
+    pub fn count(numbers: &RowIds, size: usize, facts: Facts) -> Result<Option<Self>, Problem> {
         if facts.sorted {
             let (mut touched, mut most) = (0, 0);
             let (mut last, mut run) = (usize::MAX, 0);
@@ -59,7 +63,7 @@ impl Multiplicity {
             let hot = (0, 0);
             return Ok(Some(Self { touched, most, hot }));
         }
-        if size > COUNTED || size / FEW > numbers.len() {
+        if size > TABLE_ROWS || size / ROWS_PER_UPDATE > numbers.len() {
             return Ok(None);
         }
         let mut counts: Vec<usize> = try_vec("counts of a plan's rows", size)?;

@@ -1,17 +1,25 @@
-//! Where the rows that a run by group reads begin, looked up some way ahead.
+//! Addresses of the rows that a loop over groups will read next.
+//!
+//! ```text
+//! if the block ends too early: block = addresses of the next ROWS updates in group order
+//! return the addresses from update k on
+//! ```
+//!
+//! The loops prefetch from this list, because hardware cannot predict indexed addresses. Each
+//! address is computed once, with one look at how the order is stored for each block.
 
 use crate::segment::job::Job;
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::walk::ROWS;
 use crate::walk::stack_buf::StackBuf;
 
-/// Where the rows of some updates begin, and of those that come behind them.
-pub(crate) struct Coming {
+/// Addresses of the rows of some updates, in group order.
+pub(crate) struct Lookahead {
     first: usize,
     places: StackBuf<*const u8>,
 }
 
-impl Coming {
+impl Lookahead {
     pub(crate) fn new() -> Self {
         Self {
             first: 0,
@@ -19,7 +27,8 @@ impl Coming {
         }
     }
 
-    /// Those of the `k`th update on, in the order of the groups, up to one beyond at the least if there are as many.
+    /// Addresses from the `k`th update on, in group order. The slice reaches at least to update
+    /// `beyond`, or to the last one.
     #[inline(always)]
     pub(crate) fn at(&mut self, k: usize, beyond: usize, job: &Job<'_>) -> &[*const u8] {
         let known = self.first + self.places.len();
@@ -38,17 +47,17 @@ impl Coming {
             job.src.wrapping_offset(at)
         };
         match job.groups.order() {
-            Places::Same => {
+            Order::Same => {
                 for (place, update) in places.iter_mut().zip(first..) {
                     *place = row(update);
                 }
             }
-            Places::Narrow(order) => {
+            Order::Narrow(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }
             }
-            Places::Wide(order) => {
+            Order::Wide(order) => {
                 for (place, &update) in places.iter_mut().zip(&order[first..]) {
                     *place = row(update as usize);
                 }

@@ -1,7 +1,13 @@
-//! The extreme of many single elements that lie one after the other.
+//! The minimum or maximum of a contiguous slice, with one running value for each vector lane.
 //!
-//! One running value waits for itself at every element. Here several do, each of some of the elements; the best of them has the
-//! value that one alone would have found. Which of several zeros, and which NaN, depends on the order: those are looked for.
+//! ```text
+//! for each chunk of LANES values: lane[i] = meet(lane[i], chunk[i])
+//! meet all lanes; then find the zero, or the NaN, that one running value would have kept
+//! ```
+//!
+//! One running value alone would wait for its own result at every element. Lanes compute the same
+//! value, but which of several zeros or NaN they keep depends on the order: a second pass looks for
+//! that one. The loops over groups and runs use it from `ENOUGH` values on.
 
 use crate::ops::number::Number;
 use crate::ops::order::{Ordered, identity_of};
@@ -12,8 +18,8 @@ const LANES: usize = 16;
 /// Fewer elements are as fast one after the other.
 pub(crate) const ENOUGH: usize = 2 * LANES;
 
-/// What `best` becomes once all `values`, of which there are some, have met it one after the other; `meet` says which of two
-/// stays.
+/// What `best` becomes once all `values`, of which there are some, have met it one after the other;
+/// `meet` says which of two stays.
 #[inline(always)]
 pub(crate) fn extreme<T: Number + Ordered, const MAX: bool>(
     best: T,

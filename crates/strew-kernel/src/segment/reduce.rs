@@ -1,9 +1,22 @@
-//! Reductions group by group: the rows of a group are joined in an accumulator that stays in the
-//! nearest cache, and each row of the destination is written once.
+//! Reductions of groups: each group is joined in accumulators, and each output row is written once.
 //!
-//! Several reductions share the trip over the source: a row is joined into one accumulator after
-//! the other while it is near. The joins are those of the other loops, in the same order, so the
-//! bits are theirs.
+//! ```text
+//! for each group, for each tile of columns that fits an accumulator:
+//!     start the accumulators
+//!     for each update of the group: for each reduction: join the row into its accumulator
+//!     for each output: finish its accumulator and write the cells
+//! ```
+//!
+//! Several reductions share one pass over the source: while a row is in the nearest cache, it is
+//! joined into one accumulator after the other. Joins happen in the order of the updates, so the
+//! result has the bits of the loops over pairs of rows.
+//!
+//! Cost: each update's row is read once, and each touched row is written once. Accumulators of
+//! `ACCUMULATOR` bytes stay in the nearest cache. Outputs of at least `LARGE` bytes are written
+//! past the caches. [`reduce_registers`] takes a single reduction of dense rows instead.
+//!
+//! It relies on [`Csr`], whose rows and updates are below its sizes, and on `Grouped::check`, which
+//! compares source and outputs with those sizes.
 
 use crate::copy::strided::LARGE;
 use crate::cpu::isa::Isa;
@@ -16,41 +29,42 @@ use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{
     Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
-use crate::segment::csr::Groups;
+use crate::segment::csr::Csr;
 use crate::segment::job::{Inner, Job, panels_ahead, rows_ahead};
-use crate::segment::lookahead::Coming;
+use crate::segment::lookahead::Lookahead;
 use crate::segment::reduce_registers::asked_for;
-use crate::segment::row_ids::Places;
+use crate::segment::row_ids::Order;
 use crate::segment::{arg_reduce, minmax_lanes, reduce_registers};
 use crate::tensor::{DType, DynView, DynViewMut};
 use crate::walk::ROWS;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Bytes of one accumulator: some of them stay in the nearest cache beside a piece of a row.
+/// Bytes of one accumulator. Several of them stay in the nearest cache beside a tile of a row.
 const ACCUMULATOR: usize = 2048;
 
-/// Likewise for single elements.
+/// Updates between the element that is prefetched and the element that is joined.
 pub(crate) const AHEAD_SINGLE: usize = 32;
 
-/// No more lines of a row are asked for; the hardware sees the rest coming.
+/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest.
 pub(crate) const MOST_LINES: usize = 16;
 
-/// A part of a grouped run: some groups, and outputs that begin with the row `first_row`.
+/// One part of a grouped reduction.
 pub struct Grouped<'g> {
-    pub groups: &'g Groups,
+    pub groups: &'g Csr,
     pub folds: &'g [Fold],
     pub takes: &'g [Take],
-    /// There is one strict extreme, and one more output: the positions of its winners, or this where
-    /// there is none.
+    /// With a value, the only fold is a strict minimum or maximum, and one more output holds the
+    /// positions of the winning updates. A cell that no update wins gets this value.
     pub none: Option<i64>,
     /// The axis of source and outputs along which rows lie.
     pub axis: usize,
-    /// The outputs, those of other parts included, are too large for a cache: what is written does not stay in one.
+    /// All outputs together, those of other parts included, are too large for a cache. Rows are
+    /// written past the caches.
     pub past_caches: bool,
 }
 
-/// Whether outputs of so many bytes are.
+/// Whether outputs of `bytes` bytes are written past the caches.
 pub fn is_past_caches(bytes: usize) -> bool {
     bytes >= LARGE
 }
@@ -58,10 +72,10 @@ pub fn is_past_caches(bytes: usize) -> bool {
 /// The loops of one element type.
 ///
 /// # Safety
-/// The elements that the job's source and outputs reach, for every group and update of the range and
-/// every coordinate of the inner axis, must be valid for reading (source) and for reading and writing
-/// (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each other nor the
-/// source.
+/// The elements that the job's source and outputs reach, for every group and update of the range
+/// and every coordinate of the inner axis, must be valid for reading (source) and for reading and
+/// writing (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each
+/// other nor the source.
 pub(crate) type Loops = unsafe fn(&Job<'_>);
 
 impl Grouped<'_> {
@@ -97,7 +111,7 @@ impl Grouped<'_> {
         if range.is_empty() || src.is_empty() {
             return Ok(true);
         }
-        // The axes but for that of the rows, those made one that can be.
+        // All axes but that of the rows. Neighbours that can be walked as one axis are merged.
         let mut axes: SmallVec<[(usize, SmallVec<[isize; 4]>); 4]> = SmallVec::new();
         for k in (0..src.rank()).filter(|&k| k != axis) {
             let strides = outputs.iter().map(|o| o.layout().strides()[k]);
@@ -122,19 +136,19 @@ impl Grouped<'_> {
                 _ => axes.push((len, steps)),
             }
         }
-        // The axes that are not the innermost are gone over one coordinate after the other.
+        // The innermost axis is left to the loops; the others are walked coordinate by coordinate.
         let size = dtype.size().cast_signed();
         let still = || SmallVec::from_elem(size, outputs.len() + 1);
         let (inner_len, inner) = axes.pop().unwrap_or_else(|| (1, still()));
         let coordinates: usize = axes.iter().map(|a| a.0).product();
         let run: Loops = match (self.none, dtype) {
-            // Loops of their own for the types that rows are mostly of: those of all would be 2 MB.
+            // Only the commonest types have loops in registers: those of all types would take 2 MB.
             (None, DType::F32) => alone::<f32>,
             (None, DType::F64) => alone::<f64>,
             (None, _) => for_dtype!(dtype, T => run::<T>, complex C => run::<C>),
             (Some(_), _) => arg_reduce::loops(dtype, self.folds, self.groups)?,
         };
-        // So many groups at a time that people who wait are asked now and then.
+        // Elements between two calls of `step`.
         const PIECE: usize = 1 << 20;
         let mut places: SmallVec<[(*mut u8, isize, isize); 4]> = SmallVec::new();
         for coordinate in 0..coordinates {
@@ -198,7 +212,7 @@ impl Grouped<'_> {
         Ok(true)
     }
 
-    /// Whether all that the groups name is there.
+    /// Checks that source and outputs have every row that the groups name.
     fn check(
         &self,
         range: &Range<usize>,
@@ -245,12 +259,13 @@ impl Grouped<'_> {
     }
 }
 
-/// The loops of types that are often reduced once.
+/// The loops of the commonest types: in registers where the job fits.
 ///
 /// # Safety
 /// As for [`Loops`].
 unsafe fn alone<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of every loop here; `fits`
+    // has found that the job may go to the loops in registers.
     unsafe {
         if !reduce_registers::fits::<T>(job) {
             return run::<T>(job);
@@ -267,7 +282,8 @@ unsafe fn alone<T: Folds>(job: &Job<'_>) {
 /// # Safety
 /// As for [`Loops`].
 unsafe fn run<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`; `order` gives the updates of the job's own
+    // groups.
     unsafe {
         if job.inner.len > 1 {
             in_memory::<T>(job);
@@ -276,16 +292,19 @@ unsafe fn run<T: Folds>(job: &Job<'_>) {
             }
             return;
         }
-        // Which way a number is stored is looked up once: here, every nanosecond counts.
+        // How the order is stored is looked up once, not for each element.
         match job.groups.order() {
-            Places::Same => singles::<T>(job, |k| k),
-            Places::Narrow(order) => singles::<T>(job, |k| order[k] as usize),
-            Places::Wide(order) => singles::<T>(job, |k| order[k] as usize),
+            Order::Same => singles::<T>(job, |k| k),
+            Order::Narrow(order) => singles::<T>(job, |k| order[k] as usize),
+            Order::Wide(order) => singles::<T>(job, |k| order[k] as usize),
         }
     }
 }
 
 /// Groups of single elements.
+///
+/// # Safety
+/// As for [`Loops`]. `order` must give the group order's update for each place.
 #[inline(always)]
 unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy) {
     let groups = job.groups;
@@ -295,16 +314,18 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
     };
     let ahead = if groups.in_order() { 0 } else { AHEAD_SINGLE };
     let dense = groups.in_order() && job.src_row == size_of::<T>().cast_signed();
-    // Many updates, if they are one piece of the source.
+    // The updates as one slice, if they are contiguous and many.
     let one_piece = |updates: Range<usize>| {
         let many = dense && updates.len() >= minmax_lanes::ENOUGH;
-        // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+        // SAFETY: the caller promises every update of a group; `dense` says that they lie one after
+        // the other.
         many.then(|| unsafe { std::slice::from_raw_parts(element(updates.start), updates.len()) })
     };
     if let ([fold], [_]) = (job.folds, job.takes)
         && dense
     {
-        // SAFETY: the caller's promise, and the updates lie one after the other.
+        // SAFETY: the caller keeps the contract of `Loops`; there is one output, and `dense` says
+        // that the updates lie one after the other.
         unsafe {
             match fold.combine {
                 Combine::Sum => return side_by_side::<T>(job, T::add),
@@ -328,10 +349,10 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
                 if ahead > 0 && n == 0 && k + ahead < end {
                     prefetch(element(k + ahead).cast(), 1);
                 }
-                // SAFETY: the caller's promise: `k` is an update of the group's.
+                // SAFETY: the caller promises every update of a group, and `k` is a place of one.
                 unsafe { element(k).read() }
             };
-            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            // SAFETY: the caller promises the output's cell of the group's row.
             unsafe {
                 let value = match fold.combine {
                     Combine::Sum | Combine::Prod => {
@@ -376,10 +397,11 @@ unsafe fn singles<T: Folds>(job: &Job<'_>, order: impl Fn(usize) -> usize + Copy
     }
 }
 
-/// Groups of single elements that are summed, or multiplied, side by side: each addition waits for the one before it.
+/// Groups of single elements that are reduced side by side. Within one group, each addition waits
+/// for the one before it.
 const CHAINS: usize = 4;
 
-/// Elements of a long group that are asked for ahead.
+/// Elements of a long group between the one that is prefetched and the one that is joined.
 const FAR: usize = 1024;
 
 /// Sums, or products, of groups of single elements that lie one after the other.
@@ -398,7 +420,8 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
         let some: [Option<usize>; CHAINS] = std::array::from_fn(|_| touched.next());
         let values = some.map(|group| -> &[T] {
             let updates = group.map_or(0..0, |group| groups.start(group)..groups.start(group + 1));
-            // SAFETY: the caller's promise: they are the group's, which lie one after the other.
+            // SAFETY: the caller promises every update of a group, and only jobs whose updates lie
+            // one after the other come here.
             unsafe {
                 let first = job.src.cast::<T>().wrapping_add(updates.start);
                 std::slice::from_raw_parts(first, updates.len())
@@ -411,7 +434,7 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
         let there = (0..CHAINS).filter(|&k| some[k].is_some());
         let mut sums = [T::ZERO; CHAINS];
         for k in there.clone() {
-            // SAFETY: the caller's promise: the cell is the output's of the group's row.
+            // SAFETY: the caller promises the output's cell of the group's row.
             sums[k] = unsafe { first_of::<T>(fold, cells[k]) };
         }
         let common = values.map(<[T]>::len).into_iter().min().unwrap_or(0);
@@ -438,7 +461,8 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
             let sum = rest
                 .iter()
                 .fold(sums[k], |sum, &value| how(sum, value.widen()));
-            // SAFETY: as above.
+            // SAFETY: the caller promises the output's cell of the group's row, as for the read
+            // before the loop.
             unsafe { cells[k].write(finished::<T>(sum, take, values[k].len() as u64)) };
         }
         if some[CHAINS - 1].is_none() {
@@ -451,10 +475,11 @@ unsafe fn side_by_side<T: Folds>(job: &Job<'_>, how: impl Fn(T::Acc, T::Acc) -> 
 #[repr(align(64))]
 struct Room<const N: usize>([std::mem::MaybeUninit<u8>; N]);
 
-/// Accumulators that a run has at most: sum, product, and the extremes of both kinds.
+/// Maximum number of accumulators: sum, product, and minimum and maximum of both kinds.
 const MOST_FOLDS: usize = 6;
 
-/// Rows of a group that are joined at a time: those that come find room beside them.
+/// Maximum number of rows that are joined at a time. The lookahead's block has room for as many
+/// more.
 pub(crate) const MOST_ROWS: usize = ROWS / 2;
 
 /// Groups of rows, with accumulators in memory.
@@ -462,7 +487,7 @@ pub(crate) const MOST_ROWS: usize = ROWS / 2;
 /// # Safety
 /// As for [`Loops`].
 unsafe fn in_memory<T: Folds>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of `rows`.
     unsafe { vectorized!(|isa| rows::<T>(job, isa)) }
 }
 
@@ -483,7 +508,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
     assert!(job.folds.len() <= MOST_FOLDS);
     let random = !(groups.in_order() && dense);
     let one_tile = job.inner.len <= width;
-    let mut coming = Coming::new();
+    let mut lookahead = Lookahead::new();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         if updates.is_empty() {
@@ -495,8 +520,8 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
             let len = width.min(job.inner.len - from);
             let lines = (len * size).div_ceil(64).min(MOST_LINES);
             let ahead = rows_ahead(len * size);
-            // SAFETY: `from` and `from + len` are coordinates of the inner axis, so that all that is
-            // read and written is what the caller promises; an accumulator has room for `len`
+            // SAFETY: `from` and `from + len` are coordinates of the inner axis, so that all that
+            // is read and written is what the caller promises; an accumulator has room for `len`
             // values of either type and is written before it is read.
             unsafe {
                 for (n, fold) in job.folds.iter().enumerate() {
@@ -520,18 +545,20 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                     }
                 };
                 if dense && !T::EIGHT {
-                    // Of several reductions, each goes over some rows while those are in the nearest cache.
+                    // Of several reductions, each goes over some rows while those are in the
+                    // nearest cache.
                     let most = match job.folds.len() {
                         1 => MOST_ROWS,
                         _ => ahead,
                     };
-                    let coming_rows = panels_ahead(job.inner.len * size);
+                    let rows_ahead_count = panels_ahead(job.inner.len * size);
                     for first in updates.clone().step_by(most) {
                         let count = most.min(updates.end - first);
-                        let places = coming.at(first, first + count + coming_rows, job);
+                        let places = lookahead.at(first, first + count + rows_ahead_count, job);
                         let tile = from.cast_signed() * job.inner.src;
                         assert!(count <= places.len());
-                        // SAFETY: `join_rows` asks for rows below `count`, so many of which are there.
+                        // SAFETY: `join_rows` asks for rows below `count`, so many of which are
+                        // there.
                         let row = |k: usize| {
                             let at = places.get_unchecked(k);
                             at.wrapping_offset(tile).cast::<T>()
@@ -539,7 +566,7 @@ unsafe fn rows<T: Folds>(job: &Job<'_>, isa: impl Isa) {
                         for (n, fold) in job.folds.iter().enumerate() {
                             let ask = |k: usize, columns: Range<usize>| {
                                 if n == 0 {
-                                    let at = places.get(k + coming_rows);
+                                    let at = places.get(k + rows_ahead_count);
                                     let at = at.map(|at| at.wrapping_offset(tile));
                                     asked_for(at, columns.start * size..columns.end * size);
                                 }

@@ -1,7 +1,15 @@
-//! Groups of rows that are reduced once, each in one piece: some columns at a time, whose running results never leave the registers.
+//! Groups of dense rows reduced once: the running results of some columns stay in vector registers.
 //!
-//! Rows are asked for some way ahead, from one group to the next. What is done for each group besides is kept to little, for the
-//! memory waits meanwhile.
+//! ```text
+//! for each group, for each panel of columns: results = start
+//!     for each update: prefetch a row ahead; results = join(results, row[panel])
+//!     write results
+//! ```
+//!
+//! Cost: each update's row is read once, panel by panel, and no accumulator goes through memory.
+//! Rows are prefetched across the end of a group. Groups of very many updates are left to the loops
+//! of [`reduce`](crate::segment::reduce), which read a row as a whole. `fits` says which jobs
+//! come here.
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch_second_level;
@@ -10,7 +18,7 @@ use crate::ops::reduction::{Combine, Nan};
 use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{Fold, Folds, VECTOR, cleared, first_of, start_of, vectors};
 use crate::segment::job::{Job, panels_ahead};
-use crate::segment::lookahead::Coming;
+use crate::segment::lookahead::Lookahead;
 use crate::segment::reduce::{Loops, MOST_ROWS};
 use std::ops::Range;
 
@@ -18,7 +26,7 @@ use std::ops::Range;
 pub(crate) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     let size = size_of::<T>().cast_signed();
     let dense = job.inner.src == size && matches!(*job.outputs, [(_, _, step)] if step == size);
-    // Strict extremes are rarely asked for.
+    // A strict minimum or maximum is rare.
     let strict = |fold: &Fold| {
         T::STRICT
             && matches!(
@@ -29,8 +37,8 @@ pub(crate) fn fits<T: Folds>(job: &Job<'_>) -> bool {
     dense && !job.folds.iter().any(strict) && job.folds.len() == 1 && job.inner.len >= VECTOR
 }
 
-/// Asks for these bytes of a row that will be read after many others. Rows in order are asked for, too: pieces of rows hide from
-/// the hardware that they are.
+/// Prefetches these bytes of a row that will be read after many others. Rows in order are
+/// prefetched, too: the hardware does not recognise a stream that is read in tiles.
 #[inline(always)]
 pub(crate) fn asked_for(row: Option<*const u8>, bytes: Range<usize>) {
     if let Some(row) = row {
@@ -51,7 +59,8 @@ pub(crate) unsafe fn rows<T: Folds>(job: &Job<'_>, large: Loops, isa: impl Isa) 
     let (&[fold], &[take]) = (job.folds, job.takes) else {
         return;
     };
-    // SAFETY: the caller's promise is the one that is asked for; cells are readable.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of `reduce`; it makes cells
+    // readable.
     unsafe {
         macro_rules! each {
             ($cell:ty, $how:expr, sums) => {
@@ -114,7 +123,7 @@ fn each<T, C: Copy>(results: [C; VECTOR], cell: impl Fn(C) -> T) -> [T; VECTOR] 
 #[derive(Clone, Copy)]
 enum Updates<'p> {
     Listed(&'p [*const u8]),
-    /// One after the other, from the first one on, so many bytes apart.
+    /// The address of the first update, and the bytes from one update to the next.
     InOrder(*const u8, isize),
 }
 
@@ -132,7 +141,7 @@ impl Updates<'_> {
 struct Group<'p, T> {
     updates: Updates<'p>,
     count: usize,
-    /// Updates are asked for so many others ahead.
+    /// The number of updates between the one that is prefetched and the one that is joined.
     ahead: usize,
     cells: *mut T,
     /// Cells begin with a line, and are written past the caches.
@@ -155,7 +164,7 @@ impl<T: Copy> Group<'_, T> {
     }
 
     /// # Safety
-    /// There are so many cells from this one on, and `begin` may read them.
+    /// There are `VECTOR` cells from this one on, and `begin` may read them.
     #[inline(always)]
     unsafe fn begin<C: Copy>(&self, from: usize, begin: &impl Fn(*const T) -> C) -> [C; VECTOR] {
         std::array::from_fn(
@@ -166,10 +175,11 @@ impl<T: Copy> Group<'_, T> {
     }
 
     /// # Safety
-    /// There are so many cells from this one on.
+    /// There are `VECTOR` cells from this one on.
     #[inline(always)]
     unsafe fn end(&self, from: usize, results: [T; VECTOR], isa: impl Isa) {
-        // SAFETY: the caller's promise; whole lines are written past the caches, from where one begins.
+        // SAFETY: the caller's promise; whole lines are written past the caches, from where one
+        // begins.
         unsafe {
             let cells = self.cells.add(from);
             if !self.past_caches {
@@ -183,7 +193,8 @@ impl<T: Copy> Group<'_, T> {
     }
 }
 
-/// Reduces the columns of a group, so many vectors of them at a time as there are names, while as many are left.
+/// Reduces the columns of a group, so many vectors of them at a time as there are names, while as
+/// many are left.
 macro_rules! panels {
     ($from:ident, $len:expr, $group:ident, $begin:ident, $how:ident, $end:ident, $isa:ident, [$($name:ident)*] $($number:literal)*) => {{
         const WIDTH: usize = VECTOR * [$($number),*].len();
@@ -225,15 +236,15 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
         return;
     };
     let ahead = panels_ahead(len * size_of::<T>());
-    let mut coming = Coming::new();
+    let mut lookahead = Lookahead::new();
     for group in job.range.clone() {
         let updates = groups.start(group)..groups.start(group + 1);
         let count = updates.len();
         if count == 0 {
             continue;
         }
-        // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values each, without gaps. There are
-        // as many places as a group has updates, listed or in order.
+        // SAFETY: the caller's promise: the updates of a group, and its cells, are `len` values
+        // each, without gaps. There are as many places as a group has updates, listed or in order.
         unsafe {
             if count > MOST_ROWS {
                 large(&Job {
@@ -248,7 +259,7 @@ unsafe fn reduce<T: Folds + Convert<C>, C: Copy>(
                     Updates::InOrder(job.src.wrapping_offset(first), job.src_row)
                 }
                 false => {
-                    let places = coming.at(updates.start, updates.end + ahead, job);
+                    let places = lookahead.at(updates.start, updates.end + ahead, job);
                     assert!(count <= places.len());
                     Updates::Listed(places)
                 }

@@ -1,4 +1,7 @@
-//! Row numbers, and what a look at each of them tells.
+//! Row numbers in 32 or 64 bits, and facts that one pass over them finds.
+//!
+//! A number that is not below the destination's size stands for an update that is left out. All
+//! bits set is the value that [`RowIds::push`] and [`Part::set`] write for it.
 
 use crate::error::Problem;
 use crate::runtime::chunks;
@@ -7,14 +10,13 @@ use crate::tensor::{DType, DynView, Layout, List};
 
 /// A list of numbers, 32 bits wide where they fit.
 #[derive(Debug, PartialEq)]
-pub enum Numbers {
+pub enum RowIds {
     Narrow(List<u32>),
     Wide(List<u64>),
 }
 
-impl Numbers {
-    /// An empty list for `count` numbers, each below `limit`; one more value is there to stand for
-    /// none.
+impl RowIds {
+    /// An empty list with room for `count` numbers below `limit`, or the number for none.
     pub fn with_room(what: &str, count: usize, limit: usize) -> Result<Self, Problem> {
         Ok(match Self::width(limit) {
             4 => Self::Narrow(List::with_room(what, count)?),
@@ -22,8 +24,8 @@ impl Numbers {
         })
     }
 
-    /// Bytes of a number below `limit`. One bit is left over, so that [`view`](Self::view) is of a
-    /// type that indices usually have.
+    /// Bytes of a number below `limit`. The top bit stays free, so that [`view`](Self::view) can
+    /// have a signed index type.
     pub fn width(limit: usize) -> usize {
         match i32::try_from(limit) {
             Ok(_) => 4,
@@ -31,7 +33,8 @@ impl Numbers {
         }
     }
 
-    /// Adds a number, for which there must be room; what does not fit becomes the one for none, all bits set.
+    /// Adds a number, for which there must be room. A number that does not fit becomes the number
+    /// for none: all bits set.
     #[inline(always)]
     pub fn push(&mut self, number: usize) {
         match self {
@@ -40,7 +43,8 @@ impl Numbers {
         }
     }
 
-    /// A list of `count` numbers, each below `limit`, whose [parts](Self::parts) have yet to be set; until then they are any.
+    /// A list of `count` numbers below `limit` that hold any value until their [parts](Self::parts)
+    /// are set.
     pub fn unset(what: &str, count: usize, limit: usize) -> Result<Self, Problem> {
         Ok(match Self::width(limit) {
             4 => Self::Narrow(List::scratch(what, count)?),
@@ -48,7 +52,7 @@ impl Numbers {
         })
     }
 
-    /// Stretches of up to `each` numbers, and where they begin.
+    /// Consecutive parts of up to `each` numbers, and where each begins.
     pub fn parts(&mut self, each: usize) -> Vec<(usize, Part<'_>)> {
         let parts: Vec<Part<'_>> = match self {
             Self::Narrow(list) => list.chunks_mut(each).map(Part::Narrow).collect(),
@@ -68,7 +72,7 @@ impl Numbers {
         }
     }
 
-    /// Bytes that it takes.
+    /// The size of the list in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Narrow(list) => size_of_val(&**list),
@@ -94,7 +98,7 @@ impl Numbers {
         }
     }
 
-    /// Whether none is smaller than the one before, nor, if so `strictly`, as large.
+    /// Whether the numbers ascend; `strictly`: without equal neighbours.
     pub(crate) fn ascend(&self, strictly: bool) -> bool {
         fn pairs<T: PartialOrd>(list: &[T], strictly: bool) -> bool {
             match strictly {
@@ -119,19 +123,20 @@ impl Numbers {
             Self::Wide(list) => (list.as_ptr().cast::<u8>(), DType::I64),
         };
         let layout = Layout::contiguous(dtype, &[self.len()]).expect("the list is in memory");
-        // SAFETY: the list is borrowed for as long as the view, and has as many elements.
+        // SAFETY: the layout has as many elements as the list, of the list's element size, and the
+        // list is borrowed for as long as the view lives.
         unsafe { DynView::from_raw_parts(at, layout) }.expect("the list is aligned")
     }
 }
 
-/// The smallest and the largest; of none the largest there is, and 0.
+/// The smallest and the largest number. An empty list gives the type's largest number and 0.
 fn range<T: Copy + Ord>(list: &[T], [least, most]: [T; 2]) -> (T, T) {
     vectorized!(|_| list
         .iter()
         .fold((most, least), |(low, high), &n| (low.min(n), high.max(n))))
 }
 
-/// A stretch of a list.
+/// Consecutive numbers of a list.
 pub enum Part<'p> {
     Narrow(&'p mut [u32]),
     Wide(&'p mut [u64]),
@@ -145,10 +150,11 @@ impl Part<'_> {
         }
     }
 
-    /// Sets the numbers from place `at` on; a negative one becomes that for none, as does what does not fit.
+    /// Sets the numbers from place `at` on. A negative number, or one that does not fit, becomes
+    /// the number for none.
     ///
     /// # Panics
-    /// If they reach beyond the stretch.
+    /// If they reach beyond the part.
     pub fn set(&mut self, at: usize, numbers: &[isize]) {
         match self {
             Self::Narrow(list) => {
@@ -167,20 +173,20 @@ impl Part<'_> {
     }
 }
 
-/// A list that may be the numbers from 0 on.
+/// The order of the updates of a grouping, looked up once before a loop. `Same`: update `k` is `k`.
 #[derive(Clone, Copy)]
-pub(crate) enum Places<'a> {
+pub(crate) enum Order<'a> {
     Same,
     Narrow(&'a [u32]),
     Wide(&'a [u64]),
 }
 
-impl<'a> Places<'a> {
-    pub(crate) fn of(numbers: Option<&'a Numbers>) -> Self {
+impl<'a> Order<'a> {
+    pub(crate) fn of(numbers: Option<&'a RowIds>) -> Self {
         match numbers {
             None => Self::Same,
-            Some(Numbers::Narrow(list)) => Self::Narrow(list),
-            Some(Numbers::Wide(list)) => Self::Wide(list),
+            Some(RowIds::Narrow(list)) => Self::Narrow(list),
+            Some(RowIds::Wide(list)) => Self::Wide(list),
         }
     }
 
@@ -194,23 +200,23 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What a look at each row number tells.
+/// Facts that one pass over the row numbers finds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// None is smaller than the one before; those that are left out do not count.
+    /// The row numbers ascend, without those that are left out.
     pub sorted: bool,
-    /// How many are left out.
+    /// How many updates are left out.
     pub dropped: usize,
-    /// The smallest and the largest.
+    /// The smallest and the largest row number that is not left out.
     pub range: Option<(usize, usize)>,
 }
 
 impl Facts {
-    /// Looks at every number.
-    pub fn of(numbers: &Numbers, size: usize) -> Self {
+    /// Finds the facts of a list.
+    pub fn of(numbers: &RowIds, size: usize) -> Self {
         match numbers {
-            Numbers::Narrow(list) => Self::of_list(list, size, [0, u32::MAX], |n| n as usize),
-            Numbers::Wide(list) => Self::of_list(list, size, [0, u64::MAX], |n| n as usize),
+            RowIds::Narrow(list) => Self::of_list(list, size, [0, u32::MAX], |n| n as usize),
+            RowIds::Wide(list) => Self::of_list(list, size, [0, u64::MAX], |n| n as usize),
         }
     }
 

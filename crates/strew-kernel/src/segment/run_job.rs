@@ -1,23 +1,27 @@
-//! Run job.
+//! The arguments of the loops over runs: what [`Runs`](crate::segment::runs::Runs) has checked
+//! once, as raw pointers and byte strides.
+//!
+//! A run is a contiguous range of the source's rows. Each run is reduced into one row of the
+//! destination, and of the arg output if there is one.
 
 use crate::ops::reduction::Combine;
 
 /// What the running result of a row starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStart {
-    /// Nothing: a sum from 0, a product from 1, an extreme from the first number. A row without any becomes 0,
-    /// or 1.
+    /// The identity: 0 for a sum, 1 for a product, the first number for a minimum or maximum. An
+    /// empty run gives 0, or 1 for a product.
     Nothing,
-    /// Likewise, but a row without any stays as it is.
+    /// The identity, but an empty run leaves its row as it is.
     Replaced,
-    /// What the cell holds. A strict extreme leaves the cell that it does not beat.
+    /// The cell's own value. A minimum or maximum leaves a cell that no value beats.
     Current,
-    /// Of an extreme, the finite value that every other one beats; where none does, the cell
-    /// becomes 0.
+    /// For a minimum or maximum: the finite value that every other one beats. A cell that no value
+    /// beats becomes 0.
     FiniteExtreme,
 }
 
-/// What is done with each run.
+/// The reduction of each run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFold {
     /// A sum, a product, or a minimum or maximum; those that also give positions ignore NaN.
@@ -25,17 +29,17 @@ pub struct RunFold {
     pub start: RunStart,
     /// Divide by the number of the run's rows; integers are rounded toward zero.
     pub mean: bool,
-    /// The position of an extreme that nobody has won.
+    /// The position that is written where no element wins a minimum or maximum.
     pub none: i64,
 }
 
-/// A run whose rows have been found: byte offsets in the three arrays.
+/// A run that has been checked: its byte offsets in the three arrays.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     pub(crate) src: isize,
     pub(crate) dst: isize,
     pub(crate) arg: isize,
-    /// How many rows of the source, and the number of the first one.
+    /// The number of source rows, and the number of the first one.
     pub(crate) count: usize,
     pub(crate) first: usize,
 }
@@ -43,7 +47,7 @@ pub(crate) struct Run {
 /// Bytes per step in source, destination and arg output.
 pub(crate) type Steps = [isize; 3];
 
-/// What the loops work on.
+/// The arguments of the loops over runs.
 pub(crate) struct Job<'j> {
     pub(crate) runs: &'j [Run],
     pub(crate) src: *const u8,

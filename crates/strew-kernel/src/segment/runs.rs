@@ -1,9 +1,14 @@
-//! Rows of a destination that each take a run of the source's rows.
+//! Rows of the destination that each reduce a contiguous run of the source's rows.
 //!
-//! Every row is made at once, from a stretch of the source that lies in one piece, so there is nothing to
-//! look up while it is: the loops ([`sums`](crate::segment::runs_sum), [`extremes`](crate::segment::runs_minmax)) keep the running
-//! row in registers or in the nearest cache and write it once. Runs come as row numbers, are checked
-//! against both sides when they are handed over, and are done some at a time.
+//! ```text
+//! push(row, start, end): check both against the arrays; keep byte offsets, up to BLOCK of them
+//! flush:                 for each coordinate of the outer axes: loops(kept runs)
+//! ```
+//!
+//! The loops ([`runs_sum`], [`runs_minmax`])
+//! keep the running row in registers or in the nearest cache and write it once. A run is
+//! contiguous, so no index is read inside it. Cost: each row of a run is read once, and each row of
+//! the destination is written once, and read if the run starts from it.
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
@@ -34,7 +39,7 @@ impl Batch {
         }
     }
 
-    /// The first coordinate of a shape, for somebody who only counts.
+    /// The first coordinate of a shape, without byte offsets.
     pub fn over(shape: &[usize]) -> Self {
         Self::new(shape, |_| [0; 3])
     }
@@ -66,10 +71,10 @@ impl Batch {
 /// The loops of one element type.
 ///
 /// # Safety
-/// For every run of the job, the elements of its rows of the source must be valid for reading, and those of
-/// its row of the destination (and, where positions are written, of the arg output, as `i64`) for reading and
-/// writing, at every coordinate of the innermost axis. They are of the loops' type. Destination and arg output
-/// overlap neither each other nor the source.
+/// For every run of the job, the elements of its rows of the source must be valid for reading, and
+/// those of its row of the destination (and, where positions are written, of the arg output, as
+/// `i64`) for reading and writing, at every coordinate of the innermost axis. They are of the
+/// loops' type. Destination and arg output overlap neither each other nor the source.
 pub(crate) type Loops = unsafe fn(&Job<'_>);
 
 /// Runs that are found before they are done.
@@ -94,11 +99,12 @@ pub struct Runs<'r> {
 }
 
 impl<'r> Runs<'r> {
-    /// Rows lie along `axis`; all other axes of source, destination and arg output (`i64`) are the same.
+    /// Rows lie along `axis`; all other axes of source, destination and arg output (`i64`) are the
+    /// same.
     ///
     /// # Errors
-    /// [`Problem::Layout`] if they are not; [`Problem::Unsupported`] for a reduction that runs do not
-    /// have.
+    /// [`Problem::Layout`] if they are not; [`Problem::Unsupported`] for a reduction that runs do
+    /// not have.
     pub fn new(
         src: &DynView<'r>,
         dst: DynViewMut<'r>,
@@ -169,13 +175,20 @@ impl<'r> Runs<'r> {
         })
     }
 
-    /// The coordinate on the axes before that of the rows, to which runs now belong.
-    pub fn batch(&mut self) -> &mut Batch {
-        &mut self.batch
+    /// The coordinate on the axes before that of the rows. Runs that are pushed belong to it.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
     }
 
-    /// Row `row` of the destination takes the source's rows from `start` up to `end`, none if that is
-    /// not behind it.
+    /// Moves on to the next coordinate; false behind the last.
+    ///
+    /// Nothing else moves the batch: `flush` relies on its being a coordinate of these arrays.
+    pub fn advance(&mut self) -> bool {
+        self.batch.advance()
+    }
+
+    /// Row `row` of the destination takes the source's rows from `start` up to `end`, none if that
+    /// is not behind it.
     ///
     /// # Errors
     /// [`OutOfBounds`] if there are no such rows.
@@ -187,7 +200,7 @@ impl<'r> Runs<'r> {
             return Err(OutOfBounds);
         }
         let at = |n: usize, row: usize| {
-            // An empty run may begin behind the last row: nobody goes there.
+            // An empty run may begin behind the last row: its address is never used.
             let moved = row.cast_signed().wrapping_mul(self.row[n]);
             self.batch.base[n].wrapping_add(moved)
         };
@@ -229,11 +242,11 @@ impl<'r> Runs<'r> {
                 steps,
                 fold: self.fold,
             };
-            // SAFETY: `push` has checked the rows, the batch is a coordinate of the axes before them, and
-            // the other coordinates are inside the axes behind, which `new` has found to be the same on all
-            // sides. Views are valid for their elements; a mutable one overlaps no other, and what overlaps
-            // itself is refused before. The loops are those of the dtype; they write positions if there is
-            // an arg output.
+            // SAFETY: `push` has checked the rows, the batch is a coordinate of the axes before
+            // them, and the other coordinates are inside the axes behind, which `new` has found to
+            // be the same on all sides. Views are valid for their elements; a mutable one overlaps
+            // no other, and what overlaps itself is refused before. The loops are those of the
+            // dtype; they write positions if there is an arg output.
             unsafe { (self.loops)(&job) };
         }
         let elements = len.saturating_mul(coordinates);

@@ -1,8 +1,12 @@
-//! Minima and maxima of runs, alone or with the position of each winner.
+//! Minima and maxima of runs, alone or with the position of each winning element.
 //!
-//! Of equal elements the first stays. NaN never wins, or always, where it propagates. Where only values are wanted and a row starts
-//! from nothing, the running value starts from the identity; what is still that in the end is looked at
-//! once more, since a row of infinities has it too, and a row of NaN has no winner.
+//! Of equal elements the first stays. NaN never wins, or always where it propagates. Where only
+//! values are wanted and a row starts from nothing, the running value starts from the identity. A
+//! result that still equals the identity is checked once more: a run of infinities gives it too,
+//! and a run of NaN has no winner.
+//!
+//! Cost: each row of a run is read once. Rows are done by tiles of `TILE` columns whose running
+//! values stay in the nearest cache.
 
 use crate::ops::number::Number;
 use crate::ops::order::{Ordered, finite_start_of, identity_of, replaces_element};
@@ -93,6 +97,9 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool, const NAN: bool>(
 }
 
 /// Rows of one element: the running value stays in a register.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions, of rows of one element.
 #[inline(always)]
 unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.src_row == size_of::<T>().cast_signed();
@@ -100,8 +107,8 @@ unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &
         if left(job, run) {
             continue;
         }
-        // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie one
-        // after the other if they are dense.
+        // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie
+        // one after the other if they are dense.
         unsafe {
             let cell = job.dst.offset(run.dst).cast::<T>();
             let mut best = start::<T, MAX>(job, cell);
@@ -126,6 +133,9 @@ unsafe fn elements<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &
 }
 
 /// Rows of several elements; see [`sums`](crate::segment::runs_sum).
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions.
 #[inline(always)]
 unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();
@@ -139,8 +149,9 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<
             let len = TILE.min(job.len - from);
             let best = &mut room[..len];
             let column = from.cast_signed();
-            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the innermost
-            // axis of the run's rows on both sides, which lie side by side in the source if they are dense.
+            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the
+            // innermost axis of the run's rows on both sides, which lie side by side in the source
+            // if they are dense.
             unsafe {
                 let cells = job.dst.offset(run.dst + column * dst_step);
                 let cell = |i: usize| cells.offset(i.cast_signed() * dst_step).cast::<T>();
@@ -189,6 +200,9 @@ unsafe fn rows<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<
 }
 
 /// Rows of any length, with positions.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), with positions.
 #[inline(always)]
 unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
     let dense = job.steps[0] == size_of::<T>().cast_signed();
@@ -234,9 +248,9 @@ unsafe fn winners<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
             let len = TILE.min(job.len - from);
             let (values, numbers) = (&mut values[..len], &mut numbers[..len]);
             let column = from.cast_signed();
-            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the innermost
-            // axis of the run's rows in all three arrays, which lie side by side in the source if they are
-            // dense.
+            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the
+            // innermost axis of the run's rows in all three arrays, which lie side by side in the
+            // source if they are dense.
             unsafe {
                 let cells = job.dst.offset(run.dst + column * dst_step);
                 let cell = |i: usize| cells.offset(i.cast_signed() * dst_step).cast::<T>();

@@ -1,4 +1,8 @@
-//! Sums, means and products of runs.
+//! Sums, products and means of runs.
+//!
+//! A run of single elements is one running value. A run of rows is done by tiles of `TILE` columns
+//! whose running values stay in the nearest cache. Values join in the order of the rows, and
+//! integers of a mean are divided rounding toward zero.
 
 use crate::cpu::isa::Isa;
 use crate::ops::number::{Convert, Number};
@@ -11,7 +15,8 @@ pub(crate) const TILE: usize = 256;
 /// # Safety
 /// As for [`Loops`](crate::segment::runs::Loops), without positions.
 pub(crate) unsafe fn run<T: Number, const PROD: bool>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops` without positions, which is that of both
+    // loops.
     unsafe {
         vectorized!(|isa| match job.len {
             1 => elements::<T, PROD>(job, isa),
@@ -46,6 +51,9 @@ fn finished<T: Number>(sum: T::Acc, job: &Job<'_>, run: &Run) -> T::Acc {
 }
 
 /// Rows of one element: the sum stays in a register.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions, of rows of one element.
 #[inline(always)]
 unsafe fn elements<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
     let dense = job.src_row == size_of::<T>().cast_signed();
@@ -53,8 +61,8 @@ unsafe fn elements<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
         if left(job, run) {
             continue;
         }
-        // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie one
-        // after the other if they are dense.
+        // SAFETY: the caller's promise: the cell is there, and so are `count` elements, which lie
+        // one after the other if they are dense.
         unsafe {
             let cell = job.dst.offset(run.dst).cast::<T>();
             let mut sum = match job.fold.start {
@@ -94,8 +102,11 @@ fn total<T: Number, const PROD: bool>(start: T::Acc, values: &[T], isa: impl Isa
     sum
 }
 
-/// Rows of several elements: four rows of the source join at a time, one after the other, so that the
-/// running sums are loaded and stored once for all of them.
+/// Rows of several elements: four rows of the source join at a time, one after the other, so that
+/// the running sums are loaded and stored once for all of them.
+///
+/// # Safety
+/// As for [`Loops`](crate::segment::runs::Loops), without positions.
 #[inline(always)]
 unsafe fn rows<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
     let size = size_of::<T>().cast_signed();
@@ -109,9 +120,9 @@ unsafe fn rows<T: Number, const PROD: bool>(job: &Job<'_>, isa: impl Isa) {
             let len = TILE.min(job.len - from);
             let sums = &mut room[..len];
             let column = from.cast_signed();
-            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the innermost
-            // axis of the run's rows on both sides, which lie side by side where their step is an
-            // element's size.
+            // SAFETY: the caller's promise: `column` up to `column + len` are coordinates of the
+            // innermost axis of the run's rows on both sides, which lie side by side where their
+            // step is an element's size.
             unsafe {
                 let cells = job.dst.offset(run.dst + column * dst_step);
                 let cell = |i: usize| cells.offset(i.cast_signed() * dst_step).cast::<T>();

@@ -1,8 +1,16 @@
-//! Updates sorted by their row, those of one row in their order, on as many threads as a run may have.
+//! A parallel, stable counting sort of updates by row.
 //!
-//! They are put down by block of rows first: each thread takes a stretch of them, and writes those of a block behind those that
-//! the stretches before have there. Then each block is sorted by counting in a table that stays in a near cache, and which
-//! blocks go to which thread is cut so that all have as many updates.
+//! ```text
+//! each thread: count its stretch's updates for each block of rows
+//! prefix sum over (block, stretch)
+//! each thread: write (row, update) pairs of its stretch to their blocks
+//! each thread: sort its blocks by counting rows in a table that a near cache holds
+//! each thread: write `starts` and the list of touched rows of its blocks
+//! ```
+//!
+//! Blocks are cut among the threads so that each gets about as many updates. Cost: two passes over
+//! the row numbers, 8 bytes written and read for each update in between, and 4 bytes of order for
+//! each update. [`Csr::new`](crate::segment::csr::Csr::new) uses it where `fits` says so.
 
 use crate::error::Problem;
 use crate::runtime::chunks::{cut_up, threads};
@@ -13,34 +21,37 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A thread with fewer updates than this is not worth waking.
+/// Minimum number of updates for each thread.
 pub(crate) const EACH: usize = 1 << 17;
 
-/// So many rows of a block are counted in the nearest cache.
+/// Bits of the rows of one block whose counts fit the nearest cache.
 const NEAR_BITS: u32 = 10;
 
-/// With fewer blocks than this, threads get too unequal parts.
+/// Bits of the number of blocks below which the threads get too unequal parts.
 const FEW_BITS: u32 = 8;
 
-/// The places where more blocks than this go on are more than near caches hold: larger blocks instead.
+/// Bits of the number of blocks whose write positions near caches hold. With more rows, blocks get
+/// larger instead.
 const MANY_BITS: u32 = 10;
 
-/// Rows are counted in tables while there are at most so many for each update.
+/// Maximum number of rows for each update for which counting in tables pays.
 const COUNTED: usize = 16;
 
-/// Updates by row, and where those of each row begin; see [`Groups`](crate::segment::csr::Groups).
+/// The updates sorted by row, and where the updates of each row begin; see
+/// [`Csr`](crate::segment::csr::Csr).
 pub(crate) struct Sorted {
     pub(crate) order: List<u32>,
     pub(crate) rows: Option<List<u32>>,
     pub(crate) starts: List<u32>,
 }
 
-/// Whether so many updates of so many rows are sorted here: all are counted with 31 bits, and the tables are not too many.
+/// Whether this sort takes `updates` updates of `size` rows: 31 bits must hold both numbers, and
+/// the tables must not be large against the updates.
 pub(crate) fn fits(updates: usize, size: usize) -> bool {
     i32::try_from(updates).is_ok() && i32::try_from(size).is_ok() && size / COUNTED <= updates
 }
 
-/// Bytes that it takes at most to sort so many updates, besides what is made.
+/// Upper bound in bytes of the working memory, without the result.
 pub(crate) fn room(updates: usize, size: usize) -> usize {
     let threads = threads(updates);
     let bits = block_bits(size);
@@ -48,14 +59,14 @@ pub(crate) fn room(updates: usize, size: usize) -> usize {
     updates.saturating_mul(size_of::<u64>()) + threads * tables * size_of::<u32>()
 }
 
-/// Bits of the number of a row within its block.
+/// Bits of a row's number within its block.
 fn block_bits(size: usize) -> u32 {
     let all = usize::BITS - size.saturating_sub(1).leading_zeros();
     let near = all.saturating_sub(FEW_BITS).min(NEAR_BITS);
     near.max(all.saturating_sub(MANY_BITS))
 }
 
-/// Sorts `kept` updates on so many threads, whose rows are those of `rows` that are below `size`.
+/// Sorts the updates whose rows are below `size`, of which there are `kept`, on `threads` threads.
 pub(crate) fn sort(
     rows: &[u32],
     size: usize,
@@ -76,7 +87,8 @@ pub(crate) fn sort(
         });
     }
 
-    // How many updates of a block each stretch has, and then where the next one goes.
+    // First the number of updates that each stretch has in each block, then where the next one
+    // goes.
     let mut next = zeros(threads * blocks)?;
     let stretch = rows.len().div_ceil(threads);
     let stretches = || rows.chunks(stretch).enumerate();
@@ -97,7 +109,7 @@ pub(crate) fn sort(
     }
     starts_of[blocks] = end;
     assert!(end as usize == kept, "all are counted");
-    // Each place is written by one thread; that they are atomic costs nothing.
+    // Each place is written by one thread. Relaxed atomic stores cost no more than plain ones.
     let pairs: List<AtomicU64> = List::scratch("a plan's updates by block", kept)?;
     let of_stretches = stretches().zip(next.chunks_mut(blocks));
     share(threads, of_stretches, |((n, rows), next)| {
@@ -177,14 +189,14 @@ pub(crate) fn sort(
     })
 }
 
-/// So many zeros.
+/// `count` zeros.
 fn zeros(count: usize) -> Result<Vec<u32>, Problem> {
     let mut zeros = try_vec("counts of a plan's rows", count)?;
     zeros.resize(count, 0);
     Ok(zeros)
 }
 
-/// Cuts the blocks that begin at these updates into as many parts, with as many updates each.
+/// Cuts the blocks, which begin at these updates, into `parts` parts of about as many updates each.
 fn cuts(starts: &[u32], parts: usize) -> Vec<Range<usize>> {
     let blocks = starts.len() - 1;
     let kept = starts[blocks] as usize;
@@ -199,8 +211,11 @@ fn cuts(starts: &[u32], parts: usize) -> Vec<Range<usize>> {
     (1..=parts).map(cut).collect()
 }
 
-/// Sorts the updates of a block, whose first one is number `start` in the order of all, into `order`, which begins with number
-/// `first`. What was in `pairs` gives way to the rows that are touched and where their updates begin; returns how many they are.
+/// Sorts the updates of one block into `order`.
+///
+/// The block's first update is number `start` in the order of all updates, and `order` begins with
+/// number `first`. Overwrites the front of `pairs` with the touched rows and where their updates
+/// begin, and returns how many there are.
 fn sort_block(
     pairs: &[AtomicU64],
     start: u32,

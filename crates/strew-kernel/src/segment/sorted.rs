@@ -1,4 +1,13 @@
-//! Where the updates of each row begin, of updates that come in the order of their rows: found while the rows are read.
+//! The CSR lists of row numbers that already ascend, found while the row numbers are read.
+//!
+//! ```text
+//! for each block of 64 row numbers: one bit for each that differs from the one before
+//! for each set bit:                 push (row, position)
+//! ```
+//!
+//! Cost: one pass over the row numbers, and 8 bytes for each touched row. Stretches of the updates
+//! are scanned on several threads and joined afterwards. A row number that is smaller than the one
+//! before ends the scan, and the engine takes another way.
 
 use crate::error::Problem;
 use crate::runtime::chunks::cut_up;
@@ -6,19 +15,19 @@ use crate::runtime::threads::share;
 use crate::segment::csr::SPARSE;
 use crate::tensor::List;
 
-/// Updates that are looked at at a time, a bit for each.
+/// Row numbers that are scanned at a time, one bit for each.
 const BLOCK: usize = u64::BITS as usize;
 
-/// The rows of a stretch of updates that come in order, and where the updates of each begin.
+/// The touched rows of one part of the updates, and where the updates of each begin.
 #[derive(Debug)]
-pub struct Ascent {
+pub struct SortedPart {
     rows: List<u32>,
     starts: List<u32>,
     last: i64,
 }
 
-impl Ascent {
-    /// No update yet. There is room for so many rows.
+impl SortedPart {
+    /// No update yet, and room for `rows` touched rows.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -31,8 +40,9 @@ impl Ascent {
         })
     }
 
-    /// Adds the rows of the updates from number `first` on, where 32 bits hold both. Whether they come in order, and there was
-    /// room for them: if not, none may be added after them.
+    /// Adds the rows of the updates from number `first` on; 32 bits must hold both numbers.
+    ///
+    /// False if they do not ascend or there is no room. Nothing may be added after that.
     pub fn add<N: Copy>(&mut self, first: usize, rows: &[N], row: impl Fn(N) -> i64) -> bool {
         for (rows, first) in rows.chunks(BLOCK).zip((first..).step_by(BLOCK)) {
             let last = std::mem::replace(&mut self.last, row(rows[rows.len() - 1]));
@@ -53,12 +63,13 @@ impl Ascent {
     }
 }
 
-/// Which of a block's updates go to another row than the one before, or than `last`; `None` if they do not come in order.
+/// One bit for each update of a block that goes to another row than the update before. `last` is
+/// the row before the first. `None` if the rows do not ascend.
 #[inline(always)]
 fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64> {
     let first = row(rows[0]);
     let mut begins = u64::from(first != last);
-    // Those that go nowhere are below 0.
+    // The row number of an update that is left out is below 0.
     let mut ascends = first >= last.max(0);
     for (k, (&before, &number)) in rows.iter().zip(&rows[1..]).enumerate() {
         let (before, number) = (row(before), row(number));
@@ -68,23 +79,24 @@ fn begins<N: Copy>(last: i64, rows: &[N], row: &impl Fn(N) -> i64) -> Option<u64
     ascends.then_some(begins)
 }
 
-/// What [`Groups`](crate::segment::csr::Groups) are of updates in order.
+/// The lists of a [`Csr`](crate::segment::csr::Csr) of sorted updates.
 pub(crate) struct Lists {
     pub(crate) rows: Option<List<u32>>,
     pub(crate) starts: List<u32>,
 }
 
-/// The rows that are touched, unless most of `size` are, and where the updates of each begin; of all `updates`, whose stretches are
-/// given in order. `None`: they are not in order, or there are rows beyond `size`.
+/// Joins the scans of consecutive parts. Rows are listed unless most of `size` are touched.
+///
+/// `None` if the row numbers do not ascend across parts, or one is not below `size`.
 ///
 /// # Errors
 /// [`Problem::Memory`].
 pub(crate) fn joined(
-    ascents: &[Ascent],
+    ascents: &[SortedPart],
     size: usize,
     updates: usize,
 ) -> Result<Option<Lists>, Problem> {
-    // The first row of a stretch may be the last one of the stretch before.
+    // The first row of a part may be the last row of the part before.
     let mut parts = Vec::with_capacity(ascents.len());
     let mut end = 0;
     for ascent in ascents {
@@ -149,15 +161,15 @@ pub(crate) fn joined(
 
 #[cfg(test)]
 mod tests {
-    use super::{Ascent, Lists, joined};
+    use super::{Lists, SortedPart, joined};
     use crate::segment::sort::sort;
     use crate::segment::sort::tests::rows;
 
-    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<Ascent>> {
+    fn ascents(rows: &[u32], parts: usize, room: usize) -> Option<Vec<SortedPart>> {
         let each = rows.len().div_ceil(parts).max(1);
         let stretches = rows.chunks(each).zip((0..).step_by(each));
         let ascent = |(rows, first)| {
-            let mut ascent = Ascent::with_room(room).unwrap();
+            let mut ascent = SortedPart::with_room(room).unwrap();
             ascent.add(first, rows, i64::from).then_some(ascent)
         };
         stretches.map(ascent).collect()
@@ -198,7 +210,7 @@ mod tests {
         // A row that is not there, and more rows than there is room for.
         assert!(refused(&[0, 4, 4, 6], 2, 6));
         assert!(refused(&[0, 1, 2, 3], 1, 6));
-        let mut ascent = Ascent::with_room(3).unwrap();
+        let mut ascent = SortedPart::with_room(3).unwrap();
         assert!(!ascent.add(0, &[-1, 0], i64::from));
     }
 }

@@ -1,12 +1,16 @@
-//! Minimum and maximum together with the position of the winner.
+//! Minimum and maximum together with the position of the winning update, one update after the
+//! other.
+//!
+//! Each update compares its element with the cell and writes value and position if it wins. Cost:
+//! one read of the update and the cell, and 8 more bytes written at every change.
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::order::{Ordered, replaces_element, replaces_start};
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::{DType, DynViewMut};
-use crate::walk::Walk;
 use crate::walk::cursor::Block;
+use crate::walk::{Walk, WalkId};
 use smallvec::SmallVec;
 
 /// Rows of values, their winners' positions, and updates.
@@ -21,10 +25,17 @@ struct ArgRows<'a> {
     elements: bool,
 }
 
+/// Joins the updates of a block into their cells and writes the positions of those that stay.
+///
+/// # Safety
+/// At every coordinate of the window, the block's offsets must lie inside `dst`, `src` (elements of
+/// the loop's type) and `arg` (`i64`). The three must not overlap.
 type ArgLoop = unsafe fn(&ArgRows<'_>);
 
 /// The loops of a strict minimum or maximum that also tells where the winner came from.
 pub struct Arg {
+    /// The walk whose window and element type chose the loop.
+    walk: WalkId,
     run: ArgLoop,
     window: SmallVec<[(usize, [isize; 3]); 4]>,
     elements: bool,
@@ -61,6 +72,7 @@ impl Arg {
             Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate)
         );
         Ok(Self {
+            walk: walk.id(),
             run,
             window,
             elements,
@@ -69,7 +81,8 @@ impl Arg {
 
     /// Joins a block of updates into their cells and notes the positions of winners.
     pub fn run(&self, walk: &Walk<'_>, block: &Block, arg: &mut DynViewMut<'_>) {
-        assert!(fits(walk, arg));
+        assert!(walk.id() == self.walk && block.walk() == self.walk);
+        assert!(fits(walk, arg) && arg.dtype() == DType::I64);
         let rows = ArgRows {
             dst: walk.dst(),
             src: walk.src(),
@@ -91,6 +104,8 @@ fn fits(walk: &Walk<'_>, arg: &DynViewMut<'_>) -> bool {
     low == 0 && walk.aux_end() + size_of::<i64>() - 1 <= high.cast_unsigned()
 }
 
+/// # Safety
+/// As for `ArgLoop`, with elements `T`.
 unsafe fn win<T: Ordered, const MAX: bool>(rows: &ArgRows<'_>) {
     let block = rows.block;
     let width: usize = rows.window.iter().map(|w| w.0).product();

@@ -1,4 +1,11 @@
-//! Updates of another type than the destination: converted block by block on their way in.
+//! Updates of another type than the destination, converted block by block into a scratch.
+//!
+//! ```text
+//! for each piece of at most CHUNK elements: scratch = convert(rows); next(piece, scratch)
+//! ```
+//!
+//! The scratch stays in a near cache. Cost: one more write and read of each update there. The
+//! engine comes here only for pairs of types that a framework's promotion rules allow.
 
 use crate::error::Problem;
 use crate::ops::number::{Bool, Convert};
@@ -10,7 +17,7 @@ use crate::walk::stack_buf::StackBuf;
 use half::{bf16, f16};
 use std::ops::Range;
 
-/// Elements that are converted at a time, unless a single row has more.
+/// Maximum number of elements that are converted at a time. A longer row is converted alone.
 const CHUNK: usize = 8192;
 
 /// The loop that converts elements (right) to another type (left).
@@ -40,6 +47,10 @@ pub(crate) fn loop_for(from: DType, to: DType) -> Option<Loop> {
     }
 }
 
+/// Converts elements (right) to another type (left).
+///
+/// # Safety
+/// As for [`Loop`], with left elements `D` and right elements `S`.
 unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
     // SAFETY: the caller keeps `Loop`'s obligations.
     unsafe {
@@ -51,19 +62,20 @@ unsafe fn convert<S: Convert<D>, D: Copy>(rows: &Rows<'_>) {
     }
 }
 
-/// A scratch of converted rows, or nothing where source and destination agree.
+/// A scratch for converted rows, and the loop that converts them.
 pub(crate) struct Converter {
     convert: Loop,
     scratch: Buffer,
-    /// Destination-typed elements on the left, the source's on the right.
+    /// The window with the scratch left and the source right.
     window: Dims,
-    /// The scratch's rows as the right side of the loop that comes next.
+    /// Bytes of a row in the scratch.
     row_bytes: usize,
     rows: usize,
 }
 
 impl Converter {
-    /// `window_of(size)` gives the window with packed elements left and the source right.
+    /// `None` if source and destination have the same type. `window_of(size)` gives the window with
+    /// elements of `size` bytes without gaps left and the source right.
     pub(crate) fn new(
         from: &Layout,
         to: DType,
@@ -92,8 +104,8 @@ impl Converter {
         }))
     }
 
-    /// Converts the rows of a block piece by piece, and calls `next` with the rows' numbers, where
-    /// the converted rows are, and their offsets there.
+    /// Converts the rows of a block piece by piece. Calls `next` with the range of rows, the
+    /// address of the converted rows, and their offsets there.
     ///
     /// # Safety
     /// The block's source offsets and the window must stay inside the source at `src`.
@@ -106,7 +118,8 @@ impl Converter {
         let mut from = 0;
         while from < block.len() {
             let part = from..block.len().min(from + self.rows);
-            // SAFETY: the caller's promise, for some of the block's rows.
+            // SAFETY: the caller promises that all rows of the block lie inside the source; `part`
+            // is some of them.
             unsafe { self.convert(src, block.src().part(part.clone()), part.len()) };
             from = part.end;
             let at = At::Steps(0, self.row_bytes.cast_signed());
@@ -114,7 +127,7 @@ impl Converter {
         }
     }
 
-    /// Converts rows into the scratch, no more than it has.
+    /// Converts `count` rows into the first rows of the scratch.
     ///
     /// # Safety
     /// As for [`run`](Self::run).

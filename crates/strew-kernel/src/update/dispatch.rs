@@ -1,4 +1,7 @@
-//! The one place where element type and reduction choose the loops of a run.
+//! The one table from element type and reduction to loops.
+//!
+//! Moving loops are compiled for each element size, combining loops for each dtype. A run looks its
+//! loops up once; nothing is looked up inside a loop.
 
 use crate::ops::combine::{
     Div, Join, MinMaxBranch, MinMaxSelect, Overwrite, Prod, Sub, Sum, SumFromUnset,
@@ -8,8 +11,8 @@ use crate::ops::number::{Bool, Mean, Number};
 use crate::ops::order::Ordered;
 use crate::ops::reduction::{Combine, Nan};
 use crate::tensor::DType;
-use crate::update::fused::lines;
-use crate::update::fused_short_rows::short_lines;
+use crate::update::fused::fused_lines;
+use crate::update::fused_short_rows::fused_short_rows;
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::walk::line::LineLoop;
 use half::{bf16, f16};
@@ -27,13 +30,18 @@ impl Loops {
     pub(crate) fn of<J: Join>() -> Self {
         Self {
             rows: rows::<J>,
-            lines: lines::<J>,
+            lines: fused_lines::<J>,
         }
     }
 }
 
+/// Joins the elements on the right into the cells on the left.
+///
+/// # Safety
+/// As for [`Loop`], with left elements `J::Cell` and right elements `J::Value`.
 unsafe fn rows<J: Join>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<J::Cell, J::Value, J::Wide>(
             rows,
@@ -43,12 +51,13 @@ unsafe fn rows<J: Join>(rows: &Rows<'_>) {
     }
 }
 
-/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if there is one.
+/// The loop over lines of single elements of a minimum or maximum that changes its cells seldom, if
+/// there is one.
 pub(crate) fn seldom_line_loop(dtype: DType, combine: Combine) -> Option<LineLoop> {
     fn of<T: Ordered>(max: bool) -> LineLoop {
         match max {
-            true => lines::<MinMaxBranch<T, true>>,
-            false => lines::<MinMaxBranch<T, false>>,
+            true => fused_lines::<MinMaxBranch<T, true>>,
+            false => fused_lines::<MinMaxBranch<T, false>>,
         }
     }
     let max = match combine {
@@ -115,15 +124,15 @@ pub(crate) fn combine_loops(dtype: DType, combine: Combine) -> Option<Loops> {
 /// The loop over lines of rows of `len` elements, for the commonest reduction and types.
 pub(crate) fn short_line_loop(dtype: DType, combine: Combine, len: usize) -> Option<LineLoop> {
     match (combine, dtype) {
-        (Combine::Sum, DType::F32) => short_lines::<Sum<f32>>(len),
-        (Combine::Sum, DType::F64) => short_lines::<Sum<f64>>(len),
-        (Combine::Sum, DType::I32 | DType::U32) => short_lines::<Sum<u32>>(len),
-        (Combine::Sum, DType::I64 | DType::U64) => short_lines::<Sum<u64>>(len),
+        (Combine::Sum, DType::F32) => fused_short_rows::<Sum<f32>>(len),
+        (Combine::Sum, DType::F64) => fused_short_rows::<Sum<f64>>(len),
+        (Combine::Sum, DType::I32 | DType::U32) => fused_short_rows::<Sum<u32>>(len),
+        (Combine::Sum, DType::I64 | DType::U64) => fused_short_rows::<Sum<u64>>(len),
         _ => None,
     }
 }
 
-/// The loops of a sum into cells that may be unset; `None` for types that cannot be.
+/// The loops of a sum into cells that may hold the sentinel; `None` for types without one.
 pub(crate) fn sum_loops_from_unset(dtype: DType) -> Option<Loops> {
     match dtype {
         DType::F32 => Some(Loops::of::<SumFromUnset<f32>>()),
@@ -151,8 +160,13 @@ pub(crate) fn widen_loop(dtype: DType) -> Loop {
     }
 }
 
+/// Converts elements (right) to accumulators (left).
+///
+/// # Safety
+/// As for [`Loop`], with left elements `T::Acc` and right elements `T`.
 unsafe fn widen<T: Number>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<T::Acc, T, T::Acc>(
             rows,
@@ -162,16 +176,24 @@ unsafe fn widen<T: Number>(rows: &Rows<'_>) {
     }
 }
 
-/// The loop that turns accumulators (right) into elements (left), rounding once. With counts, one
-/// per row, each row is made a mean first.
+/// The loop that converts accumulators (right) to elements (left), rounding once. Counts, one for
+/// each row, divide the row first.
+///
+/// # Safety
+/// As for [`Loop`], with elements on the left and their accumulators on the right.
 pub(crate) type FinishLoop = unsafe fn(&Rows<'_>, Option<(Mean, &[u64])>);
 
 pub(crate) fn finish_loop(dtype: DType) -> FinishLoop {
     for_dtype!(dtype, T => finish::<T>, complex C => finish::<C>)
 }
 
+/// Converts accumulators (right) to elements (left), divided by their counts if there are any.
+///
+/// # Safety
+/// As for [`FinishLoop`], with left elements `T` and right elements `T::Acc`.
 unsafe fn finish<T: Number>(rows: &Rows<'_>, means: Option<(Mean, &[u64])>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `FinishLoop` for these element types, which is that
+    // of `each`.
     unsafe {
         match means {
             Some((mean, counts)) => each::<T, T::Acc, T::Acc>(
@@ -195,8 +217,13 @@ pub(crate) fn clear_equal_loop(dtype: DType) -> Option<Loop> {
     Some(for_dtype!(dtype, T => clear_equal::<T>, complex C => return None))
 }
 
+/// Sets the cells (left) that equal the right side to zero.
+///
+/// # Safety
+/// As for [`Loop`], with elements `T` on both sides.
 unsafe fn clear_equal<T: Number + PartialEq>(rows: &Rows<'_>) {
-    // SAFETY: the caller keeps `Loop`'s obligations.
+    // SAFETY: the caller keeps the contract of `Loop` for these element types, which is that of
+    // `each`.
     unsafe {
         each::<T, T, T>(
             rows,

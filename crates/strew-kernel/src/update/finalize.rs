@@ -1,5 +1,9 @@
-//! Tables of the destination's shape: accumulators that are rounded to its elements, and stretches of its updates that are joined
-//! with it.
+//! Tables of the destination's shape: made, merged into the destination, and rounded to its
+//! elements.
+//!
+//! A table holds one accumulator for each cell (16-bit floats accumulate in `f32`). [`merge`] joins
+//! a table of the destination's own type into it, for parts of the updates that were reduced apart.
+//! [`finalize`] rounds each accumulator once. Cost: one pass over the table and the destination.
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;
@@ -10,7 +14,7 @@ use crate::update::dispatch::{combine_loops, finish_loop};
 use crate::update::row_pairs::Rows;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 
-/// A tensor of accumulators of the shape of `dst`, each the reduction's identity.
+/// A tensor of accumulators of the shape of `dst`, filled with the reduction's identity.
 pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Problem> {
     let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
     let start = identity(dtype, combine).ok_or_else(|| Problem::Unsupported {
@@ -20,7 +24,7 @@ pub fn wide_like(dst: &DynViewMut<'_>, combine: Combine) -> Result<DynTensor, Pr
     DynTensor::filled(acc, dst.shape(), &start[..acc.size()])
 }
 
-/// Joins the cells of a tensor of the same shape and type into those of `dst`.
+/// Joins the cells of a table of the same shape and type into the cells of `dst`.
 ///
 /// # Panics
 /// If shapes or types differ.
@@ -46,17 +50,17 @@ pub fn merge(dst: &mut DynViewMut<'_>, table: &DynTensor, combine: Combine) -> R
         window: &window,
         ahead: PrefetchHints::NONE,
     };
-    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right the
-    // table, which has as many elements of its type in row-major order without gaps.
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the
+    // right the table, which has as many elements of its type in row-major order without gaps.
     unsafe { (loops.rows)(&rows) };
     Ok(())
 }
 
-/// Sets `dst` to a tensor of its shape that holds its accumulators, each rounded once.
+/// Sets `dst` to the accumulators of `from`, a tensor of the same shape, each rounded once.
 ///
 /// # Panics
 /// If shapes or types differ.
-pub fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
+pub fn finalize(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> {
     let (dtype, acc) = (dst.dtype(), dst.dtype().accumulator());
     assert!(from.shape() == dst.shape() && from.dtype() == acc);
     if dst.is_empty() {
@@ -72,8 +76,8 @@ pub fn round(from: &DynTensor, dst: &mut DynViewMut<'_>) -> Result<(), Problem> 
         window: &window,
         ahead: PrefetchHints::NONE,
     };
-    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the right
-    // the tensor, which has as many accumulators of its type in row-major order without gaps.
+    // SAFETY: the window covers the whole destination on the left, borrowed mutably, and on the
+    // right the tensor, which has as many accumulators of its type in row-major order without gaps.
     unsafe { finish_loop(dtype)(&rows, None) };
     Ok(())
 }

@@ -1,7 +1,22 @@
-//! Single elements and [short rows](crate::update::fused_short_rows) whose index is used as it is: one loop reads it, checks it and joins.
+//! Lines of single elements and [short rows](crate::update::fused_short_rows) whose index is used
+//! as it is: one loop reads the index value, checks it and joins.
 //!
-//! Offsets that are written down and read again cost as much as what is then done with a single
-//! element. Here a value goes from the index through its check to the cell in registers.
+//! ```text
+//! for i in 0..count:
+//!     row = index[i];  if row >= limit: return false
+//!     join(dst[row], src[i])
+//! ```
+//!
+//! An offset that is written to a block and read back costs as much as a single element's join.
+//! Here a value goes from the index through its check to the cell in registers. Cost: one read of
+//! index and source for each update, and one read and one write of its cell.
+//!
+//! The variants are chosen line by line: dense, dense with the destination in a near cache
+//! (`fast_rows`), one cell in each column, the rows of one part only (`owned_*`), and strided.
+//!
+//! It relies on the contract of `LineLoop`: the walk has proven the
+//! destination for every index value below the limit. Each index value is read once, so the value
+//! that is checked is the value that is used.
 
 use crate::cpu::isa::{Baseline, Isa};
 use crate::cpu::prefetch::prefetch;
@@ -15,21 +30,32 @@ use crate::walk::line::{Line, Lines, once};
 use crate::walk::stack_buf::StackBuf;
 use std::ops::Range;
 
-/// Lines between the one that is joined and the one that is fetched: the hardware's own prefetching
-/// goes neither from one line to the next nor past the end of a page.
+/// Lines between the one that is joined and the one that is prefetched. Hardware prefetching
+/// neither goes from one line to the next nor past the end of a page.
 pub(crate) const LINES_AHEAD: usize = 4;
 
-pub(crate) unsafe fn lines<J: Join>(lines: &Lines<'_>) -> bool {
-    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
-    (0..lines.count).all(|n| unsafe { line::<J>(&lines.nth(n)) })
+/// Joins every line in order; false if a line met an index value that is not below the limit.
+///
+/// # Safety
+/// As for [`LineLoop`](crate::walk::line::LineLoop), with cells `J::Cell` and source elements
+/// `J::Value`.
+pub(crate) unsafe fn fused_lines<J: Join>(lines: &Lines<'_>) -> bool {
+    // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
+    // them.
+    (0..lines.count).all(|n| unsafe { fused_line::<J>(&lines.nth(n)) })
 }
 
-pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
+/// Joins one line, with the loop that its steps and its index type choose.
+///
+/// # Safety
+/// As for [`fused_lines`], of this line.
+pub(crate) unsafe fn fused_line<J: Join>(line: &Line<'_>) -> bool {
     let cell = size_of::<J::Cell>().cast_signed();
     let dense = line.step.src == size_of::<J::Value>().cast_signed();
     let columns = J::LEN == 1;
     let all = line.term.is_whole();
-    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    // SAFETY: the caller keeps the contract of `fused_lines` for this line. The steps and the index
+    // type that the arms require are those that `match` has found.
     unsafe {
         if !all {
             return owned_line::<J>(line);
@@ -45,15 +71,17 @@ pub(crate) unsafe fn line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// How far ahead the streams are fetched, in rows; those of [short rows](crate::update::fused_short_rows) nearer.
+/// Rows between the index and source elements that are prefetched and those that are joined. The
+/// distance is shorter for [short rows](crate::update::fused_short_rows).
 pub(crate) const fn ahead<J: Join>() -> usize {
     512 / J::LEN
 }
 
-/// Cells of a destination that no cache near the core holds are fetched so many rows before they are joined.
+/// Rows between the cell that is prefetched and the row that is joined, for a destination that no
+/// near cache holds.
 const CELLS_AHEAD: usize = 32;
 
-/// A destination that reaches over so many bytes is one.
+/// Minimum number of bytes of such a destination.
 const FAR: usize = 16 << 20;
 
 /// Bytes from the first cell to the last one.
@@ -61,7 +89,7 @@ fn reach(term: &Term) -> usize {
     term.limit.saturating_mul(term.dst.unsigned_abs())
 }
 
-/// Likewise, of those in the term's part.
+/// Bytes from the first cell of the term's part to the last one.
 fn part_reach(term: &Term) -> usize {
     term.filter().len.saturating_mul(term.dst.unsigned_abs())
 }
@@ -71,9 +99,15 @@ const fn source_lines<J: Join>() -> usize {
     (8 * size_of::<J::Value>()).div_ceil(64)
 }
 
-/// A line of which the source's elements follow each other, and whose cells are one row of the destination.
+/// A dense line: the source's elements follow each other, and the cells are one row of the
+/// destination.
+///
+/// # Safety
+/// As for [`fused_lines`], if the steps are those of such a line and the index values have type
+/// `I`.
 unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a dense line with index values of type `I`, which is what all of
+    // these loops require.
     unsafe {
         // Only conversions and rows have something to gain from the machine's instructions.
         let gains = J::Value::EIGHT || J::LEN > 1;
@@ -88,12 +122,19 @@ unsafe fn dense_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
 }
 
 /// Rows of one element whose cells repeat.
-#[inline(never)] // Or the loops that are there for other lines would have to share its registers.
+///
+/// # Safety
+/// As for `dense_line`.
+#[inline(never)] // Otherwise the loops for other lines would share its registers.
 unsafe fn repeated_singles<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `dense_line`, and all dense loops have the same.
     unsafe { repeated_rows::<J, I>(line, Baseline) }
 }
 
+/// The rows of a dense line, eight at a time; false at an index value that is not below the limit.
+///
+/// # Safety
+/// As for `dense_line`.
 #[inline(always)]
 unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
@@ -102,14 +143,15 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
         index.wrapping_add(ahead::<J>()),
         src.wrapping_add(ahead::<J>()),
     );
-    // So many at a time that are known at compile time need no counter.
+    // A constant number of rows is unrolled without a counter.
     let whole = line.count - line.count % 8;
-    // Rows before which cells are fetched, of which there are as many left as are fetched then.
+    // Rows before which cells are prefetched: those with at least `CELLS_AHEAD` rows behind them.
     let fetching = match reach(&line.term) >= FAR {
         true => whole.saturating_sub(CELLS_AHEAD),
         false => 0,
     };
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(8) {
             prefetch(later.0.wrapping_add(from).cast(), 1);
@@ -132,7 +174,7 @@ unsafe fn dense_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Is
     }
 }
 
-/// Whether a near cache holds the destination, and the line is so long that taking it as fast as memory gives it pays.
+/// Whether a near cache holds the destination and the line is long enough for [`fast_rows`] to pay.
 fn fast(line: &Line<'_>) -> bool {
     line.count >= 8192 && reach(&line.term) <= 64 << 10
 }
@@ -140,10 +182,15 @@ fn fast(line: &Line<'_>) -> bool {
 /// Rows of a [fast] line at a time: what has 32 bits fills a line of memory.
 const AT_ONCE: usize = 16;
 
-/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own prefetching ends with each page.
+/// Rows from those that are joined to those that are fetched: a page or more, as the hardware's own
+/// prefetching ends with each page.
 const PAGE_AHEAD: usize = 1024;
 
-/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as few as can be.
+/// The rows of a dense line that is [fast]: the core's loads and stores bound it, so there are as
+/// few as can be.
+///
+/// # Safety
+/// As for `dense_line`.
 #[inline(never)] // It needs all registers.
 unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
@@ -151,7 +198,8 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let later = (index.wrapping_add(PAGE_AHEAD), src.wrapping_add(PAGE_AHEAD));
     let lines = |size: usize| (AT_ONCE * size).div_ceil(64);
     let whole = line.count - line.count % AT_ONCE;
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(AT_ONCE) {
             prefetch(later.0.wrapping_add(from).cast(), lines(size_of::<I>()));
@@ -189,9 +237,15 @@ unsafe fn fast_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     }
 }
 
-/// A line of which the source's elements follow each other, and each cell is in the next one of the destination's columns.
+/// A column line: the source's elements follow each other, and each cell is in the next column of
+/// the destination.
+///
+/// # Safety
+/// As for [`fused_lines`], if the steps are those of such a line and the index values have type
+/// `I`.
 unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a column line with index values of type `I`, which is what both
+    // calls require.
     unsafe {
         match J::Value::EIGHT {
             true => vectorized!(|m| column_rows::<J, I>(line, m)),
@@ -200,12 +254,15 @@ unsafe fn column_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     }
 }
 
+/// # Safety
+/// As for `column_line`.
 #[inline(always)]
 unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl Isa) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
     let whole = line.count - line.count % 8;
-    // SAFETY: the caller's promise for rows below the count.
+    // SAFETY: the caller promises a column line: index and source hold `count` values one after the
+    // other. `join` checks each index value against the limit.
     unsafe {
         for from in (0..whole).step_by(8) {
             line.ahead.prefetch_second_level(from);
@@ -223,7 +280,7 @@ unsafe fn column_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>, isa: impl I
 /// Joins eight rows of a dense line; false if the index value of one is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`], if there are such rows.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if there are such rows.
 #[inline(always)]
 unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
     line: &Line<'_>,
@@ -232,7 +289,8 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 ) -> bool {
     let index = line.index.cast::<I>();
     let src = line.src.cast::<J::Value>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that the line has the rows `from..from + 8`, so index and source
+    // have as many values from there on.
     unsafe {
         if J::Value::EIGHT {
             let values = src.add(from).cast::<[J::Value; 8]>().read();
@@ -256,7 +314,7 @@ unsafe fn eight<J: Join, I: Copy + Into<i64>, const COLUMNS: bool>(
 /// Joins row `i` of a dense line, whose index value is `row`; false if that is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`], if there is such a row.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if there is such a row.
 #[inline(always)]
 unsafe fn join<J: Join, const COLUMNS: bool>(
     line: &Line<'_>,
@@ -269,7 +327,8 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     if inside {
         let row = row as isize;
         let cell = line.dst.cast::<J::Cell>();
-        // SAFETY: the caller's promise; the value is below the limit.
+        // SAFETY: the walk has proven a cell for every index value below the limit, for every row
+        // of the line; the caller promises such a line, and `row` is below the limit.
         unsafe {
             let cell = match COLUMNS {
                 true => cell.byte_offset(row * line.term.dst).add(i),
@@ -281,18 +340,21 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
     inside
 }
 
-/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so many times in a cycle.
+/// Two values in a row, each read [once]; those of 32 bits together, since a core loads only so
+/// many times in a cycle.
 ///
 /// # Safety
 /// They can be read.
 #[inline(always)]
 unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
-    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all the bits.
+    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all
+    // the bits.
     unsafe {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if size_of::<T>() == 4 {
             let mut both = at.cast::<u64>().read_unaligned();
-            // This does nothing, which the compiler does not know: it would load each half by itself.
+            // This does nothing, which the compiler does not know: it would load each half by
+            // itself.
             std::arch::asm!("/* {0} */", inout(reg) both, options(nomem, nostack, preserves_flags));
             return std::mem::transmute_copy(&both);
         }
@@ -300,16 +362,22 @@ unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
     }
 }
 
-/// A line of which only those rows count whose index values are in the term's part.
-#[inline(never)] // Or the loop that uses all rows would have to share its registers.
+/// Joins only the rows whose index values are in the term's part.
+///
+/// # Safety
+/// As for [`fused_lines`].
+#[inline(never)] // Otherwise the loop that uses all rows would share its registers.
 unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     let (cell, value) = (size_of::<J::Cell>(), size_of::<J::Value>());
-    // Of others it is not worth the code: of rare reductions, and of elements whose conversion takes longer.
+    // Of others it is not worth the code: of rare reductions, and of elements whose conversion
+    // takes longer.
     let common = J::CHAINS > 0 && cell == value && matches!(cell, 4 | 8);
     let dense = line.step.dst == 0
         && line.term.dst == cell.cast_signed()
         && line.step.src == value.cast_signed();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `fused_lines`. `owned_dense` is called only for a
+    // dense line with cells and source elements of one size, 4 or 8 bytes. `owned_rows` calls the
+    // closures with places of rows of the line only.
     unsafe {
         if common && dense && part_reach(&line.term) < FAR {
             return owned_dense::<J>(line);
@@ -335,19 +403,24 @@ unsafe fn owned_line<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// Rows between two lines that are asked for, at most: of a part that hardly picks any, no more is known than that they go on.
+/// Maximum number of rows between two lines that are prefetched, for parts that pick few rows.
 const MOST_AT_ONCE: usize = 16;
 
-/// Likewise, of a source whose elements follow each other, and cells that are one row of the destination and near enough for the
-/// processor to have several of them on their way by itself: to ask for them would only be one instruction more.
+/// Likewise, of a source whose elements follow each other, and cells that are one row of the
+/// destination and near enough for the processor to have several of them on their way by itself: to
+/// ask for them would only be one instruction more.
+///
+/// # Safety
+/// As for [`fused_lines`], if the source's elements follow each other, the cells are one row of the
+/// destination, and cells and source elements have the same size, 4 or 8 bytes.
 #[inline(always)]
 unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
     let cells = line.dst.cast::<J::Cell>();
     // What is no wider than its place comes with the index value, and need not be looked for.
     let moved = size_of::<J::Value>() == 4;
     let index_size = line.stretch.stride.unsigned_abs();
-    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row, and such a cell; of four bytes,
-    // what is beside is the element.
+    // SAFETY: the caller keeps `LineLoop`'s obligations: there are so many elements, such a row,
+    // and such a cell; of four bytes, what is beside is the element.
     unsafe {
         picked(
             line,
@@ -364,7 +437,8 @@ unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
                 };
                 let ((values, values_left), (besides, besides_left)) =
                     (values.as_chunks::<4>(), besides.as_chunks::<4>());
-                // Rows that come next are asked for here, where time goes by: they will be looked at at once.
+                // Rows that come next are asked for here, where time goes by: they will be looked
+                // at at once.
                 let each = (rows.len() / values.len().max(1)).min(MOST_AT_ONCE);
                 let mut index = line.index.wrapping_add(rows.end * index_size);
                 let mut later = src.wrapping_add(rows.len());
@@ -382,12 +456,13 @@ unsafe fn owned_dense<J: Join>(line: &Line<'_>) -> bool {
     }
 }
 
-/// Calls `each` with where a row is, in the destination and in the source, for each whose index value is in the term's part;
-/// false if a value is not below the limit. Before that calls `look` with how many there were, which row it is, and where
-/// the one is that comes so many of them later.
+/// Calls `each` with where a row is, in the destination and in the source, for each whose index
+/// value is in the term's part; false if a value is not below the limit. Before that calls `look`
+/// with how many there were, which row it is, and where the one is that comes so many of them
+/// later.
 ///
 /// # Safety
-/// As for [`LineLoop`], if `each` joins such rows.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if `each` joins such rows.
 #[inline(always)]
 pub(crate) unsafe fn owned_rows(
     line: &Line<'_>,
@@ -396,7 +471,7 @@ pub(crate) unsafe fn owned_rows(
     each: impl Fn(*mut u8, *const u8),
 ) -> bool {
     let Step { dst, src, .. } = line.step;
-    // SAFETY: no element is asked for.
+    // SAFETY: `moved` is false, so no element is read here.
     unsafe {
         picked(
             line,
@@ -426,15 +501,18 @@ pub(crate) unsafe fn owned_rows(
     }
 }
 
-/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that come next would not be.
+/// Rows among which a part's are picked at a time: no more than are asked for ahead, or those that
+/// come next would not be.
 const PICKED: usize = PAGE_AHEAD;
 
-/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the rows that were looked at, the
-/// cells of those picked, counted from the part's first one, and which rows they are, counted from the first; or their elements, if
-/// those are to be `moved`. False if a value is not below the limit.
+/// Picks the rows whose index values are in the term's part, some at a time: calls `each` with the
+/// rows that were looked at, the cells of those picked, counted from the part's first one, and
+/// which rows they are, counted from the first; or their elements, if those are to be `moved`.
+/// False if a value is not below the limit.
 ///
 /// # Safety
-/// As for [`LineLoop`]; elements that are moved have four bytes, and follow each other.
+/// As for [`LineLoop`](crate::walk::line::LineLoop); elements that are moved have four bytes, and
+/// follow each other.
 #[inline(always)]
 pub(crate) unsafe fn picked(
     line: &Line<'_>,
@@ -460,7 +538,8 @@ pub(crate) unsafe fn picked(
             true => Payload::Elements(line.src.wrapping_add(4 * first)),
             false => Payload::Positions,
         };
-        // SAFETY: the caller's promise for these rows.
+        // SAFETY: the caller promises a line of `count` rows, of which `rows` are some; `values`
+        // and `besides` have room for as many.
         let Some(count) = (unsafe { wanted.narrow(stretch, beside, values, besides) }) else {
             return false;
         };
@@ -469,6 +548,10 @@ pub(crate) unsafe fn picked(
     true
 }
 
+/// Any other line: one row at a time.
+///
+/// # Safety
+/// As for [`fused_lines`], with index values of type `I`.
 unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let limit = line.term.limit as u64;
@@ -477,7 +560,8 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
         if i % 8 == 0 {
             line.ahead.prefetch_second_level(i);
         }
-        // SAFETY: as above.
+        // SAFETY: the caller promises index and source elements for rows below `count`, and a cell
+        // for every index value below the limit, which is checked before it is used.
         unsafe {
             let value: i64 = index.add(i).read_volatile().into(); // As above.
             if value.cast_unsigned() >= limit {

@@ -1,7 +1,16 @@
-//! Lines of which nearly every index value is the one before: a cell stays in a register as long as its number does.
+//! Lines whose index value seldom changes: the cell stays in a register while it does not.
 //!
-//! A cell that is written and read again for the next update costs some ten cycles, in which nothing else of that cell can
-//! be done; an addition in a register costs two to four.
+//! ```text
+//! row = index[0]; value = dst[row]
+//! for i in 0..count:
+//!     if index[i] != row: dst[row] = value; row = index[i] (checked); value = dst[row]
+//!     value = join(value, src[i])
+//! dst[row] = value
+//! ```
+//!
+//! A cell that is written and read again for the next update costs about ten cycles, during which
+//! no other update can join it. An addition in a register costs two to four. A sample of the line's
+//! first `SAMPLE` index values decides whether a line comes here.
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;
@@ -9,27 +18,28 @@ use crate::ops::combine::Join;
 use crate::ops::number::Convert;
 use crate::walk::line::{Line, once};
 
-/// Index values that are looked at to find out, which are read soon in any case.
+/// Index values of the sample. The loop reads them soon in any case.
 const SAMPLE: usize = 128;
 
-/// Of them so many differ from the one before, at most, for a common reduction to keep its cell: each is a branch that is
-/// foreseen wrongly.
+/// Maximum number of changes in the sample for a common reduction to keep its cell in a register.
+/// Each change is a mispredicted branch.
 pub(crate) const CHANGES: usize = 6;
 
-/// Shorter lines are not looked at.
+/// Minimum number of rows of a line that is sampled.
 const SHORTEST: usize = 4 * SAMPLE;
 
-/// How far ahead index and source are fetched, in rows.
+/// Rows between the index and source elements that are prefetched and those that are joined.
 const AHEAD: usize = 1024;
 
 impl Line<'_> {
-    /// Whether the cells of a dense line change seldom, `most` times among those that are looked at. It is a guess from how the
-    /// line begins.
+    /// Whether the cells of a dense line change at most `most` times in a sample of its first rows.
+    /// It is a guess for the whole line.
     ///
     /// # Safety
-    /// So many values of the index as the line has rows can be read.
+    /// The index must hold as many readable values as the line has rows.
     pub(crate) unsafe fn repeats(&self, most: usize) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises as many index values as the line has rows; `narrow` is their
+        // type.
         unsafe {
             match self.narrow {
                 true => repeats::<i32>(self, most),
@@ -48,7 +58,8 @@ unsafe fn repeats<I: Copy + Into<i64>>(line: &Line<'_>, most: usize) -> bool {
     let index = line.index.cast::<I>();
     let mut changes = 0;
     for i in 0..SAMPLE {
-        // SAFETY: the caller's promise; the line has more rows than these.
+        // SAFETY: the caller promises as many index values as the line has rows, which are at least
+        // `SHORTEST`, more than `SAMPLE`.
         let (here, next): (i64, i64) =
             unsafe { (once(index.add(i)).into(), once(index.add(i + 1)).into()) };
         changes += usize::from(here != next);
@@ -73,11 +84,12 @@ impl<J: Join> Running<J> {
     /// Begins with a cell; `None` if there is none of this number.
     ///
     /// # Safety
-    /// There are so many cells as the limit says, which can be read and written as long as this lives.
+    /// `cells` must point to `limit` cells that can be read and written as long as the result
+    /// lives.
     #[inline(always)]
     unsafe fn new(cells: *mut J::Cell, limit: usize, row: i64) -> Option<Self> {
         let limit = limit as u64;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `limit` cells that can be read.
         let value = unsafe { read(cells, limit, row)? };
         Some(Self {
             cells,
@@ -113,32 +125,35 @@ impl<J: Join> Running<J> {
 /// The cell of this number, if there is one.
 ///
 /// # Safety
-/// So many cells as the limit says can be read.
+/// `limit` cells can be read.
 unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
-    // SAFETY: the caller's promise; the number is below the limit.
+    // SAFETY: the caller promises `limit` cells that can be read, and the number is below the
+    // limit.
     (row.cast_unsigned() < limit).then(|| unsafe { cells.offset(row as isize).read() })
 }
 
-/// Writes a cell whose number is below the limit, and gives the one of another number. By itself: it would be in every loop
-/// once for each row that is unrolled.
+/// Writes a cell whose number is below the limit, and gives the one of another number. By itself:
+/// it would be in every loop once for each row that is unrolled.
 ///
 /// # Safety
-/// So many cells as the limit says can be read and written.
+/// `limit` cells can be read and written.
 #[cold]
 #[inline(never)]
 unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next: i64) -> Option<C> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `limit` cells that can be read and written, and a `row` below the
+    // limit.
     unsafe {
         cells.offset(row as isize).write(value);
         read(cells, limit, next)
     }
 }
 
-/// The rows of a dense line, in order; false if it met an index value that is not below the limit, and stopped.
+/// The rows of a dense line, in order; false if it met an index value that is not below the limit,
+/// and stopped.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), if the source's elements follow each other and the cells are one row of the
-/// destination.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), if the source's elements follow each other and
+/// the cells are one row of the destination.
 #[inline(always)]
 pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     line: &Line<'_>,
@@ -148,14 +163,16 @@ pub(crate) unsafe fn repeated_rows<J: Join, I: Copy + Into<i64>>(
     let src = line.src.cast::<J::Value>();
     let later = (index.wrapping_add(AHEAD), src.wrapping_add(AHEAD));
     let lines = |size: usize| (8 * size).div_ceil(64);
-    // So many that are known at compile time need no counter; rows of several elements take longer than one.
+    // A constant number of rows is unrolled without a counter. Rows of several elements are not
+    // unrolled.
     let unrolled = match J::LEN {
         1 if J::Value::EIGHT => 8,
         1 => 4,
         _ => 1,
     };
     let whole = line.count - line.count % unrolled;
-    // SAFETY: the caller's promise, for rows below the count and values below the limit.
+    // SAFETY: the caller promises a dense line: index and source hold `count` values, and the row
+    // of the destination holds `limit` cells. `Running` checks every index value against the limit.
     unsafe {
         let Some(mut running) =
             Running::<J>::new(line.dst.cast(), line.term.limit, once(index).into())

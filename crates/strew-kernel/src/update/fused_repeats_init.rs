@@ -1,29 +1,33 @@
-//! Lines whose index [repeats](crate::update::fused_repeats), of which only updates count: a cell is set to the reduction's identity when it is
-//! touched first.
+//! First-touch initialisation of lines whose index [repeats](crate::update::fused_repeats).
 //!
-//! A line is gone over twice: first cells are set, of which there are few, then the line is joined as any other.
+//! Where only the updates count (`include_self=False`), a cell must be set to the reduction's
+//! identity when an update first touches it. The line is read twice: the first pass sets the cells,
+//! of which there are few, and the second joins the line as any other. The [bitmap](RowBitmap)
+//! remembers which rows were touched before.
 
 use crate::ops::identity::Bits;
 use crate::tensor::DType;
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::walk::line::{Line, once};
 
-/// How often the index value may change, among those that are [looked at](Line::repeats), for the line to be gone over twice.
+/// How often the index value may change, among those that are [looked at](Line::repeats), for the
+/// line to be gone over twice.
 pub(crate) const SEEN_AGAIN: usize = 16;
 
-/// Sets the cells that a line touches first, whose number is their index value; false if it met one that is not below the
-/// limit, and stopped.
+/// Sets the cells that a line touches first, whose number is their index value; false if it met one
+/// that is not below the limit, and stopped.
 ///
 /// # Safety
-/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type whose rows differ in nothing but
-/// their index.
+/// As for [`LineLoop`](crate::walk::line::LineLoop), of a line of single elements of this type
+/// whose rows differ in nothing but their index.
 pub(crate) unsafe fn begin(
     line: &Line<'_>,
     dtype: DType,
-    touched: &mut Touched,
+    touched: &mut RowBitmap,
     value: &Bits,
 ) -> bool {
-    // SAFETY: the caller's promise: cells are of the type's size, and aligned for it.
+    // SAFETY: the caller promises single elements of this dtype, so each cell has the size and
+    // alignment of the type that the arm names.
     unsafe {
         match (dtype.size(), dtype.align()) {
             (1, _) => begin_cells::<u8>(line, touched, value),
@@ -38,8 +42,9 @@ pub(crate) unsafe fn begin(
 
 /// # Safety
 /// As for [`begin`], of cells of this type.
-unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut Touched, value: &Bits) -> bool {
-    // SAFETY: the caller's promise; a cell has no more bytes than `Bits`.
+unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut RowBitmap, value: &Bits) -> bool {
+    // SAFETY: the caller promises cells of type `C`, which has no more bytes than `Bits`; `narrow`
+    // is the type of the index values.
     unsafe {
         let value = value.as_ptr().cast::<C>().read_unaligned();
         match line.narrow {
@@ -53,13 +58,14 @@ unsafe fn begin_cells<C: Copy>(line: &Line<'_>, touched: &mut Touched, value: &B
 /// As for [`begin`], of cells and an index of these types.
 unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
     line: &Line<'_>,
-    touched: &mut Touched,
+    touched: &mut RowBitmap,
     value: C,
 ) -> bool {
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
     let mut last = None;
     for i in 0..line.count {
-        // SAFETY: the caller's promise, for rows below the count.
+        // SAFETY: the caller promises as many index values as the line has rows, and `i` is below
+        // that.
         let row: i64 = unsafe { once(index.add(i)).into() };
         if last == Some(row) {
             continue;
@@ -69,7 +75,8 @@ unsafe fn begin_rows<I: Copy + Into<i64>, C: Copy>(
             return false;
         }
         if touched.touch_one(row as usize) {
-            // SAFETY: the caller's promise; the value is below the limit.
+            // SAFETY: the caller promises a cell for every index value below the limit, and the
+            // value is below it.
             unsafe {
                 let cell = line.dst.offset(row as isize * line.term.dst);
                 cell.cast::<C>().write(value);

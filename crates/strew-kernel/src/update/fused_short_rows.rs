@@ -1,24 +1,28 @@
-//! Rows of few elements without gaps whose index is used as it is. One of 2 to 8 elements is an element of that size;
-//! those of more share one loop.
+//! Lines of short dense rows whose index is used as it is.
+//!
+//! A row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31 elements share
+//! one loop whose length is known only at run time. Longer rows go through blocks of offsets, whose
+//! cost they hide. It relies on the contract of `LineLoop`.
 
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
-use crate::update::fused::{lines, owned_rows};
+use crate::update::fused::{fused_lines, owned_rows};
 use crate::update::row_pairs::join_few;
 use crate::walk::line::{Line, LineLoop, Lines, once};
 use std::marker::PhantomData;
 
-/// The loop over lines of rows of so many elements; `None` where the loop over rows has to do.
-pub(crate) fn short_lines<J: Join>(len: usize) -> Option<LineLoop> {
+/// The loop over lines of rows of `len` elements; `None` if there is none and blocks of rows are
+/// used.
+pub(crate) fn fused_short_rows<J: Join>(len: usize) -> Option<LineLoop> {
     match len {
-        2 => Some(lines::<Short<J, 2>>),
-        3 => Some(lines::<Short<J, 3>>),
-        4 => Some(lines::<Short<J, 4>>),
-        5 => Some(lines::<Short<J, 5>>),
-        6 => Some(lines::<Short<J, 6>>),
-        7 => Some(lines::<Short<J, 7>>),
-        8 => Some(lines::<Short<J, 8>>),
+        2 => Some(fused_lines::<Short<J, 2>>),
+        3 => Some(fused_lines::<Short<J, 3>>),
+        4 => Some(fused_lines::<Short<J, 4>>),
+        5 => Some(fused_lines::<Short<J, 5>>),
+        6 => Some(fused_lines::<Short<J, 6>>),
+        7 => Some(fused_lines::<Short<J, 7>>),
+        8 => Some(fused_lines::<Short<J, 8>>),
         9..32 => Some(longer_lines::<J>),
         _ => None,
     }
@@ -41,10 +45,15 @@ impl<J: Join, const N: usize> Join for Short<J, N> {
     }
 }
 
-/// Lines of rows that have the same length, which nobody knows before.
+/// Lines of rows whose common length is known only at run time.
+///
+/// # Safety
+/// As for [`LineLoop`], for rows of `J::Cell` and `J::Value` without
+/// gaps, each of 9 to 31 elements.
 unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     let all = |line: &Line<'_>| (line.term.from, line.term.len) == (0, line.term.limit);
-    // SAFETY: the caller keeps `LineLoop`'s obligations, which are those of each line.
+    // SAFETY: the caller keeps the contract of `LineLoop` for these lines, so it holds for each of
+    // them.
     (0..lines.count).map(|n| lines.nth(n)).all(|line| unsafe {
         match (all(&line), line.narrow) {
             (true, true) => vectorized!(|_isa| longer_rows::<J, i32>(&line)),
@@ -54,16 +63,16 @@ unsafe fn longer_lines<J: Join>(lines: &Lines<'_>) -> bool {
     })
 }
 
-/// Bytes of the source between what is joined and what is fetched.
+/// Bytes of the source between the row that is joined and the row that is prefetched.
 const FETCHED: usize = 4096;
 
-/// Rows between an index value that is fetched and those that are joined.
+/// Rows between the index value that is prefetched and the row that is joined.
 const INDEX_AHEAD: isize = 1024;
 
-/// Rows between a cell's and those that are joined when it is fetched.
+/// Rows between the cells that are prefetched and the row that is joined.
 const ROWS_AHEAD: usize = 16;
 
-/// Asks for the lines of a row, which are few. There is no loop, which would take longer.
+/// Prefetches the cache lines of a row, at most five. A loop would take longer.
 #[inline(always)]
 fn fetch(at: *const u8, bytes: usize) {
     prefetch(at, 1);
@@ -75,6 +84,11 @@ fn fetch(at: *const u8, bytes: usize) {
     prefetch(at.wrapping_add(bytes - 1), 1);
 }
 
+/// Joins every row of a line, which holds fewer than 32 elements; false at an index value that is
+/// not below the limit.
+///
+/// # Safety
+/// As for `longer_lines`, with index values of type `I`.
 #[inline(always)]
 unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let (index, limit) = (line.index.cast::<I>(), line.term.limit as u64);
@@ -82,7 +96,8 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let (step, apart) = (line.step, line.term.dst);
     let (count, len) = (line.count, line.width);
     let (read, written) = (len * size_of::<J::Value>(), len * size_of::<J::Cell>());
-    // SAFETY: the caller keeps `LineLoop`'s obligations, for rows below the count and values below the limit.
+    // SAFETY: the caller keeps `LineLoop`'s obligations, for rows below the count and values below
+    // the limit.
     unsafe {
         for i in 0..count {
             let later: i64 = once(index.add((i + ROWS_AHEAD).min(count - 1))).into();
@@ -101,21 +116,26 @@ unsafe fn longer_rows<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     true
 }
 
-/// Joins a row of so many elements.
+/// Joins a row of `len` elements.
 ///
 /// # Safety
-/// They are there, on both sides, and fewer than 32.
+/// Both sides hold `len` elements, and `len` is below 32.
 #[inline(always)]
 unsafe fn join<J: Join>(len: usize, cell: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `len` elements on both sides and `len` < 32, which is what
+    // `join_few` requires.
     unsafe { join_few::<J::Cell, J::Value, J::Wide>(len, cell.cast(), from.cast(), J::join) }
 }
 
-/// Likewise, only those rows whose index values are in the term's part.
+/// Joins only the rows whose index values are in the term's part.
+///
+/// # Safety
+/// As for `longer_lines`.
 #[inline(always)]
 unsafe fn owned<J: Join>(line: &Line<'_>) -> bool {
     let len = line.width;
-    // SAFETY: the caller keeps `LineLoop`'s obligations.
+    // SAFETY: the caller promises a line; `owned_rows` calls the closures with places of its rows
+    // only, each of `width` elements.
     unsafe {
         owned_rows(
             line,

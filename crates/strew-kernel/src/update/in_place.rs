@@ -1,4 +1,20 @@
-//! Updates straight into the destination.
+//! Updates straight into the cells of the destination.
+//!
+//! [`Direct`] holds the loops of one walk, chosen once by element type and reduction:
+//!
+//! ```text
+//! while the cursor gives lines:  run_lines  (index value -> check -> cell, all in registers)
+//! else for each block:           run        (checked offsets -> pairs of rows)
+//! ```
+//!
+//! Cost: every update reads its row of the source and reads and writes its row of the destination.
+//! A line keeps no offsets; a block writes and reads back one offset a row and side.
+//!
+//! The engine chooses it wherever the destination's own cells can hold the running result. Sums and
+//! products of 16-bit floats go to a [table](crate::update::table) or into `f32` cells instead.
+//!
+//! It relies on the proof of its [`Walk`]: every function that takes a walk, a cursor or a block
+//! asserts that it belongs to the walk that the loops were chosen for.
 
 use crate::copy::fill::Filled;
 use crate::copy::strided::{LARGE, copy_rows_past_caches, past_caches, whole};
@@ -12,17 +28,17 @@ use crate::update::dispatch::{
     sum_loops_from_unset,
 };
 use crate::update::fused_repeats_init::{SEEN_AGAIN, begin};
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
-use crate::update::sum_count_cells::counted_loops;
+use crate::update::sum_count_cells::sum_count_loops;
 use crate::walk::cursor::{Block, Cursor, Read};
 use crate::walk::geometry::OutOfBounds;
 use crate::walk::line::LineLoop;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
-use crate::walk::{ROWS, Walk};
+use crate::walk::{ROWS, Walk, WalkId};
 
-/// Whether a walk copies whole cache lines all over a destination that no cache holds.
+/// Whether a walk copies whole cache lines into a destination that no cache holds.
 fn goes_past_caches(walk: &Walk<'_>) -> bool {
     let size = walk.dst_layout().dtype().size();
     let (low, high) = walk.dst_layout().extent();
@@ -35,16 +51,18 @@ fn goes_past_caches(walk: &Walk<'_>) -> bool {
         )
 }
 
-/// Rows of lines, at most: what runs between two looks at whether somebody wants to stop.
+/// Maximum number of rows of lines between two checks for an interrupt.
 const LINE: usize = 1 << 14;
 
-/// With so many updates per cell, an extreme seldom changes.
+/// Minimum number of updates for each cell from which a minimum or maximum seldom changes.
 const SELDOM: usize = 64;
 
 /// The loops of a run that reads and writes the destination's cells themselves.
 pub struct Direct {
+    /// The walk whose window and element types chose the loops.
+    walk: WalkId,
     combine: Loop,
-    /// None for rows that are neither single elements nor short ones.
+    /// `None` for rows that are neither single elements nor short.
     lines: Option<LineLoop>,
     reset: Loop,
     window: Dims,
@@ -52,15 +70,16 @@ pub struct Direct {
     /// The type of a cell.
     dtype: DType,
     converter: Option<Converter>,
-    /// Rows are copied and not needed again soon: they go past the caches.
+    /// Rows are copied past the caches, because they are not read again soon.
     past_caches: bool,
 }
 
 impl Direct {
     /// Looks up the loops for the walk's element type.
     ///
-    /// Sums and products of 16-bit floats are not computed in their cells; see [`crate::update::table::Table`].
-    /// `unset`: cells may be [unset](crate::update::untouched()), and the reduction is a sum.
+    /// Sums and products of 16-bit floats are not computed in their cells; see
+    /// [`crate::update::table::Table`]. `unset`: cells may hold the
+    /// [sentinel](crate::update::untouched), and the reduction is a sum.
     pub fn new(walk: &Walk<'_>, combine: Combine, unset: bool) -> Result<Self, Problem> {
         let dtype = walk.dst_layout().dtype();
         let in_cells = combine.folds();
@@ -98,12 +117,13 @@ impl Direct {
         ))
     }
 
-    /// Sums and counts into cells of [`counted_like`](crate::update::sum_count_cells::counted_like).
+    /// Sums and counts into cells of
+    /// [`sum_count_table`](crate::update::sum_count_cells::sum_count_table).
     ///
     /// # Panics
     /// If the destination has no such cells for the source's type.
-    pub fn counted(walk: &Walk<'_>) -> Self {
-        let loops = counted_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
+    pub fn sum_count(walk: &Walk<'_>) -> Self {
+        let loops = sum_count_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
         let loops = loops.expect("the type can be counted");
         Self::with(walk, (loops, None), |_| None, None, false)
     }
@@ -131,6 +151,7 @@ impl Direct {
             dim.right = 0;
         }
         Self {
+            walk: walk.id(),
             combine: found.rows,
             lines: lines.filter(|_| converter.is_none()),
             reset: copy_loop(dtype),
@@ -142,17 +163,31 @@ impl Direct {
         }
     }
 
-    /// Whether the rows that a cursor gives are single elements or short rows whose index is used as it is.
+    /// # Panics
+    /// If the loops were chosen for another walk, or the block was filled by another one.
+    fn check(&self, walk: &Walk<'_>, block: &Block) {
+        self.check_walk(walk);
+        assert!(block.walk() == self.walk, "the block is of another walk");
+    }
+
+    /// # Panics
+    /// If the loops were chosen for another walk.
+    fn check_walk(&self, walk: &Walk<'_>) {
+        assert!(walk.id() == self.walk, "the loops are of another walk");
+    }
+
+    /// Whether the rows that a cursor gives are single elements or short rows whose index is used
+    /// as it is.
     pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_lines(index)
     }
 
-    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives how
-    /// many they were; 0: the walk is over.
+    /// Joins the next rows, some thousand at most, which are such [lines](Self::has_lines). Gives
+    /// how many they were; 0: the walk is over.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows are
-    /// no lines.
+    /// [`OutOfBounds`] if an index value is; the rows before it have been joined. Also if the rows
+    /// are no lines.
     pub fn run_lines(
         &self,
         cursor: &mut Cursor<'_, '_>,
@@ -161,43 +196,49 @@ impl Direct {
         let Some(join) = self.lines.filter(|_| cursor.has_lines(index)) else {
             return Err(OutOfBounds);
         };
+        self.check_walk(cursor.walk());
         let Some(lines) = cursor.lines(index, LINE)? else {
             return Ok(0);
         };
         // SAFETY: the cursor's walk has proven source and destination for every value below the
-        // limit, and its types chose the loop; the lines' index values lie in the index.
+        // limit. `check_walk` has found that the types of this walk chose the loop. The index
+        // values of the lines lie in the index.
         let done = unsafe { join(&lines) };
         done.then_some(lines.rows()).ok_or(OutOfBounds)
     }
 
-    /// Whether the rows that a cursor gives are a line of single elements that can be [run afresh](Self::run_line_afresh).
+    /// Whether the rows that a cursor gives are a line of single elements that
+    /// [`run_line_init`](Self::run_line_init) takes.
     pub fn has_numbered_line(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
         self.lines.is_some() && cursor.has_numbered_line(index)
     }
 
-    /// Likewise, of a [line with numbers](Self::has_numbered_line) of which nearly every index value is the one before: cells that
-    /// are touched for the first time are set to a value before. `None`, and nothing is done, where the next rows are others.
+    /// Joins the next [line with numbers](Self::has_numbered_line), if nearly every index value is
+    /// the one before. Cells that are touched for the first time are set to `value` first. `None`,
+    /// and nothing is done, for any other rows.
     ///
     /// # Errors
     /// As [`run_lines`](Self::run_lines).
     ///
     /// # Panics
     /// If the marks are not of the destination's rows.
-    pub fn run_line_afresh(
+    pub fn run_line_init(
         &self,
         cursor: &mut Cursor<'_, '_>,
         index: &impl Read,
-        touched: &mut Touched,
+        touched: &mut RowBitmap,
         value: &Bits,
     ) -> Result<Option<usize>, OutOfBounds> {
         let Some(join) = self.lines.filter(|_| cursor.has_numbered_line(index)) else {
             return Err(OutOfBounds);
         };
+        self.check_walk(cursor.walk());
         let mut next = cursor.clone();
         let Some(lines) = next.lines(index, LINE)? else {
             return Ok(None);
         };
-        // SAFETY: as above; there is one axis, and so no line but the first, of single elements of the destination's type.
+        // SAFETY: as in `run_lines`. The cursor's walk has one axis, so there is no line but the
+        // first, and its rows are single elements of the destination's type.
         let done = unsafe {
             if !lines.first().repeats(SEEN_AGAIN) {
                 return Ok(None);
@@ -212,7 +253,11 @@ impl Direct {
     }
 
     /// Joins a block of updates into their cells.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
     pub fn run(&mut self, walk: &Walk<'_>, block: &Block) {
+        self.check(walk, block);
         let combine = self.combine;
         let mut rows = Rows {
             left: walk.dst(),
@@ -223,9 +268,9 @@ impl Direct {
             ahead: block.ahead(),
         };
         let Some(converter) = &mut self.converter else {
-            // SAFETY: a block holds offsets that its walk has proven to lie, window included,
-            // inside destination and source, whose types chose the loop; a walk's destination
-            // overlaps neither itself nor the source.
+            // SAFETY: `check` has found that the block is of this walk, which has proven its
+            // offsets to lie, window included, inside destination and source. The types of this
+            // walk chose the loop. A walk's destination overlaps neither itself nor the source.
             return unsafe {
                 match self.past_caches {
                     true => copy_rows_past_caches(&rows),
@@ -233,8 +278,8 @@ impl Direct {
                 }
             };
         };
-        // SAFETY: as above for both sides; the scratch holds elements of the destination's type
-        // and overlaps nothing.
+        // SAFETY: `check` has found that the block is of this walk, whose proof covers the offsets
+        // of both sides. The scratch holds elements of the destination's type and overlaps nothing.
         unsafe {
             converter.run(walk.src(), block, |part, scratch, right_at| {
                 rows.left_at = &block.dst()[part];
@@ -247,8 +292,12 @@ impl Direct {
         }
     }
 
-    /// Sets the cells of those rows to zero that have not been touched.
-    pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut Touched) {
+    /// Sets the cells of the rows that no update has touched to zero.
+    ///
+    /// # Panics
+    /// If the loops were chosen for another walk.
+    pub fn clear_untouched(&self, walk: &Walk<'_>, touched: &mut RowBitmap) {
+        self.check_walk(walk);
         if touched.is_full() {
             return;
         }
@@ -263,26 +312,40 @@ impl Direct {
                     count += 1;
                 }
             }
-            self.set(walk, &places[..count], &[0; 16]);
+            // SAFETY: `place` gives offsets of rows that this walk has proven to lie inside the
+            // destination, and `check_walk` has found that the loops are of this walk.
+            unsafe { self.set_at(walk.dst(), &places[..count], &[0; 16]) };
         }
     }
 
     /// Sets the cells of a block's rows to one value.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
     pub fn reset(&self, walk: &Walk<'_>, block: &Block, value: &Bits) {
-        self.set(walk, block.dst(), value);
+        self.check(walk, block);
+        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets to
+        // lie, window included, inside the destination. The destination's type chose the loop.
+        unsafe { self.set_at(walk.dst(), block.dst(), value) };
     }
 
-    /// Likewise, only those of rows that are touched for the first time.
-    pub fn reset_first(&self, walk: &Walk<'_>, block: &Block, touched: &mut Touched, value: &Bits) {
+    /// Sets the cells of those rows of a block that are touched for the first time to one value.
+    ///
+    /// # Panics
+    /// If the walk is not the one that the loops were chosen for, or the block is of another walk.
+    pub fn reset_first(
+        &self,
+        walk: &Walk<'_>,
+        block: &Block,
+        touched: &mut RowBitmap,
+        value: &Bits,
+    ) {
+        self.check(walk, block);
         let mut room = StackBuf::new();
-        self.set(walk, touched.first(block, &mut room), value);
-    }
-
-    /// Sets rows at offsets of a block of the walk's, or at places of its cells.
-    fn set(&self, walk: &Walk<'_>, at: &[isize], value: &Bits) {
-        // SAFETY: a block holds offsets, and `place` gives some, that the walk has proven to lie, window
-        // included, inside the destination, whose type chose the loop.
-        unsafe { self.set_at(walk.dst(), at, value) }
+        let first = touched.first(block, &mut room);
+        // SAFETY: `check` has found that the block is of this walk, which has proven its offsets,
+        // of which `first` are some, to lie inside the destination. Its type chose the loop.
+        unsafe { self.set_at(walk.dst(), first, value) };
     }
 
     /// Joins rows as they are.
@@ -291,7 +354,8 @@ impl Direct {
     /// As for [`Loop`], with the walk's window and element type on both sides.
     pub(crate) unsafe fn join(&self, rows: &Rows<'_>) {
         assert!(self.converter.is_none());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `Loop` for the walk's window and element type on
+        // both sides, which chose this loop.
         unsafe { (self.combine)(rows) }
     }
 
@@ -304,7 +368,8 @@ impl Direct {
             && dim.left == self.dtype.size().cast_signed()
         {
             let row = Filled::new(value, self.dtype.size());
-            // SAFETY: the caller's promise, of rows without gaps.
+            // SAFETY: the caller promises that the rows at these offsets lie inside memory of the
+            // element type; a window of one dense axis is a row without gaps.
             return unsafe { row.fill_rows(dst, at, dim.len, self.past_caches) };
         }
         let aligned = Aligned(*value);

@@ -1,4 +1,8 @@
-//! A new destination that a run begins as it goes, piece by piece, while each is in a cache.
+//! A new destination that a run initialises piece by piece, while each piece is in a cache.
+//!
+//! `begin` writes the start values of a byte range before the range's updates join, and `end`
+//! replaces the cells that still hold the sentinel. A separate pass over the destination would
+//! write it to memory and read it back.
 
 use crate::ops::identity::Bits;
 use crate::ops::sentinel::Unset;
@@ -7,39 +11,39 @@ use crate::update::untouched::{adopt_stretch, any_negative_zero};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the cells of a destination without gaps start from, and how they end.
-pub struct Fresh<'f> {
+/// The start values of a contiguous destination's cells, and the end values of untouched cells.
+pub struct LazyInit<'f> {
     layout: &'f Layout,
     start: Start<'f>,
-    /// Some cells were unset in the end.
+    /// Some cells still held the sentinel in the end.
     unset: AtomicBool,
     /// Some update was -0.0.
     negative_zero: AtomicBool,
 }
 
 enum Start<'f> {
-    /// Bytes, all alike.
+    /// Zero bytes.
     Zeros,
     /// The elements of an input.
     Input(&'f DynView<'f>),
-    /// This; those that are still unset in the end take an input's.
+    /// The sentinel. Cells that still hold it in the end take an input's elements.
     Unset(Bits, Unset, &'f DynView<'f>),
 }
 
-impl<'f> Fresh<'f> {
-    /// Zeros.
+impl<'f> LazyInit<'f> {
+    /// A destination of zeros.
     pub fn zeros(layout: &'f Layout) -> Self {
         Self::new(layout, Start::Zeros)
     }
 
-    /// The elements of an input; `None` if they are not laid out alike.
+    /// A copy of an input; `None` if the layouts differ.
     pub fn copy(layout: &'f Layout, input: &'f DynView<'f>) -> Option<Self> {
         let alike = input.layout() == layout;
         alike.then(|| Self::new(layout, Start::Input(input)))
     }
 
-    /// Unset cells, that are given the elements of an input in the end; `None` if they are not laid out
-    /// alike, or of a type that has no unset value.
+    /// A destination of sentinels. Untouched cells take the elements of an input in the end. `None`
+    /// if the layouts differ, or the type has no sentinel.
     pub fn unset(layout: &'f Layout, unset: Unset, input: &'f DynView<'f>) -> Option<Self> {
         let value = unset.value(layout.dtype())?;
         let alike = input.layout() == layout;
@@ -55,41 +59,44 @@ impl<'f> Fresh<'f> {
         }
     }
 
-    /// Whether cells that no update has reached were told from the others with certainty.
+    /// Whether untouched cells were told apart with certainty. An update of -0.0 looks like the
+    /// sentinel.
     pub fn certain(self) -> bool {
         !(self.unset.into_inner() && self.negative_zero.into_inner())
     }
 
-    /// Looks at updates, so that it is known in the end what unset cells mean.
+    /// Looks for -0.0 among updates, which a sentinel in the end might come from.
     ///
     /// # Safety
-    /// So many elements of the destination's type must be valid for reading.
+    /// `count` elements of the destination's type at `updates` must be aligned and valid for
+    /// reading.
     pub(crate) unsafe fn look(&self, updates: *const u8, count: usize) {
         let dtype = self.layout.dtype();
         let told = matches!(self.start, Start::Unset(_, Unset::NegativeZero, _));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises `count` readable elements of the destination's type.
         if told && unsafe { any_negative_zero(updates, count, dtype) } {
             self.negative_zero.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The bytes of the destination, which is laid out like this.
+    /// The size in bytes of the destination, whose layout is `dst`.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the layout is another one, or not contiguous.
     pub(crate) fn bytes(&self, dst: &Layout) -> usize {
         assert!(dst == self.layout && dst.is_contiguous());
         dst.len() * dst.dtype().size()
     }
 
-    /// Sets some bytes to what they start from.
+    /// Sets a range of bytes to their start values.
     ///
     /// # Safety
-    /// `dst` must be a destination with these [`bytes`](Self::bytes), and nobody else may be at those in
-    /// the range, which are whole elements.
+    /// `dst` must point to a destination of [`bytes`](Self::bytes) bytes. The range must lie inside
+    /// it and consist of whole elements. No one else may use those bytes meanwhile.
     pub(crate) unsafe fn begin(&self, dst: *mut u8, range: &Range<usize>) {
         let (from, len) = (range.start, range.len());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new destination.
+        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
+        // destination.
         unsafe {
             let dst = dst.add(from);
             match &self.start {
@@ -103,7 +110,7 @@ impl<'f> Fresh<'f> {
         }
     }
 
-    /// Gives those that are still unset what they end as.
+    /// Replaces the cells of a range that still hold the sentinel.
     ///
     /// # Safety
     /// As for [`begin`](Self::begin).
@@ -112,7 +119,8 @@ impl<'f> Fresh<'f> {
             return;
         };
         let (from, dtype) = (range.start, self.layout.dtype());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new destination.
+        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
+        // destination.
         let found = unsafe {
             let sides = (dst.add(from), input.as_ptr().add(from));
             adopt_stretch(sides, range.len() / dtype.size(), dtype, *unset)
@@ -123,10 +131,12 @@ impl<'f> Fresh<'f> {
     }
 }
 
+/// Sets `count` elements to one value.
+///
 /// # Safety
-/// So many elements must be valid for writing.
+/// `count` elements at `to` must be valid for writing, and no one else may use them meanwhile.
 unsafe fn fill<const SIZE: usize>(to: *mut [u8; SIZE], count: usize, element: Option<&[u8; SIZE]>) {
     let element = element.expect("an element has no more than 16 bytes");
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` writable elements; byte arrays need no alignment.
     unsafe { std::slice::from_raw_parts_mut(to, count) }.fill(*element);
 }

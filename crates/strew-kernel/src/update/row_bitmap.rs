@@ -1,4 +1,7 @@
-//! Which rows of a destination have been touched.
+//! Which rows of a destination have been touched: one bit for each row.
+//!
+//! The words are zeroed lazily by the operating system, so memory follows the touched rows. Marking
+//! has no branch that depends on the data.
 
 use crate::error::Problem;
 use crate::tensor::List;
@@ -6,15 +9,15 @@ use crate::walk::cursor::Block;
 use crate::walk::stack_buf::StackBuf;
 
 /// A bit for each row.
-pub struct Touched {
+pub struct RowBitmap {
     bits: List<u64>,
     rows: usize,
-    /// Rows that have not been touched.
+    /// The number of rows that have not been touched.
     left: usize,
 }
 
-impl Touched {
-    /// No row is touched yet.
+impl RowBitmap {
+    /// A bitmap of `rows` untouched rows.
     pub fn new(rows: usize) -> Result<Self, Problem> {
         let what = || format!("marks for {rows} rows");
         Ok(Self {
@@ -24,17 +27,17 @@ impl Touched {
         })
     }
 
-    /// No row is touched any more.
+    /// Marks every row as untouched.
     pub(crate) fn clear(&mut self) {
         self.bits.fill(0);
         self.left = self.rows;
     }
 
-    /// Touches the rows of these numbers, and puts the items of those that were not touched before
-    /// into `first`. Returns how many they are.
+    /// Touches the rows of these numbers. Writes the items of the rows that were untouched to
+    /// `first` and returns their number.
     ///
     /// # Panics
-    /// If a number is not one of the rows', or if there is no room for all items.
+    /// If a number is not below the number of rows, or if `first` has no room for all items.
     pub(crate) fn touch<T>(
         &mut self,
         numbers: impl Iterator<Item = usize>,
@@ -46,7 +49,7 @@ impl Touched {
         for (number, item) in numbers.zip(items) {
             let word = &mut bits[number / 64];
             let bit = 1 << (number % 64);
-            // Without a branch: nothing foretells which touch is a first one.
+            // Without a branch: the processor could not predict it.
             first[count] = item;
             count += usize::from(*word & bit == 0);
             *word |= bit;
@@ -55,10 +58,10 @@ impl Touched {
         count
     }
 
-    /// Touches a row; whether it was not touched before.
+    /// Touches a row, and returns whether it was untouched.
     ///
     /// # Panics
-    /// If the number is not one of the rows'.
+    /// If the number is not below the number of rows.
     #[inline(always)]
     pub(crate) fn touch_one(&mut self, row: usize) -> bool {
         let word = &mut self.bits[row / 64];
@@ -80,7 +83,8 @@ impl Touched {
         }
     }
 
-    /// Likewise, where row `n` is `n << shift` bytes behind `first`.
+    /// Touches the rows of a block by their offsets: row `n` begins at `first + (n << shift)`
+    /// bytes.
     pub fn mark_places(&mut self, block: &Block, first: isize, shift: u32) {
         let bits = &mut *self.bits;
         for &place in block.dst() {
@@ -92,7 +96,7 @@ impl Touched {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -102,12 +106,12 @@ impl Touched {
         self.bits[row / 64] & (1 << (row % 64)) != 0
     }
 
-    /// Whether nothing is left to be touched.
+    /// Whether every row has been touched.
     pub fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// The offsets of those rows of a block that are touched for the first time.
+    /// Touches the rows of a block. Returns the offsets of the rows that were untouched.
     pub fn first<'l>(&mut self, block: &Block, room: &'l mut StackBuf<isize>) -> &'l [isize] {
         let offsets = room.fill_with(0, block.len());
         let numbers = block.aux().iter().map(|n| n.cast_unsigned());

@@ -1,11 +1,25 @@
-//! The one loop nest: pairs of rows, each a window of elements.
+//! The loop nest over pairs of rows: each row of one side is joined with its row of the other.
+//!
+//! ```text
+//! for i in 0..rows: for each coordinate of the window:
+//!     each(i, left[left_at[i] + coordinate], convert(right[right_at[i] + coordinate]))
+//! ```
+//!
+//! The window decides the variant: none (single elements), one dense axis of few elements (unrolled
+//! pieces of 16, 8, 4, 2 and 1), or any number of axes. All variants visit the elements in the same
+//! order. Rows are prefetched ahead, because hardware cannot predict indexed addresses.
+//!
+//! Cost: one read of every right element, one read and one write of every left element, and 8 bytes
+//! of offset for each row and side that is not evenly spaced.
+//!
+//! It relies on offsets that a [`Walk`](crate::walk::Walk) has proven: the loops check nothing.
 
 use crate::cpu::isa::{Isa, turn_by_turn};
 use crate::cpu::prefetch::prefetch;
 use crate::ops::number::Convert;
 use crate::walk::offsets::{At, Dim, PrefetchHints};
 
-/// Rows between two looks ahead.
+/// Rows between two prefetches.
 const STRIDE: usize = 8;
 
 /// Pairs of rows: row `i` of the left side begins at `left + left_at[i]`, that of the right side
@@ -29,8 +43,8 @@ pub(crate) type Loop = unsafe fn(&Rows<'_>);
 
 /// Runs `each(row, left element, converted right element)` over all pairs of rows, in order.
 ///
-/// Everything between here and the elements has to be inlined, closures too: what is not is compiled
-/// for the baseline.
+/// Everything from here to the elements must be inlined, closures included. A function that is not
+/// inlined is compiled for the baseline instruction set.
 ///
 /// # Safety
 /// As for [`Loop`], with element types `L` and `R`.
@@ -39,11 +53,14 @@ pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
     each: impl Fn(usize, &mut L, W),
 ) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of this function, which is that of `nest`.
     vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
 }
 
 /// [`each`], to be compiled for one instruction set.
+///
+/// # Safety
+/// As for [`each`].
 #[inline(always)]
 unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     rows: &Rows<'_>,
@@ -53,7 +70,8 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     let dense = |dim: &Dim| {
         dim.left == size_of::<L>().cast_signed() && dim.right == size_of::<R>().cast_signed()
     };
-    // SAFETY: the caller's promise, for windows of these lengths and steps.
+    // SAFETY: the caller promises every element that the rows reach; the arms pass on the window
+    // that they match.
     unsafe {
         match *rows.window {
             [] => singles::<L, R, W>(rows, isa, each),
@@ -61,21 +79,21 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
                 pieces::<L, R, W>(rows, dim.len, each);
             }
             [ref outer @ .., ref inner] => {
-                // Of rows that are not one piece nothing is fetched.
+                // Rows that are not contiguous are not prefetched.
                 let whole = outer.is_empty() && inner.right == size_of::<R>().cast_signed();
                 let bytes = |size: usize| if whole { inner.len * size } else { 0 };
-                let coming = [
-                    rows.coming_left(bytes(size_of::<L>())),
-                    rows.coming_right(bytes(size_of::<R>())),
+                let prefetchers = [
+                    rows.prefetcher_left(bytes(size_of::<L>())),
+                    rows.prefetcher_right(bytes(size_of::<R>())),
                 ];
                 let fetches = rows.fetches();
                 for (i, &l) in rows.left_at.iter().enumerate() {
                     if fetches {
-                        fetch_one(&coming, i);
+                        fetch_one(&prefetchers, i);
                     }
                     let r = rows.right_at.get(i);
-                    // `outer_offsets` visits coordinates of the window only, and each stretch covers
-                    // the innermost axis.
+                    // `outer_offsets` visits coordinates of the window only, and each stretch
+                    // covers the innermost axis.
                     outer_offsets(
                         outer,
                         #[inline(always)]
@@ -109,22 +127,24 @@ unsafe fn nest<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// How far ahead rows are fetched: so many of them,
+/// Rows between the row that is prefetched and the row that is joined, at most.
 const FETCHED_ROWS: usize = 16;
 
-/// or so many where they follow each other: these keep more lines under way than the hardware would,
+/// The same distance for rows that follow each other. It keeps more cache lines under way than the
+/// hardware would.
 const FETCHED_STEPS: usize = 32;
 
-/// but not more than so many bytes, which the nearest cache can hold beside those that are worked on.
+/// Maximum number of bytes of that distance. The nearest cache holds them beside the rows in use.
 const FETCHED: usize = 8192;
 
-/// Lines of a row that are fetched, at most: the hardware sees where a longer one goes on.
+/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest of
+/// a longer row.
 const MOST_LINES: usize = 16;
 
-/// Rows of one side that are fetched before it is their turn. Nobody but the index knows where a row of the
-/// destination is, or one that a part has picked out; and the hardware's own prefetching begins anew at every page.
+/// Prefetches the rows of one side. Hardware cannot predict indexed addresses, and its own
+/// prefetching starts again at every page.
 #[derive(Clone, Copy)]
-pub(crate) struct Coming<'a> {
+pub(crate) struct Prefetcher<'a> {
     base: *const u8,
     at: At<'a>,
     /// How many rows ahead.
@@ -133,8 +153,8 @@ pub(crate) struct Coming<'a> {
     lines: usize,
 }
 
-impl<'a> Coming<'a> {
-    /// Rows of `bytes` bytes in one piece; of none, nothing is fetched.
+impl<'a> Prefetcher<'a> {
+    /// For rows of `bytes` contiguous bytes. With 0 bytes, nothing is prefetched.
     #[inline(always)]
     pub(crate) fn new(base: *const u8, at: At<'a>, bytes: usize) -> Self {
         let most = match at {
@@ -149,7 +169,7 @@ impl<'a> Coming<'a> {
         }
     }
 
-    /// Fetches the row that is so far ahead of number `row`, where it is known.
+    /// Prefetches the row that is `self.rows` behind number `row`, if there is one.
     #[inline(always)]
     pub(crate) fn prefetch(self, row: usize) {
         let at = match self.at {
@@ -162,22 +182,23 @@ impl<'a> Coming<'a> {
     }
 }
 
-/// Fetches what comes after row number `row`, on both sides. Not inlined: it would be copied into every loop.
+/// Prefetches for row number `row`, on both sides. Not inlined, so that it is not copied into every
+/// loop.
 #[inline(never)]
-fn fetch_one(coming: &[Coming<'_>; 2], row: usize) {
-    coming.iter().for_each(|side| side.prefetch(row));
+fn fetch_one(prefetchers: &[Prefetcher<'_>; 2], row: usize) {
+    prefetchers.iter().for_each(|side| side.prefetch(row));
 }
 
-/// Likewise after each row of a stride.
+/// Prefetches for each row of a stride, on both sides.
 #[inline(never)]
-fn fetch_stride(coming: &[Coming<'_>; 2], from: usize) {
+fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     for row in from..from + STRIDE {
-        coming.iter().for_each(|side| side.prefetch(row));
+        prefetchers.iter().for_each(|side| side.prefetch(row));
     }
 }
 
-/// Fetches what lies so far behind some bytes that are read now, as many as they are: for loops that read one stretch after
-/// the other. Not inlined, likewise.
+/// Prefetches `bytes` bytes at the distance `FETCHED` behind `at`, for loops that read consecutive
+/// bytes. Not inlined, so that it is not copied into every loop.
 #[inline(never)]
 pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
     prefetch(
@@ -187,23 +208,23 @@ pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
 }
 
 impl<'a> Rows<'a> {
-    /// Whether rows are fetched: not where those of one side are near, and those of the other follow each other, which the
-    /// hardware sees.
+    /// Whether rows are prefetched. They are not if the left side is in a near cache and the rows
+    /// of the right side follow each other: the hardware predicts those.
     #[inline(always)]
     fn fetches(&self) -> bool {
         !(self.ahead.near && matches!(self.right_at, At::Steps(..)))
     }
 
-    /// The rows of the left side that come, if each is `bytes` bytes in one piece.
+    /// The prefetcher of the left side, for rows of `bytes` contiguous bytes.
     #[inline(always)]
-    fn coming_left(&self, bytes: usize) -> Coming<'a> {
-        Coming::new(self.left, At::Each(self.left_at), bytes)
+    fn prefetcher_left(&self, bytes: usize) -> Prefetcher<'a> {
+        Prefetcher::new(self.left, At::Each(self.left_at), bytes)
     }
 
-    /// Likewise of the right side.
+    /// The prefetcher of the right side.
     #[inline(always)]
-    pub(crate) fn coming_right(&self, bytes: usize) -> Coming<'a> {
-        Coming::new(self.right, self.right_at, bytes)
+    pub(crate) fn prefetcher_right(&self, bytes: usize) -> Prefetcher<'a> {
+        Prefetcher::new(self.right, self.right_at, bytes)
     }
 }
 
@@ -237,7 +258,8 @@ pub(crate) fn pairs<L, R: Convert<W>, W: Copy>(
 /// There is such a row, inside the memory that `left` points into.
 #[inline(always)]
 unsafe fn cell<L>(left: *mut u8, left_at: &[isize], i: usize) -> *mut L {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises row `i`, so `left_at` has an offset for it, which lies in the
+    // memory of `left`.
     unsafe { left.offset(*left_at.get_unchecked(i)).cast() }
 }
 
@@ -251,10 +273,11 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     isa: impl Isa,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    // What stays in `rows` is read again after everything that is written.
+    // Local copies: a field of `rows` would be read again after every write.
     let (left, left_at, ahead) = (rows.left, rows.left_at, rows.ahead);
     let count = left_at.len();
-    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    // SAFETY: the caller promises every element that the rows reach; rows are below `count`, the
+    // number of offsets.
     unsafe {
         match rows.right_at {
             At::Steps(first, step) if step == size_of::<R>().cast_signed() => {
@@ -298,8 +321,8 @@ unsafe fn singles<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Rows of few elements without gaps: as pieces of 16, and of 8, 4, 2 and 1, of which all rows have the
-/// same. A loop over the last few takes longer than they do.
+/// Short dense rows: pieces of 16, 8, 4, 2 and 1 elements, the same for all rows. A loop over the
+/// last few elements would take longer than they do.
 ///
 /// # Safety
 /// As for [`each`], if that is what the window is.
@@ -309,19 +332,20 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    let coming = [
-        rows.coming_left(len * size_of::<L>()),
-        rows.coming_right(len * size_of::<R>()),
+    let prefetchers = [
+        rows.prefetcher_left(len * size_of::<L>()),
+        rows.prefetcher_right(len * size_of::<R>()),
     ];
     let fetches = rows.fetches();
-    // SAFETY: the caller's promise; the pieces together have the row's length.
+    // SAFETY: the caller promises `len` elements on both sides of every row; the pieces together
+    // have that length.
     unsafe {
         places(
             rows,
             #[inline(always)]
             |from| {
                 if fetches {
-                    fetch_stride(&coming, from);
+                    fetch_stride(&prefetchers, from);
                 }
             },
             #[inline(always)]
@@ -342,7 +366,7 @@ unsafe fn pieces<L: Copy, R: Convert<W>, W: Copy>(
 /// The last elements of row `i`, of which there are `len` modulo 16.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
     i: usize,
@@ -352,7 +376,8 @@ unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
     each: &impl Fn(usize, &mut L, W),
 ) {
     let mut done = 0;
-    // SAFETY: the caller's promise; the pieces together have that length.
+    // SAFETY: the caller promises `len % 16` elements on both sides; the pieces together have that
+    // length.
     unsafe {
         if len & 8 != 0 {
             piece::<L, R, W, 8>(i, left, right, each);
@@ -375,7 +400,7 @@ unsafe fn rest<L: Copy, R: Convert<W>, W: Copy>(
 /// Joins `len` elements on the right, fewer than 32, into those on the left.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
     len: usize,
@@ -385,7 +410,8 @@ pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
 ) {
     let each = |_, cell: &mut L, value| join(cell, value);
     let sixteen = len & 16;
-    // SAFETY: the caller's promise; the pieces together have that length.
+    // SAFETY: the caller promises `len` elements on both sides; the pieces together have that
+    // length.
     unsafe {
         if sixteen != 0 {
             piece::<L, R, W, 16>(0, left, right, &each);
@@ -394,8 +420,8 @@ pub(crate) unsafe fn join_few<L: Copy, R: Convert<W>, W: Copy>(
     }
 }
 
-/// Calls `each` with the number of every row, and where it begins on the left and on the right. Looks
-/// ahead before every stride of rows, as `look` does.
+/// Calls `each` with the number of every row, and where it begins on the left and on the right.
+/// Looks ahead before every stride of rows, as `look` does.
 ///
 /// # Safety
 /// As for [`each`].
@@ -405,13 +431,14 @@ unsafe fn places(
     look: impl Fn(usize),
     mut each: impl FnMut(usize, *mut u8, *const u8),
 ) {
-    // What stays in `rows` is read again after everything that is written.
+    // Local copies: a field of `rows` would be read again after every write.
     let (left, left_at, right, ahead) = (rows.left, rows.left_at, rows.right, rows.ahead);
     let look = |from| {
         ahead.prefetch(from);
         look(from);
     };
-    // SAFETY: the caller's promise; the numbers of rows are below their count.
+    // SAFETY: the caller promises every row; `strides` calls with numbers below `left_at.len()`,
+    // and `right_at` is as long.
     unsafe {
         match rows.right_at {
             At::Each(right_at) => {
@@ -442,7 +469,7 @@ unsafe fn places(
 /// `N` elements of row `i`.
 ///
 /// # Safety
-/// There are so many on both sides, as for [`each`].
+/// Both sides hold that many elements, as for [`each`].
 #[inline(always)]
 unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     i: usize,
@@ -450,7 +477,8 @@ unsafe fn piece<L: Copy, R: Convert<W>, W: Copy, const N: usize>(
     right: *const R,
     each: &impl Fn(usize, &mut L, W),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `N` elements on both sides, aligned for their types, that do not
+    // overlap.
     unsafe {
         let values = right.cast::<[R; N]>().read();
         for (cell, value) in (*left.cast::<[L; N]>()).iter_mut().zip(values) {
@@ -465,7 +493,7 @@ fn strides(count: usize, look: impl Fn(usize), mut each: impl FnMut(usize)) {
     let whole = count - count % STRIDE;
     for from in (0..whole).step_by(STRIDE) {
         look(from);
-        // So many that are known at compile time need no counter.
+        // A constant number of turns is unrolled without a counter.
         for k in 0..STRIDE {
             each(from + k);
         }

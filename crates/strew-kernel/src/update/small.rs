@@ -1,7 +1,9 @@
-//! A few updates: the places of all of them are found first, and then they join, one after the other.
+//! At most [`MOST_UPDATES`] updates: all places are found first, and then the updates join in
+//! order.
 //!
-//! What a run prepares for many updates (a walk, blocks, a strategy) takes longer than a few of them
-//! do. Here they are single elements whatever they are part of, and their places fit on the stack.
+//! A walk, blocks and a strategy take longer to prepare than a few updates take to join. Here all
+//! updates are single elements, whatever window they are part of, and their offsets fit on the
+//! stack. Every index value is checked before the first cell is written.
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::reduction::Combine;
@@ -14,23 +16,24 @@ use crate::walk::geometry::OutOfBounds;
 use crate::walk::offsets::{At, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
 
-/// So many updates, at most, are a few: beyond, what is prepared for many is soon worth it.
-pub const FEW: usize = 256;
+/// Maximum number of updates. From about here on, preparing a walk pays.
+pub const MOST_UPDATES: usize = 256;
 
-const _: () = assert!(FEW <= ROWS);
+const _: () = assert!(MOST_UPDATES <= ROWS);
 
-/// Where a few updates go, as coordinates of the destination.
-pub struct Few<'f, P> {
-    /// Where the walk along the updates' axes starts on each of the destination's axes.
+/// Where the updates go, as coordinates of the destination.
+pub struct SmallRun<'f, P> {
+    /// The first coordinate on each of the destination's axes.
     pub start: &'f [usize],
-    /// For each axis of the updates, the destination's axis that it walks along, and in which steps.
+    /// For each axis of the updates, the destination's axis that it walks along, and in which
+    /// steps.
     pub onto: &'f [Option<(usize, isize)>],
     /// Index components of the updates' shape, and the destination's axis that each points into.
     /// Every value must be below the size of that axis.
     pub components: P,
 }
 
-impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
+impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
     /// Joins the updates `src` into their cells; `None`, and nothing is done, if there is more to
     /// them than single elements that join cells of their own type as they are.
     ///
@@ -45,12 +48,12 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
         let folds = combine.folds();
         let own = src.dtype() == dtype && !(folds && dtype.accumulator() != dtype);
         let same = |(index, _): (&DynView<'_>, usize)| index.shape() == src.shape();
-        let few = (1..=FEW).contains(&count) && self.components.clone().all(same);
+        let small = (1..=MOST_UPDATES).contains(&count) && self.components.clone().all(same);
         let first = self.first(dst.layout(), src.shape())?;
         let at = dst.as_mut_ptr();
         let apart = !overlaps_itself(dst.layout())
             && !overlap_each_other(at.addr(), dst.layout(), src.as_ptr().addr(), src.layout());
-        if !(own && few && apart) {
+        if !(own && small && apart) {
             return None;
         }
         let join = combine_loop(dtype, combine)?;
@@ -82,10 +85,10 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> Few<'_, P> {
             ahead: PrefetchHints::NONE,
         };
         let _floats = DefaultFloats::enter();
-        // SAFETY: `first` has proven that whatever index values below their limits come, every place
-        // lies inside the destination, and `point` that no other values came. The source's offsets are
-        // those of its elements. Both are of the type that chose the loop, and the destination
-        // overlaps neither itself nor the source.
+        // SAFETY: `first` has proven that whatever index values below their limits come, every
+        // place lies inside the destination, and `point` that no other values came. The source's
+        // offsets are those of its elements. Both are of the type that chose the loop, and the
+        // destination overlaps neither itself nor the source.
         unsafe { join(&rows) };
         Some(Ok(()))
     }
@@ -126,7 +129,8 @@ fn step(dst: &Layout, onto: Option<(usize, isize)>) -> isize {
     onto.map_or(0, |(axis, step)| dst.strides()[axis] * step)
 }
 
-/// Adds to places, all the same so far, what the steps along the axes of `shape` add, in row-major order.
+/// Adds to places, all the same so far, what the steps along the axes of `shape` add, in row-major
+/// order.
 fn spread(
     places: &mut [isize],
     shape: &[usize],
@@ -194,7 +198,8 @@ mod tests {
         TensorView::from_slice(values, shape).unwrap().into_dyn()
     }
 
-    /// Rows of three that an index of two components names, read backwards from a transposed source.
+    /// Rows of three that an index of two components names, read backwards from a transposed
+    /// source.
     fn join(cells: &mut DynTensor, index: [[i64; 3]; 2]) -> Option<Result<(), OutOfBounds>> {
         let source = [1.0f32, 3.0, 5.0, 2.0, 4.0, 6.0];
         let source = view(&source, &[2, 3]).permute(&[1, 0]).unwrap();
@@ -203,12 +208,12 @@ mod tests {
             batch.broadcast_to(&[3, 2]).unwrap()
         };
         let index = [of(&index[0]), of(&index[1])];
-        let few = Few {
+        let small = SmallRun {
             start: &[0, 0, 1],
             onto: &[None, Some((2, -1))],
             components: index.iter().zip(0..),
         };
-        few.join(&mut cells.view_mut(), &source, Combine::Sum)
+        small.join(&mut cells.view_mut(), &source, Combine::Sum)
     }
 
     #[test]
@@ -231,21 +236,28 @@ mod tests {
         let join = |cells: DType, shape: &[usize], index: &[i64], source: DynView<'_>, combine| {
             let index = view(index, &[index.len()]);
             let mut cells = DynTensor::zeros(cells, shape).unwrap();
-            let few = Few {
+            let small = SmallRun {
                 start: &[0],
                 onto: &[None],
                 components: std::iter::once((&index, 0)),
             };
-            few.join(&mut cells.view_mut(), &source, combine)
+            small.join(&mut cells.view_mut(), &source, combine)
         };
-        let (index, ones) = ([0; FEW + 1], [1.0f32; FEW + 1]);
+        let (index, ones) = ([0; MOST_UPDATES + 1], [1.0f32; MOST_UPDATES + 1]);
         let some = |n| (&index[..n], view(&ones[..n], &[n]));
         let of = |dtype, shape: &[usize], n, combine| {
             let (index, source) = some(n);
             join(dtype, shape, index, source, combine)
         };
-        assert_eq!(of(DType::F32, &[1], FEW, Combine::Sum), Some(Ok(())));
-        assert_eq!(of(DType::F32, &[1], FEW + 1, Combine::Sum), None, "many");
+        assert_eq!(
+            of(DType::F32, &[1], MOST_UPDATES, Combine::Sum),
+            Some(Ok(()))
+        );
+        assert_eq!(
+            of(DType::F32, &[1], MOST_UPDATES + 1, Combine::Sum),
+            None,
+            "many"
+        );
         assert_eq!(of(DType::F32, &[1], 0, Combine::Sum), None, "nothing");
         assert_eq!(of(DType::F32, &[0], 1, Combine::Sum), None, "no cell");
         assert_eq!(of(DType::F64, &[1], 1, Combine::Sum), None, "converted");

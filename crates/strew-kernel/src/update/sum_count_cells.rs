@@ -1,6 +1,8 @@
-//! Cells that hold a sum and how many values are in it, side by side.
+//! Cells that hold a sum and a count side by side, for means of single elements.
 //!
-//! The mean of single elements needs both of the same cell: apart, they cost two cache lines an update.
+//! An update of a mean needs both. In separate tables they cost two cache lines for each update;
+//! here they cost one. A cell has the size and alignment of a complex element, so that the other
+//! loops can treat the table as a tensor: 8 bytes (a 32-bit sum and count) or 16 bytes (64-bit).
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;
@@ -14,18 +16,19 @@ use half::{bf16, f16};
 use num_complex::Complex32;
 use std::marker::PhantomData;
 
-/// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is padding.
+/// A cell: the bytes of an element of [`Countable::CELL`], all of them said, so that none is
+/// padding.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Counted<S, P, C> {
+struct SumCount<S, P, C> {
     sum: S,
     fill: P,
     count: C,
 }
 
-type Cell<T> = Counted<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
+type Cell<T> = SumCount<<T as Number>::Acc, <T as Countable>::Fill, <T as Countable>::Count>;
 
-/// A number of updates.
+/// An unsigned integer that counts updates.
 trait Count: Copy + 'static {
     fn up(&mut self);
     fn get(self) -> u64;
@@ -44,7 +47,7 @@ macro_rules! counts {
 
 counts!(u32, u64);
 
-/// Elements whose sum and count fit an element of another type.
+/// An element type whose sum and count fit into an element of another type.
 trait Countable: Number {
     /// The type whose elements have a cell's size and alignment.
     const CELL: DType;
@@ -112,11 +115,11 @@ macro_rules! for_countable {
     }};
 }
 
-/// How a value joins a cell.
-struct CountedSum<T>(PhantomData<T>);
+/// Joins a value with a cell: adds it and counts it.
+struct SumCountJoin<T>(PhantomData<T>);
 
-impl<T: Countable> Join for CountedSum<T> {
-    // Two values wait for a cell's last write: more is gained.
+impl<T: Countable> Join for SumCountJoin<T> {
+    // Both fields wait for the cell's last write, so keeping the cell in a register gains more.
     const CHAINS: usize = 12;
     type Cell = Cell<T>;
     type Value = T;
@@ -128,8 +131,8 @@ impl<T: Countable> Join for CountedSum<T> {
     }
 }
 
-/// Bytes of a cell for so many updates of this type; `None` if there is none that can count them.
-pub fn counted_size(dtype: DType, updates: usize) -> Option<usize> {
+/// Bytes of a cell for `updates` updates of this type; `None` if no cell can count them.
+pub fn sum_count_size(dtype: DType, updates: usize) -> Option<usize> {
     let cell = for_countable!(dtype, T => T::CELL)?;
     let most = match cell {
         DType::C64 => u32::MAX.into(),
@@ -138,18 +141,19 @@ pub fn counted_size(dtype: DType, updates: usize) -> Option<usize> {
     (updates as u64 <= most).then_some(cell.size())
 }
 
-/// The loops that join elements into cells of this type; `None` if those are not theirs.
-pub(crate) fn counted_loops(dtype: DType, cell: DType) -> Option<Loops> {
-    let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<CountedSum<T>>(), T::CELL))?;
+/// The loops that join elements of `dtype` into their cells; `None` if `cell` is not the cells'
+/// type.
+pub(crate) fn sum_count_loops(dtype: DType, cell: DType) -> Option<Loops> {
+    let (loops, wanted) = for_countable!(dtype, T => (Loops::of::<SumCountJoin<T>>(), T::CELL))?;
     (wanted == cell).then_some(loops)
 }
 
-/// A table of cells of the shape of `dst` with a count of 0: their sums are `dst`'s elements if it
-/// goes on from them, else 0.
+/// A table of cells of the shape of `dst`. Counts are 0. Sums are `dst`'s elements if `goes_on`,
+/// else 0.
 ///
 /// # Panics
 /// If there are no such cells for the type.
-pub fn counted_like(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor, Problem> {
+pub fn sum_count_table(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor, Problem> {
     let dtype = dst.dtype();
     let cell = for_countable!(dtype, T => T::CELL).expect("the type can be counted");
     let mut table = DynTensor::zeros(cell, dst.shape()).map_err(|problem| match problem {
@@ -180,16 +184,18 @@ pub fn counted_like(dst: &mut DynViewMut<'_>, goes_on: bool) -> Result<DynTensor
     Ok(table)
 }
 
+/// Sets each cell (left) to an element (right) and a count of 0.
+///
 /// # Safety
-/// As for [`each`].
+/// As for [`each`], with left elements `Cell<T>` and right elements `T`.
 unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
         each::<Cell<T>, T, T::Acc>(
             rows,
             #[inline(always)]
             |_, cell, sum| {
-                *cell = Counted {
+                *cell = SumCount {
                     sum,
                     fill: T::Fill::default(),
                     count: T::Count::default(),
@@ -199,7 +205,7 @@ unsafe fn begin<T: Countable>(rows: &Rows<'_>) {
     }
 }
 
-/// Sets the elements of `dst` that values were counted for to their means.
+/// Sets every element of `dst` whose count is not 0 to its mean.
 ///
 /// # Panics
 /// If the table was not made for such a destination.
@@ -225,10 +231,12 @@ pub fn divide(table: &DynTensor, dst: &mut DynViewMut<'_>, mean: Mean) {
     let _: Option<()> = for_countable!(dtype, T => unsafe { finish::<T>(&rows, mean) });
 }
 
+/// Sets each element (left) to the mean of its cell (right), if that has a count.
+///
 /// # Safety
-/// As for [`each`].
+/// As for [`each`], with left elements `T` and right elements `Cell<T>`.
 unsafe fn finish<T: Countable>(rows: &Rows<'_>, mean: Mean) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller keeps the contract of `each` for these element types.
     unsafe {
         each::<T, Cell<T>, Cell<T>>(
             rows,

@@ -1,7 +1,15 @@
-//! Updates into a private table of accumulators, one row per touched row of the destination.
+//! Updates into a private table of accumulators: one row for each touched row of the destination.
 //!
-//! For what the destination's own cells cannot hold meanwhile: counts, and sums of 16-bit floats
-//! in `f32`. Nothing is written to the destination before every update has been seen.
+//! ```text
+//! add(block, slots): start the rows that are touched for the first time; count; join
+//! finish:            round each touched row into the destination, divided by its count for a mean
+//! ```
+//!
+//! It is for what the destination's own cells cannot hold meanwhile: counts, and sums of 16-bit
+//! floats in `f32`. Nothing is written to the destination before every update has been seen.
+//!
+//! Cost: a row of accumulators and 1 bit or 8 bytes of count for each slot, and one more pass over
+//! the touched rows in the end. A table belongs to the walk that it was made for, and asserts that.
 
 use crate::error::Problem;
 use crate::ops::identity::{Bits, identity};
@@ -10,15 +18,17 @@ use crate::ops::reduction::Combine;
 use crate::tensor::{Buffer, List};
 use crate::update::converted::Converter;
 use crate::update::dispatch::{FinishLoop, combine_loop, copy_loop, finish_loop, widen_loop};
-use crate::update::row_bitmap::Touched;
+use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::{At, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
-use crate::walk::{ROWS, Walk};
+use crate::walk::{ROWS, Walk, WalkId};
 
-/// Accumulators and counts of the rows that updates go to.
+/// Accumulators, and counts or a bitmap, of the rows that updates go to.
 pub struct Table {
+    /// The walk whose window and element types chose the loops.
+    walk: WalkId,
     cells: Buffer,
     touch: Touch,
     slots: usize,
@@ -30,40 +40,40 @@ pub struct Table {
     fill: Loop,
     finish: FinishLoop,
     converter: Option<Converter>,
-    /// Table left, source (or the converter's scratch) right.
+    /// The window with the table left and the source (or the converter's scratch) right.
     window: Dims,
-    /// Table left, destination right.
+    /// The window with the table left and the destination right.
     load_window: Dims,
-    /// Table left, a single value right.
+    /// The window with the table left and a single value right.
     fill_window: Dims,
-    /// Destination left, table right.
+    /// The window with the destination left and the table right.
     finish_window: Dims,
 }
 
-/// What a row starts from.
+/// The start value of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
     /// The destination's row, when it is touched.
     Destination,
     /// The reduction's identity, when it is touched.
     Identity,
-    /// The reduction's identity, from which the destination's own rows cannot be told.
+    /// The reduction's identity, in every row. Touched and untouched rows are treated alike.
     Everywhere,
 }
 
 /// What is known about the rows that have been touched.
 enum Touch {
-    /// Nothing: all are alike.
+    /// Nothing: all rows count as touched.
     All,
-    Marks(Touched),
-    /// How often.
+    Marks(RowBitmap),
+    /// The number of updates of each row.
     Counts(List<u64>),
 }
 
 impl Table {
     /// An empty table of `slots` rows for a walk whose combine is a sum or a product.
     ///
-    /// With `counts`, how many updates each row gets is noted.
+    /// With `counts`, the table counts the updates of each row.
     pub fn new(
         walk: &Walk<'_>,
         combine: Combine,
@@ -91,7 +101,7 @@ impl Table {
                 slots,
             )?),
             (false, Begin::Everywhere) => Touch::All,
-            (false, _) => Touch::Marks(Touched::new(slots)?),
+            (false, _) => Touch::Marks(RowBitmap::new(slots)?),
         };
         let converter = Converter::new(walk.src_layout(), dtype, walk.width(), |size| {
             walk.window_packed_src(size)
@@ -107,6 +117,7 @@ impl Table {
             }
         }
         let mut table = Self {
+            walk: walk.id(),
             cells,
             touch,
             slots,
@@ -137,7 +148,12 @@ impl Table {
     }
 
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.
+    ///
+    /// # Panics
+    /// If there is not one slot for each row, if the table has no such slot, or if the walk or the
+    /// block is not of the walk that the table was made for.
     pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) {
+        assert!(walk.id() == self.walk && block.walk() == self.walk);
         assert_eq!(slots.len(), block.dst().len());
         let mut at = StackBuf::new();
         let at = at.fill_with(0isize, slots.len());
@@ -187,8 +203,8 @@ impl Table {
         }
     }
 
-    /// Notes that rows get one more update each; gives the places in `slots` of those that get their
-    /// first one and are to be started.
+    /// Notes that rows get one more update each; gives the places in `slots` of those that get
+    /// their first one and are to be started.
     fn touch<'l>(&mut self, slots: &[usize], room: &'l mut StackBuf<usize>) -> &'l [usize] {
         match &mut self.touch {
             Touch::All => &[],
@@ -216,7 +232,8 @@ impl Table {
         }
     }
 
-    /// Sets rows to what they start from: those at `at`, where the destination's are at `dst`.
+    /// Sets the rows at the table offsets `at` to their start values. The destination's rows are at
+    /// `dst`.
     fn start(&mut self, walk: &Walk<'_>, at: &[isize], dst: &[isize]) {
         #[repr(align(16))]
         struct Aligned(Bits);
@@ -252,6 +269,7 @@ impl Table {
     /// `id(slot)` is the number of the destination's row that a slot stands for; rows whose number
     /// is not one of the walk's are left out.
     pub fn finish(&mut self, walk: &Walk<'_>, mean: Option<Mean>, id: impl Fn(usize) -> usize) {
+        assert!(walk.id() == self.walk);
         let most = self.slots.min(ROWS);
         let (mut at, mut dst, mut counts) = (StackBuf::new(), StackBuf::new(), StackBuf::new());
         let at = at.fill_with(0isize, most);

@@ -1,7 +1,9 @@
-//! Cells that say of themselves that no update has reached them.
+//! Sentinel values that mark untouched cells.
 //!
-//! Where updates alone count (`include_self=False`), a sum has to know whether it is a cell's first one.
-//! Cells of a new tensor can tell, by what they start from.
+//! Where only the updates count (`include_self=False`), a sum must know whether an update is a
+//! cell's first. A new tensor filled with a sentinel tells: a cell that still holds it was not
+//! touched. In the end, untouched cells take the elements of the input. Cost: one pass over the
+//! destination in the end, and no bitmap during the run.
 
 use crate::copy::strided::{packed, stretches, whole};
 use crate::ops::identity::Bits;
@@ -15,27 +17,27 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Elements between two looks at what was found.
+/// Elements between two early exits.
 const LOOK: usize = 4096;
 
-/// Whether one of the first elements, at most so many, is -0.0; a view with gaps may have one.
+/// Whether one of the first `most` elements is -0.0. True for every view with gaps.
 ///
 /// # Panics
-/// If the type has no unset value.
+/// If the type has no sentinel.
 pub fn may_be_negative_zero(view: &DynView<'_>, most: usize) -> bool {
     let len = view.len().min(most);
-    // SAFETY: a view without gaps has so many elements of its type.
+    // SAFETY: a contiguous view holds at least `len` elements of its type.
     !view.layout().is_contiguous() || unsafe { any_negative_zero(view.as_ptr(), len, view.dtype()) }
 }
 
 /// # Safety
-/// So many elements of this type must be valid for reading, and aligned.
+/// `count` elements of this type at `at` must be aligned and valid for reading.
 ///
 /// # Panics
-/// If the type has no unset value.
+/// If the type has no sentinel.
 pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType) -> bool {
     fn any<B: Word>(elements: &[B], value: B) -> bool {
-        // Without a way out between two looks it vectorises.
+        // A loop without an early exit vectorises.
         let found = |some: &[B]| {
             some.iter()
                 .fold(false, |found, &one| found | (one == value))
@@ -48,7 +50,8 @@ pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType
     if count == 0 {
         return false;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `count` readable, aligned elements of this dtype, whose bits the
+    // arm's type holds.
     unsafe {
         match dtype {
             DType::F32 => any(
@@ -63,11 +66,11 @@ pub(crate) unsafe fn any_negative_zero(at: *const u8, count: usize, dtype: DType
     }
 }
 
-/// Gives the cells of a tensor that are unset what `from` holds there; says whether there were any. Those
-/// of each run of `width` are known to be either all set or all unset.
+/// Replaces the untouched cells of a tensor by the elements of `from`, and returns whether there
+/// were any. In each run of `width` cells, either all or none are touched.
 ///
 /// # Panics
-/// If shapes or types differ, or the type has no unset value.
+/// If shapes or types differ, or the type has no sentinel.
 pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset) -> bool {
     assert!(to.shape() == from.shape() && to.dtype() == from.dtype());
     let window = packed(&whole(from.layout()), from.dtype().size());
@@ -82,10 +85,10 @@ pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset)
     }
 }
 
-/// Gives the cells of `to` what a tensor of sums holds there, but for those that are unset.
+/// Sets the cells of `to` to a tensor of sums, except where a sum still holds the sentinel.
 ///
 /// # Panics
-/// If shapes or types differ, or the type has no unset value.
+/// If shapes or types differ, or the type has no sentinel.
 pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
     assert!(to.shape() == sums.shape() && to.dtype() == sums.dtype());
     let window = packed(&whole(to.layout()), to.dtype().size());
@@ -113,7 +116,8 @@ pub(crate) unsafe fn adopt_stretch(
 ) -> bool {
     let window = packed(&[(len, dtype.size().cast_signed())], dtype.size());
     let pairs = Pairs::new(left, right, window, dtype, unset);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises `len` cells and values of this dtype that do not overlap, which
+    // is all that the window covers.
     unsafe {
         match dtype {
             DType::F32 => pairs.adopt::<u32>(1),
@@ -122,10 +126,10 @@ pub(crate) unsafe fn adopt_stretch(
     }
 }
 
-/// Bytes that are worth a thread.
+/// Minimum number of bytes for each thread.
 const STRETCH: usize = 4 << 20;
 
-/// Cells and what may replace them.
+/// Cells (left) and the elements that may replace them (right).
 struct Pairs {
     left: *mut u8,
     right: *const u8,
@@ -134,7 +138,7 @@ struct Pairs {
     unset: Bits,
 }
 
-// SAFETY: what is shared out is the only one that writes to its cells, and nobody writes what it reads.
+// SAFETY: each part is the only one that writes to its cells, and no one writes what it reads.
 unsafe impl Send for Pairs {}
 
 impl Pairs {
@@ -149,8 +153,8 @@ impl Pairs {
         }
     }
 
-    /// Does `work` with all of the `len` pairs, on as many threads as a run may have; true if one of them
-    /// says so.
+    /// Does `work` with all of the `len` pairs, on as many threads as a run may have; true if one
+    /// of them says so.
     fn share(self, len: usize, work: impl Fn(&Self) -> bool + Sync) -> bool {
         if len == 0 {
             return false;
@@ -198,7 +202,8 @@ impl Pairs {
     /// The window must cover valid elements of type `B` on both sides, which do not overlap.
     unsafe fn adopt<B: Word>(&self, width: usize) -> bool {
         let unset = B::of(&self.unset);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a window of valid elements of type `B` on both sides that do
+        // not overlap; without gaps they are slices.
         unsafe {
             match self.slices::<B>() {
                 Some((cells, _)) if width > 1 && cells.len() % width == 0 => {
@@ -222,7 +227,8 @@ impl Pairs {
         }
     }
 
-    /// Likewise of runs of `width`, without gaps, whose first cell speaks for all of them.
+    /// [`adopt`](Self::adopt) for runs of `width` cells without gaps. The first cell of a run tells
+    /// whether all of its cells are untouched.
     ///
     /// # Safety
     /// As for [`adopt`](Self::adopt), and the window must be one axis without gaps.
@@ -243,11 +249,13 @@ impl Pairs {
             for k in from..runs.min(from + RUNS) {
                 let at = k.cast_signed() * bytes;
                 places[count] = at;
-                // SAFETY: the caller's promise; the run is one of the window's.
+                // SAFETY: the caller promises a window of one axis without gaps; the run is inside
+                // it.
                 count += usize::from(unsafe { self.left.offset(at).cast::<B>().read() } == unset);
             }
             found |= count > 0;
-            // SAFETY: as above, for runs as a whole.
+            // SAFETY: as in the loop above, for all `width` elements of the runs whose first cell
+            // was read.
             unsafe {
                 copy_loop(self.dtype)(&Rows {
                     left_at: &places[..count],
@@ -263,7 +271,8 @@ impl Pairs {
     /// As for [`adopt`](Self::adopt).
     unsafe fn take<B: Word>(&self) -> bool {
         let unset = B::of(&self.unset);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a window of valid elements of type `B` on both sides that do
+        // not overlap.
         unsafe {
             each::<B, B, B>(
                 &self.rows(&self.window),
@@ -275,7 +284,7 @@ impl Pairs {
     }
 }
 
-/// Replaces the cells that are unset; says whether there are any.
+/// Replaces the untouched cells, and returns whether there are any.
 #[inline(always)]
 fn replace<B: Word>(cells: &mut [B], values: &[B], unset: B) -> bool {
     let mut found = false;
@@ -287,7 +296,7 @@ fn replace<B: Word>(cells: &mut [B], values: &[B], unset: B) -> bool {
     found
 }
 
-/// The bits of an element that has an unset value.
+/// The bits of an element type that has a sentinel.
 pub(crate) trait Word: Copy + PartialEq + 'static {
     fn of(bits: &Bits) -> Self;
 }

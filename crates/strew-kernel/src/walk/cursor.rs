@@ -21,7 +21,7 @@ use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
 use crate::walk::line::{Line, Lines};
 use crate::walk::offsets::{At, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
-use crate::walk::{ROWS, Walk, line};
+use crate::walk::{ROWS, Walk, WalkId, line};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -37,6 +37,8 @@ const NEAR: isize = 256 << 10;
 
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub struct Block {
+    /// The walk whose offsets these are.
+    walk: WalkId,
     len: usize,
     /// Whether the rows' numbers and positions are needed.
     numbers: bool,
@@ -61,6 +63,7 @@ impl Block {
     #[inline(always)]
     pub const fn new() -> Self {
         Self {
+            walk: WalkId::NONE,
             len: 0,
             numbers: false,
             dst: StackBuf::new(),
@@ -78,6 +81,7 @@ impl Block {
     pub fn make_room(&mut self, cursor: &Cursor<'_, '_>) {
         let walk = cursor.walk;
         let rows = walk.block_rows.min(walk.count());
+        (self.walk, self.len) = (walk.id(), 0);
         let numbers = if cursor.numbers { rows } else { 0 };
         self.numbers = cursor.numbers;
         // Along a single axis every block is one run, evenly spaced unless rows are left out.
@@ -88,6 +92,11 @@ impl Block {
         self.position.fill_with(0, numbers);
         self.values.fill_with(0, rows);
         self.kept.fill_with(0, if walk.drops { rows } else { 0 });
+    }
+
+    /// The walk that has proven the offsets.
+    pub(crate) fn walk(&self) -> WalkId {
+        self.walk
     }
 
     pub(crate) fn ahead(&self) -> PrefetchHints {
@@ -187,7 +196,12 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
     }
 
-    /// From the next block on, the rows' numbers and positions are left out.
+    /// The walk that the cursor goes along.
+    pub(crate) fn walk(&self) -> &'w Walk<'a> {
+        self.walk
+    }
+
+    /// From the next block on, nobody asks for the rows' numbers and positions any more.
     pub fn forget_numbers(&mut self) {
         self.numbers = false;
     }
@@ -199,6 +213,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
     /// [`OutOfBounds`] if a value is not below its limit and its term does not drop.
     pub fn next(&mut self, block: &mut Block, index: &impl Read) -> Result<usize, OutOfBounds> {
         let walk = self.walk;
+        // An error leaves no rows behind: some of the offsets would be another walk's.
+        (block.walk, block.len) = (walk.id(), 0);
         let (mut filled, mut taken) = (0, 0);
         while filled < walk.block_rows && taken < TAKEN && self.left > 0 {
             let (inner, along) = self.along();

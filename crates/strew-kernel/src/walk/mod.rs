@@ -33,6 +33,7 @@ use crate::walk::geometry::{Axis, Geometry, Step, Term};
 use crate::walk::offsets::{Dim, Dims};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows per block: enough to hide what a block costs, and few enough for the first-level cache.
 pub const ROWS: usize = 512;
@@ -41,8 +42,25 @@ pub const ROWS: usize = 512;
 /// interrupt.
 const BLOCK_ELEMENTS: usize = 1 << 22;
 
+/// Names one walk. Blocks and loops carry the name of their walk, so that the offsets that one walk
+/// has proven are never used with the memory of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WalkId(u64);
+
+impl WalkId {
+    /// The name of no walk.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// A name that no other walk of this process has.
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// The geometry of a run, proven to stay inside the destination and the source it is bound to.
 pub struct Walk<'a> {
+    id: WalkId,
     rows: &'a [Axis],
     terms: &'a [Term],
     window: &'a [Axis],
@@ -125,6 +143,7 @@ impl<'a> Walk<'a> {
         }
         let width = window.iter().fold(1usize, |n, a| n.saturating_mul(a.len));
         Some(Self {
+            id: WalkId::next(),
             rows,
             terms,
             window,
@@ -169,6 +188,10 @@ impl<'a> Walk<'a> {
         let steps = origin.iter().zip(self.rows);
         let offset = steps.map(|(&at, axis)| at.cast_signed() * axis.step.dst);
         (inside && alike).then(|| self.start.dst + offset.sum::<isize>())
+    }
+
+    pub(crate) fn id(&self) -> WalkId {
+        self.id
     }
 
     pub fn dst_layout(&self) -> &Layout {

@@ -9,7 +9,7 @@ use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Tensor, shaped};
-use strew_kernel::update::finalize::round;
+use strew_kernel::update::finalize::finalize;
 
 /// An accumulator: what a gradient is computed in before it is rounded to its element type, once.
 pub(super) trait Field:
@@ -255,7 +255,7 @@ pub(super) fn store<A: Field>(
     }
     let mut made = DynTensor::zeros(dtype, from.shape())?;
     if dtype.accumulator() == from.dtype() {
-        round(&from, &mut made.view_mut())?;
+        finalize(&from, &mut made.view_mut())?;
         return shaped(made, shape);
     }
     let wrong = |from: DynTensor| no_gradient("tensor", from.dtype());

@@ -10,14 +10,14 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::destinations::row_ids::RowNumbers;
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Error, Problem};
-use strew_kernel::segment::row_ids::Numbers;
+use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::{
     Dims, DynTensor, DynView, DynViewMut, Element, Tensor, shaped, try_vec,
 };
 
 /// Which update goes to which cell, as row numbers and the shapes in which they see both.
 pub(super) struct Route {
-    numbers: Arc<Numbers>,
+    numbers: Arc<RowIds>,
     /// Rows of cells.
     size: usize,
     /// Made when it is first wanted, if nobody brought one.
@@ -75,7 +75,7 @@ impl Route {
     }
 
     /// For each row of updates the row of cells; of updates that go nowhere it is not below [`size`](Self::size).
-    pub(super) fn numbers(&self) -> &Numbers {
+    pub(super) fn numbers(&self) -> &RowIds {
         &self.numbers
     }
 

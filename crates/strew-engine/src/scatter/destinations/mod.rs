@@ -13,7 +13,7 @@ use std::ops::Range;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut, Held, Layout};
-use strew_kernel::update::small::Few;
+use strew_kernel::update::small::SmallRun;
 use strew_kernel::walk::geometry::OutOfBounds;
 
 /// The cells that updates go to, in one of several forms.
@@ -452,7 +452,7 @@ impl<'a> Destinations<'a> {
         src: &DynView<'_>,
         combine: Combine,
     ) -> Option<Result<(), OutOfBounds>> {
-        let few = Few {
+        let few = SmallRun {
             start: &self.start,
             onto: &self.onto,
             components: self.components.iter().map(|c| (c.index.view(), c.axis)),

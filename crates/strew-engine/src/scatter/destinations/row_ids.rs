@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::error::Problem;
 use strew_kernel::runtime::threads::{available, share};
-use strew_kernel::segment::csr::Groups;
-use strew_kernel::segment::row_ids::Numbers;
-use strew_kernel::segment::sorted::Ascent;
+use strew_kernel::segment::csr::Csr;
+use strew_kernel::segment::row_ids::RowIds;
+use strew_kernel::segment::sorted::SortedPart;
 use strew_kernel::tensor::{DType, Dims, Layout};
 use strew_kernel::walk::decode::{Scale, Stretch};
 use strew_kernel::walk::geometry::OutOfBounds;
@@ -40,7 +40,7 @@ struct Matrices {
 #[derive(Debug)]
 pub struct RowNumbers {
     /// For each row of updates the destination's row; those that are left out have none.
-    pub numbers: Numbers,
+    pub numbers: RowIds,
     /// Rows of the destination.
     pub rows: usize,
     /// Elements of a row, of the updates and of the destination alike.
@@ -61,7 +61,7 @@ impl<'a> Destinations<'a> {
             rows,
             width,
         } = self.matrices()?;
-        let mut numbers = Numbers::unset("the cells of updates", count, rows)?;
+        let mut numbers = RowIds::unset("the cells of updates", count, rows)?;
         let threads = threads(count);
         let parts = numbers.parts(count.div_ceil(threads).max(1));
         let wrong = AtomicBool::new(false);
@@ -90,7 +90,7 @@ impl<'a> Destinations<'a> {
     ///
     /// # Errors
     /// As for [`row_numbers`](Self::row_numbers).
-    pub fn ascending(&self) -> Result<Option<(Groups, usize)>, Problem> {
+    pub fn ascending(&self) -> Result<Option<(Csr, usize)>, Problem> {
         let Matrices {
             lead,
             apart,
@@ -98,7 +98,7 @@ impl<'a> Destinations<'a> {
             rows,
             width,
         } = self.matrices()?;
-        if !Groups::may_ascend(count, rows) {
+        if !Csr::can_be_from_sorted(count, rows) {
             return Ok(None);
         }
         let threads = threads(count);
@@ -107,7 +107,7 @@ impl<'a> Destinations<'a> {
         let mut parts = Vec::with_capacity(threads);
         for first in stretches {
             let updates = first..count.min(first + each);
-            let ascent = Ascent::with_room(rows.min(updates.len()))?;
+            let ascent = SortedPart::with_room(rows.min(updates.len()))?;
             parts.push((updates, ascent, Ok(true)));
         }
         share(threads, &mut parts, |(updates, ascent, done)| {
@@ -122,7 +122,7 @@ impl<'a> Destinations<'a> {
                 Err(OutOfBounds) => return Err(self.find_out_of_bounds()),
             }
         }
-        let groups = Groups::ascending(&ascents, rows, count)?;
+        let groups = Csr::from_sorted(&ascents, rows, count)?;
         Ok(groups.map(|groups| (groups, width)))
     }
 

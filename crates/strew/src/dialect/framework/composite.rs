@@ -11,7 +11,7 @@ use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, DynViewMut};
-use strew_kernel::update::finalize::round;
+use strew_kernel::update::finalize::finalize;
 
 /// What is to be made of the values that go to each cell. The index is read and checked once, for all passes.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl<'a> Composed<'a> {
         let own = out.as_ref().map(DynViewMut::as_view);
         let made = self.make(own.as_ref())?;
         if let Some(view) = &mut out {
-            round(&made, view)?;
+            finalize(&made, view)?;
             return Ok(Output::default());
         }
         let to = self.what.dtype(self.sums.source()?.dtype());
