@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::indexing::indexed;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::jax::call;
 use strew_engine::checks::expect_dtype;
 use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
@@ -107,120 +107,317 @@ pub(super) const AT_GET: Operator = Operator {
     },
 };
 
-macro_rules! at {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let x = args.tensor("x")?;
-                let indices = args.tensors("indices")?;
-                let y = args.tensor("y")?;
-                let mode = args.optional_text("mode");
-                let described = Mode::parse(mode.as_deref(), Mode::Drop)
-                    .and_then(|mode| describe($combine, x, &indices, y, mode));
-                call($operator, described)
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element>(
-            x: impl Into<TensorView<'a, T>>,
-            indices: &[Option<DynView<'a>>],
-            y: impl Into<TensorView<'a, T>>,
-            mode: Mode,
-        ) -> Result<Tensor<T>> {
-            let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-            let call = call($operator, describe($combine, x, indices, y, mode))?;
-            Ok(crate::dialect::typed(call.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased<'a>(
-            x: DynView<'a>,
-            indices: &[Option<DynView<'a>>],
-            y: DynView<'a>,
-            mode: Mode,
-        ) -> Result<DynTensor> {
-            let call = call($operator, describe($combine, x, indices, y, mode))?;
-            Ok(crate::dialect::tensor(call.run()?.tensor))
-        }
-    )*};
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let x = args.tensor("x")?;
+    let indices = args.tensors("indices")?;
+    let y = args.tensor("y")?;
+    let mode = args.optional_text("mode");
+    let described = Mode::parse(mode.as_deref(), Mode::Drop)
+        .and_then(|mode| describe(combine, x, &indices, y, mode));
+    call(operator, described)
 }
 
-at! {
-    /// `x.at[indices].set(y)`: a copy of `x` with what is indexed replaced; of several updates of an
-    /// element, the last one stays, in row-major order.
-    ///
-    /// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `x`; `None`
-    ///   takes an axis whole. Negative ones count from the end, once.
-    /// * `y`: broadcast to what is indexed.
-    ///
-    /// ```
-    /// use strew::TensorView;
-    /// use strew::jax::{Mode, at_set};
-    ///
-    /// let rows = TensorView::from(&[-1i64, 5]).into_dyn();
-    /// let out = at_set(&[1, 2, 3], &[Some(rows)], &[10, 20], Mode::Drop)?;
-    /// assert_eq!(out.as_slice(), [1, 2, 10]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would lose something as
-    /// `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do not fit.
-    AT_SET "jax.at_set" at_set, at_set_dyn = Combine::Assign,
-        "x.at[indices].set(y): a copy of x with what is indexed replaced";
+pub(super) const AT_SET: Operator = Operator {
+    name: "jax.at_set",
+    summary: "x.at[indices].set(y): a copy of x with what is indexed replaced",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_set", Combine::Assign),
+};
 
-    /// `x.at[indices].add(y)`; see [`at_set`]. All updates of an element count.
-    ///
-    /// # Errors
-    /// As [`at_set`].
-    AT_ADD "jax.at_add" at_add, at_add_dyn = Combine::Sum,
-        "x.at[indices].add(y): a copy of x with y added to what is indexed";
+/// `x.at[indices].set(y)`: a copy of `x` with what is indexed replaced; of several updates of an
+/// element, the last one stays, in row-major order.
+///
+/// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `x`; `None`
+///   takes an axis whole. Negative ones count from the end, once.
+/// * `y`: broadcast to what is indexed.
+///
+/// ```
+/// use strew::TensorView;
+/// use strew::jax::{Mode, at_set};
+///
+/// let rows = TensorView::from(&[-1i64, 5]).into_dyn();
+/// let out = at_set(&[1, 2, 3], &[Some(rows)], &[10, 20], Mode::Drop)?;
+/// assert_eq!(out.as_slice(), [1, 2, 10]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would lose something as
+/// `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do not fit.
+pub fn at_set<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// `x.at[indices].subtract(y)`; see [`at_add`].
-    ///
-    /// # Errors
-    /// As [`at_set`].
-    AT_SUBTRACT "jax.at_subtract" at_subtract, at_subtract_dyn = Combine::Sub,
-        "x.at[indices].subtract(y): a copy of x with y subtracted from what is indexed";
+/// [`at_set`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_set_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
 
-    /// `x.at[indices].multiply(y)`; see [`at_add`].
-    ///
-    /// # Errors
-    /// As [`at_set`].
-    AT_MULTIPLY "jax.at_multiply" at_multiply, at_multiply_dyn = Combine::Prod,
-        "x.at[indices].multiply(y): a copy of x with what is indexed multiplied by y";
+pub(super) const AT_ADD: Operator = Operator {
+    name: "jax.at_add",
+    summary: "x.at[indices].add(y): a copy of x with y added to what is indexed",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_add", Combine::Sum),
+};
 
-    /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
-    ///
-    /// # Errors
-    /// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients are none.
-    AT_DIVIDE "jax.at_divide" at_divide, at_divide_dyn = Combine::Div,
-        "x.at[indices].divide(y): a copy of x with what is indexed divided by y";
+/// `x.at[indices].add(y)`; see [`at_set`]. All updates of an element count.
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_add<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// `x.at[indices].min(y)`; see [`at_add`]. NaN is the result where there is one.
-    ///
-    /// # Errors
-    /// As [`at_set`].
-    AT_MIN "jax.at_min" at_min, at_min_dyn = Combine::Min(Nan::Propagate),
-        "x.at[indices].min(y): a copy of x with what is indexed lowered to y";
+/// [`at_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_add`].
+pub fn at_add_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
 
-    /// `x.at[indices].max(y)`; see [`at_min`].
-    ///
-    /// # Errors
-    /// As [`at_set`].
-    AT_MAX "jax.at_max" at_max, at_max_dyn = Combine::Max(Nan::Propagate),
-        "x.at[indices].max(y): a copy of x with what is indexed raised to y";
+pub(super) const AT_SUBTRACT: Operator = Operator {
+    name: "jax.at_subtract",
+    summary: "x.at[indices].subtract(y): a copy of x with y subtracted from what is indexed",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_subtract", Combine::Sub),
+};
+
+/// `x.at[indices].subtract(y)`; see [`at_add`].
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_subtract<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call(
+        "jax.at_subtract",
+        describe(Combine::Sub, x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_subtract`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_subtract`].
+pub fn at_subtract_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call(
+        "jax.at_subtract",
+        describe(Combine::Sub, x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const AT_MULTIPLY: Operator = Operator {
+    name: "jax.at_multiply",
+    summary: "x.at[indices].multiply(y): a copy of x with what is indexed multiplied by y",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_multiply", Combine::Prod),
+};
+
+/// `x.at[indices].multiply(y)`; see [`at_add`].
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_multiply<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call(
+        "jax.at_multiply",
+        describe(Combine::Prod, x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_multiply`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_multiply`].
+pub fn at_multiply_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call(
+        "jax.at_multiply",
+        describe(Combine::Prod, x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const AT_DIVIDE: Operator = Operator {
+    name: "jax.at_divide",
+    summary: "x.at[indices].divide(y): a copy of x with what is indexed divided by y",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_divide", Combine::Div),
+};
+
+/// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
+///
+/// # Errors
+/// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients are none.
+pub fn at_divide<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_divide`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_divide`].
+pub fn at_divide_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const AT_MIN: Operator = Operator {
+    name: "jax.at_min",
+    summary: "x.at[indices].min(y): a copy of x with what is indexed lowered to y",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_min", Combine::Min(Nan::Propagate)),
+};
+
+/// `x.at[indices].min(y)`; see [`at_add`]. NaN is the result where there is one.
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_min<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call(
+        "jax.at_min",
+        describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_min`].
+pub fn at_min_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call(
+        "jax.at_min",
+        describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const AT_MAX: Operator = Operator {
+    name: "jax.at_max",
+    summary: "x.at[indices].max(y): a copy of x with what is indexed raised to y",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.at_max", Combine::Max(Nan::Propagate)),
+};
+
+/// `x.at[indices].max(y)`; see [`at_min`].
+///
+/// # Errors
+/// As [`at_set`].
+pub fn at_max<'a, T: Element>(
+    x: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    y: impl Into<TensorView<'a, T>>,
+    mode: Mode,
+) -> Result<Tensor<T>> {
+    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let call = call(
+        "jax.at_max",
+        describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`at_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`at_max`].
+pub fn at_max_dyn<'a>(
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<DynTensor> {
+    let call = call(
+        "jax.at_max",
+        describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 /// `x.at[indices].get(mode=mode, fill_value=fill_value)`: what is indexed. Bits are copied.

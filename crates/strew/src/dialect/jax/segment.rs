@@ -1,7 +1,7 @@
 //! `jax.ops.segment_*`.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::jax::call;
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
@@ -27,88 +27,208 @@ const ARGUMENTS: [Argument; 3] = [
     .or("None"),
 ];
 
-macro_rules! segments {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let data = args.tensor("data")?;
-                let ids = args.tensor("segment_ids")?;
-                lower($operator, $combine, data, ids, args.optional_int("num_segments"))
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            data: impl Into<TensorView<'a, T>>,
-            segment_ids: impl Into<TensorView<'a, I>>,
-            num_segments: Option<i64>,
-        ) -> Result<Tensor<T>> {
-            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-            let call = lower($operator, $combine, data, ids, num_segments)?;
-            Ok(crate::dialect::typed(call.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(
-            data: DynView<'_>,
-            segment_ids: DynView<'_>,
-            num_segments: Option<i64>,
-        ) -> Result<DynTensor> {
-            let call = lower($operator, $combine, data, segment_ids, num_segments)?;
-            Ok(crate::dialect::tensor(call.run()?.tensor))
-        }
-    )*};
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    let ids = args.tensor("segment_ids")?;
+    let num_segments = args.optional_int("num_segments");
+    lower(operator, combine, data, ids, num_segments)
 }
 
-segments! {
-    /// The sum of the rows of each segment; those without rows are 0.
-    ///
-    /// * `segment_ids`: any integer type, as many as `data` has rows. Rows whose number is negative or not
-    ///   below `num_segments` are left out.
-    /// * `num_segments`: `None`: one more than the largest number.
-    ///
-    /// ```
-    /// let out = strew::jax::segment_sum(&[1, 2, 4], &[2i32, -1, 2], None)?;
-    /// assert_eq!(out.as_slice(), [0, 0, 5]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
-    SEGMENT_SUM "jax.ops.segment_sum" segment_sum, segment_sum_dyn = Combine::Sum,
-        "The sum of the rows of each segment";
+pub(super) const SEGMENT_SUM: Operator = Operator {
+    name: "jax.ops.segment_sum",
+    summary: "The sum of the rows of each segment",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.ops.segment_sum", Combine::Sum),
+};
 
-    /// The product of the rows of each segment; see [`segment_sum`]. Those without rows are 1.
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_PROD "jax.ops.segment_prod" segment_prod, segment_prod_dyn = Combine::Prod,
-        "The product of the rows of each segment";
+/// The sum of the rows of each segment; those without rows are 0.
+///
+/// * `segment_ids`: any integer type, as many as `data` has rows. Rows whose number is negative or not
+///   below `num_segments` are left out.
+/// * `num_segments`: `None`: one more than the largest number.
+///
+/// ```
+/// let out = strew::jax::segment_sum(&[1, 2, 4], &[2i32, -1, 2], None)?;
+/// assert_eq!(out.as_slice(), [0, 0, 5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+pub fn segment_sum<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: Option<i64>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower("jax.ops.segment_sum", Combine::Sum, data, ids, num_segments)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one;
-    /// segments without rows are infinity, or the largest integer.
-    ///
-    /// # Errors
-    /// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
-    SEGMENT_MIN "jax.ops.segment_min" segment_min, segment_min_dyn = Combine::Min(Nan::Propagate),
-        "The minimum of the rows of each segment";
+/// [`segment_sum`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_sum_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: Option<i64>,
+) -> Result<DynTensor> {
+    let call = lower(
+        "jax.ops.segment_sum",
+        Combine::Sum,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
 
-    /// The maximum of the rows of each segment; see [`segment_min`].
-    ///
-    /// # Errors
-    /// As [`segment_min`].
-    SEGMENT_MAX "jax.ops.segment_max" segment_max, segment_max_dyn = Combine::Max(Nan::Propagate),
-        "The maximum of the rows of each segment";
+pub(super) const SEGMENT_PROD: Operator = Operator {
+    name: "jax.ops.segment_prod",
+    summary: "The product of the rows of each segment",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.ops.segment_prod", Combine::Prod),
+};
+
+/// The product of the rows of each segment; see [`segment_sum`]. Those without rows are 1.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_prod<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: Option<i64>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower(
+        "jax.ops.segment_prod",
+        Combine::Prod,
+        data,
+        ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_prod`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_prod`].
+pub fn segment_prod_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: Option<i64>,
+) -> Result<DynTensor> {
+    let call = lower(
+        "jax.ops.segment_prod",
+        Combine::Prod,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MIN: Operator = Operator {
+    name: "jax.ops.segment_min",
+    summary: "The minimum of the rows of each segment",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.ops.segment_min", Combine::Min(Nan::Propagate)),
+};
+
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one;
+/// segments without rows are infinity, or the largest integer.
+///
+/// # Errors
+/// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+pub fn segment_min<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: Option<i64>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower(
+        "jax.ops.segment_min",
+        Combine::Min(Nan::Propagate),
+        data,
+        ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_min`].
+pub fn segment_min_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: Option<i64>,
+) -> Result<DynTensor> {
+    let call = lower(
+        "jax.ops.segment_min",
+        Combine::Min(Nan::Propagate),
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MAX: Operator = Operator {
+    name: "jax.ops.segment_max",
+    summary: "The maximum of the rows of each segment",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "jax.ops.segment_max", Combine::Max(Nan::Propagate)),
+};
+
+/// The maximum of the rows of each segment; see [`segment_min`].
+///
+/// # Errors
+/// As [`segment_min`].
+pub fn segment_max<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: Option<i64>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower(
+        "jax.ops.segment_max",
+        Combine::Max(Nan::Propagate),
+        data,
+        ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_max`].
+pub fn segment_max_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: Option<i64>,
+) -> Result<DynTensor> {
+    let call = lower(
+        "jax.ops.segment_max",
+        Combine::Max(Nan::Propagate),
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 fn lower<'a>(

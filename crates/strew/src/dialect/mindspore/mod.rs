@@ -6,14 +6,12 @@
 //! A function with `_dyn` takes element types known at run time, and the [`Device`] whose rule for indices
 //! out of range holds; the others follow the CPU. On an error nothing has changed.
 
-#[macro_use]
-pub(crate) mod faces;
 pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod rows;
 
 use crate::dialect::framework::call::{Call, Describe, Work};
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use strew_engine::checks::{expect_dtype, expect_no_zero};
 use strew_engine::context::Context;
 use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
@@ -100,6 +98,13 @@ impl Device {
             },
         }
     }
+}
+
+/// The bounds rule of the argument `device`, [`DEVICE`].
+fn device_bounds(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
+    let word = args.optional_text("device");
+    let device = word.as_deref().map(Device::parse).transpose()?;
+    Ok(device.unwrap_or_default().bounds())
 }
 
 pub(crate) const DEVICE: Argument = Argument::needed(

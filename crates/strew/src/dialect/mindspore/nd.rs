@@ -1,9 +1,10 @@
 //! `scatter_nd*` and `tensor_scatter_*`: tuples along the last axis of the index name windows.
 
+use crate::dialect::framework::call::Call;
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
 use crate::dialect::mindspore::{
-    DEVICE, Device, MAX, MIN, call, expect_divisors, expect_index, expect_promoted,
+    DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_index, expect_promoted,
 };
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
@@ -12,7 +13,9 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView};
+use strew_kernel::tensor::{
+    DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 const INDICES: Argument = Argument::needed(
     "indices",
@@ -67,12 +70,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
         let indices = args.tensor("indices")?;
         let updates = args.tensor("updates")?;
         let shape = args.integers("shape")?;
-        let device = args.optional_text("device");
-        let device = device.as_deref().map(Device::parse).transpose();
-        let described = device.and_then(|device| {
-            let bounds = device.unwrap_or_default().bounds();
-            describe_new(indices, updates, &shape, bounds)
-        });
+        let described =
+            device_bounds(args).and_then(|bounds| describe_new(indices, updates, &shape, bounds));
         call("mindspore.scatter_nd", described)
     },
 };
@@ -121,182 +120,650 @@ pub fn scatter_nd_dyn(
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-in_place! {
-    /// Adds windows to `input_x` in place: for each tuple `indices[i, .., :]`,
-    /// `input_x[indices[i, .., :]] += updates[i, ..]`, one after the other.
-    ///
-    /// * `input_x`, and which updates are promoted to it: as for [`scatter_mul`](super::scatter_mul).
-    /// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many entries
-    ///   as `input_x` has axes.
-    /// * `updates`: shape `indices.shape[..-1] + input_x.shape[K..]` for tuples of `K` entries.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let mut x = [1.0f32, 2.0, 3.0];
-    /// strew::mindspore::scatter_nd_add(&mut x, &array![[2i32], [0], [2]], &[10.0f32, 20.0, 30.0])?;
-    /// assert_eq!(x, [21.0, 2.0, 43.0]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`scatter_mul`](super::scatter_mul).
-    SCATTER_ND_ADD "mindspore.scatter_nd_add" scatter_nd_add, scatter_nd_add_dyn = Combine::Sum,
-        "Adds updates to input_x, in place, by index tuples along the last axis";
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let input_x = args.target("input_x")?;
+    let indices = args.tensor("indices")?;
+    let updates = args.tensor("updates")?;
+    let described =
+        device_bounds(args).and_then(|bounds| describe(combine, input_x, indices, updates, bounds));
+    call(operator, described)
+}
 
-    /// [`scatter_nd_add`] with `-=`.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    SCATTER_ND_SUB "mindspore.scatter_nd_sub" scatter_nd_sub, scatter_nd_sub_dyn = Combine::Sub,
-        "Subtracts updates from input_x, in place, by index tuples along the last axis";
+pub(super) const SCATTER_ND_ADD: Operator = Operator {
+    name: "mindspore.scatter_nd_add",
+    summary: "Adds updates to input_x, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_add", Combine::Sum),
+};
 
-    /// [`scatter_nd_add`] with `*=`.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    SCATTER_ND_MUL "mindspore.scatter_nd_mul" scatter_nd_mul, scatter_nd_mul_dyn = Combine::Prod,
-        "Multiplies input_x by updates, in place, by index tuples along the last axis";
+/// Adds windows to `input_x` in place: for each tuple `indices[i, .., :]`,
+/// `input_x[indices[i, .., :]] += updates[i, ..]`, one after the other.
+///
+/// * `input_x`, and which updates are promoted to it: as for [`scatter_mul`](super::scatter_mul).
+/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many entries
+///   as `input_x` has axes.
+/// * `updates`: shape `indices.shape[..-1] + input_x.shape[K..]` for tuples of `K` entries.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let mut x = [1.0f32, 2.0, 3.0];
+/// strew::mindspore::scatter_nd_add(&mut x, &array![[2i32], [0], [2]], &[10.0f32, 20.0, 30.0])?;
+/// assert_eq!(x, [21.0, 2.0, 43.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_mul`](super::scatter_mul).
+pub fn scatter_nd_add<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_add_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
 
-    /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
-    SCATTER_ND_DIV "mindspore.scatter_nd_div" scatter_nd_div, scatter_nd_div_dyn = Combine::Div,
-        "Divides input_x by updates, in place, by index tuples along the last axis";
+/// [`scatter_nd_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_add_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(Combine::Sum, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_add", described)?.run()?;
+    Ok(())
+}
 
-    /// [`scatter_nd_add`] with the maximum; NaN on either side is the result.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    SCATTER_ND_MAX "mindspore.scatter_nd_max" scatter_nd_max, scatter_nd_max_dyn = MAX,
-        "Raises input_x to updates, in place, by index tuples along the last axis";
+pub(super) const SCATTER_ND_SUB: Operator = Operator {
+    name: "mindspore.scatter_nd_sub",
+    summary: "Subtracts updates from input_x, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_sub", Combine::Sub),
+};
 
-    /// [`scatter_nd_add`] with the minimum; NaN on either side is the result.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    SCATTER_ND_MIN "mindspore.scatter_nd_min" scatter_nd_min, scatter_nd_min_dyn = MIN,
-        "Lowers input_x to updates, in place, by index tuples along the last axis";
+/// [`scatter_nd_add`] with `-=`.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_sub_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
 
-    /// Replaces windows of `input_x` in place; of several updates of a cell, the last one stays.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    SCATTER_ND_UPDATE "mindspore.scatter_nd_update" scatter_nd_update, scatter_nd_update_dyn = Combine::Assign,
-        "Replaces cells of input_x, in place, by updates, by index tuples along the last axis";
+/// [`scatter_nd_sub`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_sub`].
+pub fn scatter_nd_sub_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(Combine::Sub, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_sub", described)?.run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_ND_MUL: Operator = Operator {
+    name: "mindspore.scatter_nd_mul",
+    summary: "Multiplies input_x by updates, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_mul", Combine::Prod),
+};
+
+/// [`scatter_nd_add`] with `*=`.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_mul_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
+
+/// [`scatter_nd_mul`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_mul`].
+pub fn scatter_nd_mul_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(Combine::Prod, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_mul", described)?.run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_ND_DIV: Operator = Operator {
+    name: "mindspore.scatter_nd_div",
+    summary: "Divides input_x by updates, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_div", Combine::Div),
+};
+
+/// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
+///
+/// # Errors
+/// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
+pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_div_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
+
+/// [`scatter_nd_div`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_div`].
+pub fn scatter_nd_div_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(Combine::Div, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_div", described)?.run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_ND_MAX: Operator = Operator {
+    name: "mindspore.scatter_nd_max",
+    summary: "Raises input_x to updates, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_max", MAX),
+};
+
+/// [`scatter_nd_add`] with the maximum; NaN on either side is the result.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_max_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
+
+/// [`scatter_nd_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_max`].
+pub fn scatter_nd_max_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(MAX, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_max", described)?.run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_ND_MIN: Operator = Operator {
+    name: "mindspore.scatter_nd_min",
+    summary: "Lowers input_x to updates, in place, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_min", MIN),
+};
+
+/// [`scatter_nd_add`] with the minimum; NaN on either side is the result.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_min_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
+
+/// [`scatter_nd_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_min`].
+pub fn scatter_nd_min_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(MIN, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_min", described)?.run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
+    name: "mindspore.scatter_nd_update",
+    summary: "Replaces cells of input_x, in place, by updates, by index tuples along the last axis",
+    arguments: &ARGUMENTS,
+    returns: &["input_x"],
+    lower: |args| from_table(args, "mindspore.scatter_nd_update", Combine::Assign),
+};
+
+/// Replaces windows of `input_x` in place; of several updates of a cell, the last one stays.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn scatter_nd_update<'a, T: Element, I: Element, U: Element>(
+    input_x: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, U>>,
+) -> Result<()> {
+    scatter_nd_update_dyn(
+        input_x.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+        Device::Cpu,
+    )
+}
+
+/// [`scatter_nd_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_nd_update`].
+pub fn scatter_nd_update_dyn<'a>(
+    input_x: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+    device: Device,
+) -> Result<()> {
+    let described = describe(Combine::Assign, input_x, indices, updates, device.bounds());
+    call("mindspore.scatter_nd_update", described)?.run()?;
+    Ok(())
 }
 
 /// Operators that start from a copy of `input_x`.
-macro_rules! copies {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &TENSOR_ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let input_x = args.tensor("input_x")?;
-                let indices = args.tensor("indices")?;
-                let updates = args.tensor("updates")?;
-                let device = args.optional_text("device");
-                let device = device.as_deref().map(Device::parse).transpose();
-                call($operator, device.and_then(|device| {
-                    let bounds = device.unwrap_or_default().bounds();
-                    describe_copy($combine, input_x, indices, updates, bounds)
-                }))
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            input_x: impl Into<TensorView<'a, T>>,
-            indices: impl Into<TensorView<'a, I>>,
-            updates: impl Into<TensorView<'a, T>>,
-        ) -> Result<Tensor<T>> {
-            let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-            let updates = updates.into().into_dyn();
-            let described = describe_copy($combine, input_x, indices, updates, Bounds::STRICT);
-            Ok(crate::dialect::typed(call($operator, described)?.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(
-            input_x: DynView<'_>,
-            indices: DynView<'_>,
-            updates: DynView<'_>,
-            device: Device,
-        ) -> Result<DynTensor> {
-            let described = describe_copy($combine, input_x, indices, updates, device.bounds());
-            Ok(crate::dialect::tensor(call($operator, described)?.run()?.tensor))
-        }
-    )*};
+fn copy_from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let input_x = args.tensor("input_x")?;
+    let indices = args.tensor("indices")?;
+    let updates = args.tensor("updates")?;
+    let described = device_bounds(args)
+        .and_then(|bounds| describe_copy(combine, input_x, indices, updates, bounds));
+    call(operator, described)
 }
 
-copies! {
-    /// A copy of `input_x` with windows added: [`scatter_nd_add`] into a new tensor. `updates` have
-    /// `input_x`'s type.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let out = strew::mindspore::tensor_scatter_add(&[1, 2, 3], &array![[2i32], [0], [2]], &[10, 20, 30])?;
-    /// assert_eq!(out.as_slice(), [21, 2, 43]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_ADD "mindspore.tensor_scatter_add" tensor_scatter_add, tensor_scatter_add_dyn = Combine::Sum,
-        "A copy of input_x with updates added, by index tuples along the last axis";
+pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
+    name: "mindspore.tensor_scatter_add",
+    summary: "A copy of input_x with updates added, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_add", Combine::Sum),
+};
 
-    /// [`tensor_scatter_add`] with `-=`.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_SUB "mindspore.tensor_scatter_sub" tensor_scatter_sub, tensor_scatter_sub_dyn = Combine::Sub,
-        "A copy of input_x with updates subtracted, by index tuples along the last axis";
+/// A copy of `input_x` with windows added: [`scatter_nd_add`] into a new tensor. `updates` have
+/// `input_x`'s type.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::mindspore::tensor_scatter_add(&[1, 2, 3], &array![[2i32], [0], [2]], &[10, 20, 30])?;
+/// assert_eq!(out.as_slice(), [21, 2, 43]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_add<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(Combine::Sum, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_add", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// [`tensor_scatter_add`] with `*=`.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_MUL "mindspore.tensor_scatter_mul" tensor_scatter_mul, tensor_scatter_mul_dyn = Combine::Prod,
-        "A copy of input_x multiplied by updates, by index tuples along the last axis";
+/// [`tensor_scatter_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_add`].
+pub fn tensor_scatter_add_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(Combine::Sum, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_add", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// [`tensor_scatter_add`] with `/=`; integers are rounded toward zero.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_div`].
-    TENSOR_SCATTER_DIV "mindspore.tensor_scatter_div" tensor_scatter_div, tensor_scatter_div_dyn = Combine::Div,
-        "A copy of input_x divided by updates, by index tuples along the last axis";
+pub(super) const TENSOR_SCATTER_SUB: Operator = Operator {
+    name: "mindspore.tensor_scatter_sub",
+    summary: "A copy of input_x with updates subtracted, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_sub", Combine::Sub),
+};
 
-    /// [`tensor_scatter_add`] with the maximum; NaN on either side is the result.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_MAX "mindspore.tensor_scatter_max" tensor_scatter_max, tensor_scatter_max_dyn = MAX,
-        "A copy of input_x raised to updates, by index tuples along the last axis";
+/// [`tensor_scatter_add`] with `-=`.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_sub<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(Combine::Sub, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_sub", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// [`tensor_scatter_add`] with the minimum; NaN on either side is the result.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_MIN "mindspore.tensor_scatter_min" tensor_scatter_min, tensor_scatter_min_dyn = MIN,
-        "A copy of input_x lowered to updates, by index tuples along the last axis";
+/// [`tensor_scatter_sub`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_sub`].
+pub fn tensor_scatter_sub_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(Combine::Sub, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_sub", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// A copy of `input_x` with windows replaced; of several updates of a cell, the last one stays.
-    ///
-    /// # Errors
-    /// As [`scatter_nd_add`].
-    TENSOR_SCATTER_UPDATE "mindspore.tensor_scatter_update" tensor_scatter_update, tensor_scatter_update_dyn = Combine::Assign,
-        "A copy of input_x with cells replaced by updates, by index tuples along the last axis";
+pub(super) const TENSOR_SCATTER_MUL: Operator = Operator {
+    name: "mindspore.tensor_scatter_mul",
+    summary: "A copy of input_x multiplied by updates, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_mul", Combine::Prod),
+};
+
+/// [`tensor_scatter_add`] with `*=`.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_mul<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(Combine::Prod, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_mul", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_mul`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_mul`].
+pub fn tensor_scatter_mul_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(Combine::Prod, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_mul", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_DIV: Operator = Operator {
+    name: "mindspore.tensor_scatter_div",
+    summary: "A copy of input_x divided by updates, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_div", Combine::Div),
+};
+
+/// [`tensor_scatter_add`] with `/=`; integers are rounded toward zero.
+///
+/// # Errors
+/// As [`scatter_nd_div`].
+pub fn tensor_scatter_div<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(Combine::Div, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_div", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_div`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_div`].
+pub fn tensor_scatter_div_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(Combine::Div, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_div", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_MAX: Operator = Operator {
+    name: "mindspore.tensor_scatter_max",
+    summary: "A copy of input_x raised to updates, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_max", MAX),
+};
+
+/// [`tensor_scatter_add`] with the maximum; NaN on either side is the result.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_max<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(MAX, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_max", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_max`].
+pub fn tensor_scatter_max_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(MAX, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_max", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_MIN: Operator = Operator {
+    name: "mindspore.tensor_scatter_min",
+    summary: "A copy of input_x lowered to updates, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_min", MIN),
+};
+
+/// [`tensor_scatter_add`] with the minimum; NaN on either side is the result.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_min<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(MIN, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_min", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_min`].
+pub fn tensor_scatter_min_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(MIN, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_min", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_UPDATE: Operator = Operator {
+    name: "mindspore.tensor_scatter_update",
+    summary: "A copy of input_x with cells replaced by updates, by index tuples along the last axis",
+    arguments: &TENSOR_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| copy_from_table(args, "mindspore.tensor_scatter_update", Combine::Assign),
+};
+
+/// A copy of `input_x` with windows replaced; of several updates of a cell, the last one stays.
+///
+/// # Errors
+/// As [`scatter_nd_add`].
+pub fn tensor_scatter_update<'a, T: Element, I: Element>(
+    input_x: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe_copy(Combine::Assign, input_x, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("mindspore.tensor_scatter_update", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_update`].
+pub fn tensor_scatter_update_dyn(
+    input_x: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    device: Device,
+) -> Result<DynTensor> {
+    let described = describe_copy(Combine::Assign, input_x, indices, updates, device.bounds());
+    Ok(crate::dialect::tensor(
+        call("mindspore.tensor_scatter_update", described)?
+            .run()?
+            .tensor,
+    ))
 }
 
 fn describe<'a>(

@@ -1,7 +1,7 @@
 //! `paddle.geometric.segment_*`: rows of which the numbers ascend.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::paddle::{call, class, expect_index, expect_number};
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::Bounds;
@@ -34,102 +34,169 @@ const ARGUMENTS: [Argument; 2] = [
     ),
 ];
 
-macro_rules! segments {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let data = args.tensor("data")?;
-                lower($operator, $fold, data, args.tensor("segment_ids")?)
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            data: impl Into<TensorView<'a, T>>,
-            segment_ids: impl Into<TensorView<'a, I>>,
-        ) -> Result<Tensor<T>> {
-            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-            let call = lower($operator, $fold, data, ids)?;
-            Ok(crate::dialect::typed(call.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-            let call = lower($operator, $fold, data, segment_ids)?;
-            Ok(crate::dialect::tensor(call.run()?.tensor))
-        }
-    )*};
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    fold: Fold,
+) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    lower(operator, fold, data, args.tensor("segment_ids")?)
 }
 
-segments! {
-    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
-    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
-    ///
-    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-    /// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or of more
-    ///   dimensions that are all 1.
-    ///
-    /// ```
-    /// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
-    /// assert_eq!(out.as_slice(), [3, 0, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number, [`Class::Value`](strew_kernel::error::Class::Value) for
-    /// everything else.
-    SEGMENT_SUM "paddle.geometric.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
-        "The sum of the rows of each segment, of which the numbers ascend";
+pub(super) const SEGMENT_SUM: Operator = Operator {
+    name: "paddle.geometric.segment_sum",
+    summary: "The sum of the rows of each segment, of which the numbers ascend",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "paddle.geometric.segment_sum", Fold::Sum),
+};
 
-    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
-    ///
-    /// ```
-    /// let out = strew::paddle::segment_mean(&[-7, 2, 4], &[0i32, 0, 2])?;
-    /// assert_eq!(out.as_slice(), [-2, 0, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MEAN "paddle.geometric.segment_mean" segment_mean, segment_mean_dyn = Fold::Mean,
-        "The mean of the rows of each segment, of which the numbers ascend";
+/// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+/// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
+///
+/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or of more
+///   dimensions that are all 1.
+///
+/// ```
+/// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+/// assert_eq!(out.as_slice(), [3, 0, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number, [`Class::Value`](strew_kernel::error::Class::Value) for
+/// everything else.
+pub fn segment_sum<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
-    ///
-    /// ```
-    /// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;
-    /// assert_eq!(out.as_slice(), [2, 0, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MIN "paddle.geometric.segment_min" segment_min, segment_min_dyn = Fold::Min,
-        "The minimum of the rows of each segment, of which the numbers ascend";
+/// [`segment_sum`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower("paddle.geometric.segment_sum", Fold::Sum, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
 
-    /// The maximum of the rows of each segment; see [`segment_min`].
-    ///
-    /// ```
-    /// let out = strew::paddle::segment_max(&[5, 2, 4], &[0i32, 0, 2])?;
-    /// assert_eq!(out.as_slice(), [5, 0, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MAX "paddle.geometric.segment_max" segment_max, segment_max_dyn = Fold::Max,
-        "The maximum of the rows of each segment, of which the numbers ascend";
+pub(super) const SEGMENT_MEAN: Operator = Operator {
+    name: "paddle.geometric.segment_mean",
+    summary: "The mean of the rows of each segment, of which the numbers ascend",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "paddle.geometric.segment_mean", Fold::Mean),
+};
+
+/// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+///
+/// ```
+/// let out = strew::paddle::segment_mean(&[-7, 2, 4], &[0i32, 0, 2])?;
+/// assert_eq!(out.as_slice(), [-2, 0, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_mean<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_mean`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_mean`].
+pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower(
+        "paddle.geometric.segment_mean",
+        Fold::Mean,
+        data,
+        segment_ids,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MIN: Operator = Operator {
+    name: "paddle.geometric.segment_min",
+    summary: "The minimum of the rows of each segment, of which the numbers ascend",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "paddle.geometric.segment_min", Fold::Min),
+};
+
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+///
+/// ```
+/// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;
+/// assert_eq!(out.as_slice(), [2, 0, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_min<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower("paddle.geometric.segment_min", Fold::Min, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_min`].
+pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower("paddle.geometric.segment_min", Fold::Min, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MAX: Operator = Operator {
+    name: "paddle.geometric.segment_max",
+    summary: "The maximum of the rows of each segment, of which the numbers ascend",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "paddle.geometric.segment_max", Fold::Max),
+};
+
+/// The maximum of the rows of each segment; see [`segment_min`].
+///
+/// ```
+/// let out = strew::paddle::segment_max(&[5, 2, 4], &[0i32, 0, 2])?;
+/// assert_eq!(out.as_slice(), [5, 0, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_max<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower("paddle.geometric.segment_max", Fold::Max, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_max`].
+pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower("paddle.geometric.segment_max", Fold::Max, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 fn lower<'a>(

@@ -88,118 +88,270 @@ fn policy(args: &mut Arguments<'_>) -> Result<Bounds, Problem> {
 }
 
 /// Operators that start from a copy of `tensor`.
-macro_rules! copies {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &COPY_ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let tensor = args.tensor("tensor")?;
-                let indices = args.tensor("indices")?;
-                let updates = args.tensor("updates")?;
-                let described = policy(args)
-                    .and_then(|bounds| describe($combine, tensor, indices, updates, bounds));
-                call($operator, described)
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            tensor: impl Into<TensorView<'a, T>>,
-            indices: impl Into<TensorView<'a, I>>,
-            updates: impl Into<TensorView<'a, T>>,
-        ) -> Result<Tensor<T>> {
-            let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-            let updates = updates.into().into_dyn();
-            let described = describe($combine, tensor, indices, updates, Bounds::STRICT);
-            Ok(crate::dialect::typed(call($operator, described)?.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(
-            tensor: DynView<'_>,
-            indices: DynView<'_>,
-            updates: DynView<'_>,
-            bad_indices_policy: BadIndicesPolicy,
-        ) -> Result<DynTensor> {
-            let bounds = bad_indices_policy.bounds();
-            let described = describe($combine, tensor, indices, updates, bounds);
-            Ok(crate::dialect::tensor(call($operator, described)?.run()?.tensor))
-        }
-    )*};
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let tensor = args.tensor("tensor")?;
+    let indices = args.tensor("indices")?;
+    let updates = args.tensor("updates")?;
+    let described =
+        policy(args).and_then(|bounds| describe(combine, tensor, indices, updates, bounds));
+    call(operator, described)
 }
 
-copies! {
-    /// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates of a
-    /// cell, the last one stays, in row-major order.
-    ///
-    /// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries, not
-    ///   negative.
-    /// * `updates`: shape `indices.shape[..-1] + tensor.shape[K..]` for tuples of `K` entries.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let out = strew::tensorflow::tensor_scatter_nd_update(&[1, 2, 3], &array![[2i32], [0]], &[30, 10])?;
-    /// assert_eq!(out.as_slice(), [10, 2, 30]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
-    /// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
-    TENSOR_SCATTER_ND_UPDATE "tensorflow.tensor_scatter_nd_update"
-        tensor_scatter_nd_update, tensor_scatter_nd_update_dyn = Combine::Assign,
-        "A copy of tensor with cells replaced by updates, by index tuples along the last axis";
+pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
+    name: "tensorflow.tensor_scatter_nd_update",
+    summary: "A copy of tensor with cells replaced by updates, by index tuples along the last axis",
+    arguments: &COPY_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_update", Combine::Assign),
+};
 
-    /// A copy of `tensor` with windows added; see [`tensor_scatter_nd_update`]. All updates of a cell count.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let out = strew::tensorflow::tensor_scatter_nd_add(&[1, 2, 3], &array![[2i32], [2]], &[30, 10])?;
-    /// assert_eq!(out.as_slice(), [1, 2, 43]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`tensor_scatter_nd_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
-    TENSOR_SCATTER_ND_ADD "tensorflow.tensor_scatter_nd_add"
-        tensor_scatter_nd_add, tensor_scatter_nd_add_dyn = Combine::Sum,
-        "A copy of tensor with updates added, by index tuples along the last axis";
+/// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates of a
+/// cell, the last one stays, in row-major order.
+///
+/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries, not
+///   negative.
+/// * `updates`: shape `indices.shape[..-1] + tensor.shape[K..]` for tuples of `K` entries.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::tensorflow::tensor_scatter_nd_update(&[1, 2, 3], &array![[2i32], [0]], &[30, 10])?;
+/// assert_eq!(out.as_slice(), [10, 2, 30]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
+/// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe(Combine::Assign, tensor, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("tensorflow.tensor_scatter_nd_update", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// A copy of `tensor` with windows subtracted; see [`tensor_scatter_nd_add`].
-    ///
-    /// # Errors
-    /// As [`tensor_scatter_nd_add`].
-    TENSOR_SCATTER_ND_SUB "tensorflow.tensor_scatter_nd_sub"
-        tensor_scatter_nd_sub, tensor_scatter_nd_sub_dyn = Combine::Sub,
-        "A copy of tensor with updates subtracted, by index tuples along the last axis";
+/// [`tensor_scatter_nd_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_update`].
+pub fn tensor_scatter_nd_update_dyn(
+    tensor: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = bad_indices_policy.bounds();
+    let described = describe(Combine::Assign, tensor, indices, updates, bounds);
+    Ok(crate::dialect::tensor(
+        call("tensorflow.tensor_scatter_nd_update", described)?
+            .run()?
+            .tensor,
+    ))
+}
 
-    /// A copy of `tensor` lowered to windows; see [`tensor_scatter_nd_add`]. A NaN in `updates` loses
-    /// against a number, one in `tensor` stays.
-    ///
-    /// # Errors
-    /// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
-    TENSOR_SCATTER_ND_MIN "tensorflow.tensor_scatter_nd_min"
-        tensor_scatter_nd_min, tensor_scatter_nd_min_dyn = MIN,
-        "A copy of tensor lowered to updates, by index tuples along the last axis";
+pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
+    name: "tensorflow.tensor_scatter_nd_add",
+    summary: "A copy of tensor with updates added, by index tuples along the last axis",
+    arguments: &COPY_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_add", Combine::Sum),
+};
 
-    /// A copy of `tensor` raised to windows; see [`tensor_scatter_nd_min`].
-    ///
-    /// # Errors
-    /// As [`tensor_scatter_nd_min`].
-    TENSOR_SCATTER_ND_MAX "tensorflow.tensor_scatter_nd_max"
-        tensor_scatter_nd_max, tensor_scatter_nd_max_dyn = MAX,
-        "A copy of tensor raised to updates, by index tuples along the last axis";
+/// A copy of `tensor` with windows added; see [`tensor_scatter_nd_update`]. All updates of a cell count.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::tensorflow::tensor_scatter_nd_add(&[1, 2, 3], &array![[2i32], [2]], &[30, 10])?;
+/// assert_eq!(out.as_slice(), [1, 2, 43]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`tensor_scatter_nd_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+pub fn tensor_scatter_nd_add<'a, T: Element, I: Element>(
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe(Combine::Sum, tensor, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("tensorflow.tensor_scatter_nd_add", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_nd_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_add`].
+pub fn tensor_scatter_nd_add_dyn(
+    tensor: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = bad_indices_policy.bounds();
+    let described = describe(Combine::Sum, tensor, indices, updates, bounds);
+    Ok(crate::dialect::tensor(
+        call("tensorflow.tensor_scatter_nd_add", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_ND_SUB: Operator = Operator {
+    name: "tensorflow.tensor_scatter_nd_sub",
+    summary: "A copy of tensor with updates subtracted, by index tuples along the last axis",
+    arguments: &COPY_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_sub", Combine::Sub),
+};
+
+/// A copy of `tensor` with windows subtracted; see [`tensor_scatter_nd_add`].
+///
+/// # Errors
+/// As [`tensor_scatter_nd_add`].
+pub fn tensor_scatter_nd_sub<'a, T: Element, I: Element>(
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe(Combine::Sub, tensor, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("tensorflow.tensor_scatter_nd_sub", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_nd_sub`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_sub`].
+pub fn tensor_scatter_nd_sub_dyn(
+    tensor: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = bad_indices_policy.bounds();
+    let described = describe(Combine::Sub, tensor, indices, updates, bounds);
+    Ok(crate::dialect::tensor(
+        call("tensorflow.tensor_scatter_nd_sub", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
+    name: "tensorflow.tensor_scatter_nd_min",
+    summary: "A copy of tensor lowered to updates, by index tuples along the last axis",
+    arguments: &COPY_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_min", MIN),
+};
+
+/// A copy of `tensor` lowered to windows; see [`tensor_scatter_nd_add`]. A NaN in `updates` loses
+/// against a number, one in `tensor` stays.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe(MIN, tensor, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("tensorflow.tensor_scatter_nd_min", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_nd_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_min`].
+pub fn tensor_scatter_nd_min_dyn(
+    tensor: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = bad_indices_policy.bounds();
+    let described = describe(MIN, tensor, indices, updates, bounds);
+    Ok(crate::dialect::tensor(
+        call("tensorflow.tensor_scatter_nd_min", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+pub(super) const TENSOR_SCATTER_ND_MAX: Operator = Operator {
+    name: "tensorflow.tensor_scatter_nd_max",
+    summary: "A copy of tensor raised to updates, by index tuples along the last axis",
+    arguments: &COPY_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_max", MAX),
+};
+
+/// A copy of `tensor` raised to windows; see [`tensor_scatter_nd_min`].
+///
+/// # Errors
+/// As [`tensor_scatter_nd_min`].
+pub fn tensor_scatter_nd_max<'a, T: Element, I: Element>(
+    tensor: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
+    let updates = updates.into().into_dyn();
+    let described = describe(MAX, tensor, indices, updates, Bounds::STRICT);
+    Ok(crate::dialect::typed(
+        call("tensorflow.tensor_scatter_nd_max", described)?
+            .run()?
+            .tensor,
+    ))
+}
+
+/// [`tensor_scatter_nd_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`tensor_scatter_nd_max`].
+pub fn tensor_scatter_nd_max_dyn(
+    tensor: DynView<'_>,
+    indices: DynView<'_>,
+    updates: DynView<'_>,
+    bad_indices_policy: BadIndicesPolicy,
+) -> Result<DynTensor> {
+    let bounds = bad_indices_policy.bounds();
+    let described = describe(MAX, tensor, indices, updates, bounds);
+    Ok(crate::dialect::tensor(
+        call("tensorflow.tensor_scatter_nd_max", described)?
+            .run()?
+            .tensor,
+    ))
 }
 
 /// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same cells all

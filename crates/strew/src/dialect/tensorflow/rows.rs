@@ -1,6 +1,7 @@
 //! `tf.compat.v1.scatter_*`: an index names a row of the variable.
 
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::tensorflow::{MAX, MIN, call, expect_index, expect_number, expect_same};
 use strew_engine::checks::{expect_no_zero, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
@@ -29,122 +30,323 @@ const ARGUMENTS: [Argument; 3] = [
     ),
 ];
 
-macro_rules! in_place {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $combine:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &ARGUMENTS,
-            returns: &["ref"],
-            lower: |args| {
-                let ref_ = args.target("ref")?;
-                let indices = args.tensor("indices")?;
-                let updates = args.tensor("updates")?;
-                call($operator, describe($combine, ref_, indices, updates))
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            ref_: impl Into<TensorViewMut<'a, T>>,
-            indices: impl Into<TensorView<'a, I>>,
-            updates: impl Into<TensorView<'a, T>>,
-        ) -> Result<()> {
-            $erased(
-                ref_.into().into_dyn(),
-                indices.into().into_dyn(),
-                updates.into().into_dyn(),
-            )
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased<'a>(
-            ref_: DynViewMut<'a>,
-            indices: DynView<'a>,
-            updates: DynView<'a>,
-        ) -> Result<()> {
-            call($operator, describe($combine, ref_, indices, updates))?.run()?;
-            Ok(())
-        }
-    )*};
+fn from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    combine: Combine,
+) -> Result<Call<'a>> {
+    let ref_ = args.target("ref")?;
+    let indices = args.tensor("indices")?;
+    let updates = args.tensor("updates")?;
+    call(operator, describe(combine, ref_, indices, updates))
 }
 
-in_place! {
-    /// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of a
-    /// row, the last one stays, in row-major order.
-    ///
-    /// * `indices`: `i16`, `i32` or `i64`, any shape, values in `0..ref_.shape[0]`.
-    /// * `updates`: shape `indices.shape + ref_.shape[1..]`; or 0-d, for all of the rows.
-    ///
-    /// ```
-    /// let mut x = [1, 2, 3];
-    /// strew::tensorflow::scatter_update(&mut x, &[0i32, 0], &[10, 100])?;
-    /// assert_eq!(x, [100, 2, 3]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
-    /// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is then
-    /// unchanged.
-    SCATTER_UPDATE "tensorflow.scatter_update" scatter_update, scatter_update_dyn = Combine::Assign,
-        "Replaces rows of ref, in place, by the rows of updates that indices sends there";
+pub(super) const SCATTER_UPDATE: Operator = Operator {
+    name: "tensorflow.scatter_update",
+    summary: "Replaces rows of ref, in place, by the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_update", Combine::Assign),
+};
 
-    /// Adds to rows of `ref_` in place; see [`scatter_update`]. All updates of a row count.
-    ///
-    /// ```
-    /// let mut x = [1, 2, 3];
-    /// strew::tensorflow::scatter_add(&mut x, &[0i32, 0], &[10, 100])?;
-    /// assert_eq!(x, [111, 2, 3]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`scatter_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
-    SCATTER_ADD "tensorflow.scatter_add" scatter_add, scatter_add_dyn = Combine::Sum,
-        "Adds to rows of ref, in place, the rows of updates that indices sends there";
+/// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of a
+/// row, the last one stays, in row-major order.
+///
+/// * `indices`: `i16`, `i32` or `i64`, any shape, values in `0..ref_.shape[0]`.
+/// * `updates`: shape `indices.shape + ref_.shape[1..]`; or 0-d, for all of the rows.
+///
+/// ```
+/// let mut x = [1, 2, 3];
+/// strew::tensorflow::scatter_update(&mut x, &[0i32, 0], &[10, 100])?;
+/// assert_eq!(x, [100, 2, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
+/// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is then
+/// unchanged.
+pub fn scatter_update<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_update_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
 
-    /// Subtracts from rows of `ref_` in place; see [`scatter_add`].
-    ///
-    /// # Errors
-    /// As [`scatter_add`].
-    SCATTER_SUB "tensorflow.scatter_sub" scatter_sub, scatter_sub_dyn = Combine::Sub,
-        "Subtracts from rows of ref, in place, the rows of updates that indices sends there";
+/// [`scatter_update`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_update`].
+pub fn scatter_update_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_update",
+        describe(Combine::Assign, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
 
-    /// Multiplies rows of `ref_` in place; see [`scatter_add`].
-    ///
-    /// # Errors
-    /// As [`scatter_add`].
-    SCATTER_MUL "tensorflow.scatter_mul" scatter_mul, scatter_mul_dyn = Combine::Prod,
-        "Multiplies rows of ref, in place, by the rows of updates that indices sends there";
+pub(super) const SCATTER_ADD: Operator = Operator {
+    name: "tensorflow.scatter_add",
+    summary: "Adds to rows of ref, in place, the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_add", Combine::Sum),
+};
 
-    /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
-    ///
-    /// # Errors
-    /// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
-    SCATTER_DIV "tensorflow.scatter_div" scatter_div, scatter_div_dyn = Combine::Div,
-        "Divides rows of ref, in place, by the rows of updates that indices sends there";
+/// Adds to rows of `ref_` in place; see [`scatter_update`]. All updates of a row count.
+///
+/// ```
+/// let mut x = [1, 2, 3];
+/// strew::tensorflow::scatter_add(&mut x, &[0i32, 0], &[10, 100])?;
+/// assert_eq!(x, [111, 2, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+pub fn scatter_add<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_add_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
 
-    /// Lowers rows of `ref_` in place; see [`scatter_add`]. A NaN in `updates` loses against a number, one in
-    /// `ref_` stays.
-    ///
-    /// # Errors
-    /// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
-    SCATTER_MIN "tensorflow.scatter_min" scatter_min, scatter_min_dyn = MIN,
-        "Lowers rows of ref, in place, to the rows of updates that indices sends there";
+/// [`scatter_add`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_add`].
+pub fn scatter_add_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_add",
+        describe(Combine::Sum, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
 
-    /// Raises rows of `ref_` in place; see [`scatter_min`].
-    ///
-    /// # Errors
-    /// As [`scatter_min`].
-    SCATTER_MAX "tensorflow.scatter_max" scatter_max, scatter_max_dyn = MAX,
-        "Raises rows of ref, in place, to the rows of updates that indices sends there";
+pub(super) const SCATTER_SUB: Operator = Operator {
+    name: "tensorflow.scatter_sub",
+    summary: "Subtracts from rows of ref, in place, the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_sub", Combine::Sub),
+};
+
+/// Subtracts from rows of `ref_` in place; see [`scatter_add`].
+///
+/// # Errors
+/// As [`scatter_add`].
+pub fn scatter_sub<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_sub_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
+
+/// [`scatter_sub`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_sub`].
+pub fn scatter_sub_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_sub",
+        describe(Combine::Sub, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_MUL: Operator = Operator {
+    name: "tensorflow.scatter_mul",
+    summary: "Multiplies rows of ref, in place, by the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_mul", Combine::Prod),
+};
+
+/// Multiplies rows of `ref_` in place; see [`scatter_add`].
+///
+/// # Errors
+/// As [`scatter_add`].
+pub fn scatter_mul<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_mul_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
+
+/// [`scatter_mul`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_mul`].
+pub fn scatter_mul_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_mul",
+        describe(Combine::Prod, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_DIV: Operator = Operator {
+    name: "tensorflow.scatter_div",
+    summary: "Divides rows of ref, in place, by the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_div", Combine::Div),
+};
+
+/// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
+///
+/// # Errors
+/// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
+pub fn scatter_div<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_div_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
+
+/// [`scatter_div`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_div`].
+pub fn scatter_div_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_div",
+        describe(Combine::Div, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_MIN: Operator = Operator {
+    name: "tensorflow.scatter_min",
+    summary: "Lowers rows of ref, in place, to the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_min", MIN),
+};
+
+/// Lowers rows of `ref_` in place; see [`scatter_add`]. A NaN in `updates` loses against a number, one in
+/// `ref_` stays.
+///
+/// # Errors
+/// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+pub fn scatter_min<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_min_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
+
+/// [`scatter_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_min`].
+pub fn scatter_min_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_min",
+        describe(MIN, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
+}
+
+pub(super) const SCATTER_MAX: Operator = Operator {
+    name: "tensorflow.scatter_max",
+    summary: "Raises rows of ref, in place, to the rows of updates that indices sends there",
+    arguments: &ARGUMENTS,
+    returns: &["ref"],
+    lower: |args| from_table(args, "tensorflow.scatter_max", MAX),
+};
+
+/// Raises rows of `ref_` in place; see [`scatter_min`].
+///
+/// # Errors
+/// As [`scatter_min`].
+pub fn scatter_max<'a, T: Element, I: Element>(
+    ref_: impl Into<TensorViewMut<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    updates: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    scatter_max_dyn(
+        ref_.into().into_dyn(),
+        indices.into().into_dyn(),
+        updates.into().into_dyn(),
+    )
+}
+
+/// [`scatter_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`scatter_max`].
+pub fn scatter_max_dyn<'a>(
+    ref_: DynViewMut<'a>,
+    indices: DynView<'a>,
+    updates: DynView<'a>,
+) -> Result<()> {
+    call(
+        "tensorflow.scatter_max",
+        describe(MAX, ref_, indices, updates),
+    )?
+    .run()?;
+    Ok(())
 }
 
 fn describe<'a>(

@@ -1,7 +1,7 @@
 //! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::tensorflow::{call, expect_number};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::{Bounds, Negative};
@@ -48,201 +48,473 @@ const UNSORTED_ARGUMENTS: [Argument; 3] = [
     Argument::needed("num_segments", Kind::Int, "how many segments there are"),
 ];
 
-macro_rules! sorted {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &SORTED_ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let data = args.tensor("data")?;
-                lower_sorted($operator, $fold, data, args.tensor("segment_ids")?)
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            data: impl Into<TensorView<'a, T>>,
-            segment_ids: impl Into<TensorView<'a, I>>,
-        ) -> Result<Tensor<T>> {
-            let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-            let call = lower_sorted($operator, $fold, data, ids)?;
-            Ok(crate::dialect::typed(call.run()?.tensor))
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-            let call = lower_sorted($operator, $fold, data, segment_ids)?;
-            Ok(crate::dialect::tensor(call.run()?.tensor))
-        }
-    )*};
+fn sorted_from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    fold: Fold,
+) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    lower_sorted(operator, fold, data, args.tensor("segment_ids")?)
 }
 
-sorted! {
-    /// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
-    /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
-    ///
-    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-    /// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more.
-    ///
-    /// ```
-    /// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
-    /// assert_eq!(out.as_slice(), [3, 0, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and
-    /// numbers that do not ascend, [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
-    SEGMENT_SUM "tensorflow.math.segment_sum" segment_sum, segment_sum_dyn = Fold::Sum,
-        "The sum of the rows of each segment, of which the numbers ascend";
+pub(super) const SEGMENT_SUM: Operator = Operator {
+    name: "tensorflow.math.segment_sum",
+    summary: "The sum of the rows of each segment, of which the numbers ascend",
+    arguments: &SORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| sorted_from_table(args, "tensorflow.math.segment_sum", Fold::Sum),
+};
 
-    /// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MEAN "tensorflow.math.segment_mean" segment_mean, segment_mean_dyn = Fold::Mean,
-        "The mean of the rows of each segment, of which the numbers ascend";
-
-    /// The product of the rows of each segment; see [`segment_sum`]. Segments without rows are 1.
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_PROD "tensorflow.math.segment_prod" segment_prod, segment_prod_dyn = Fold::Prod,
-        "The product of the rows of each segment, of which the numbers ascend";
-
-    /// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MIN "tensorflow.math.segment_min" segment_min, segment_min_dyn = Fold::Min,
-        "The minimum of the rows of each segment, of which the numbers ascend";
-
-    /// The maximum of the rows of each segment; see [`segment_min`].
-    ///
-    /// # Errors
-    /// As [`segment_sum`].
-    SEGMENT_MAX "tensorflow.math.segment_max" segment_max, segment_max_dyn = Fold::Max,
-        "The maximum of the rows of each segment, of which the numbers ascend";
+/// The sum of the rows of each segment: `out[k]` is that of the rows `data[i]` for which
+/// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
+///
+/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more.
+///
+/// ```
+/// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
+/// assert_eq!(out.as_slice(), [3, 0, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and
+/// numbers that do not ascend, [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
+pub fn segment_sum<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-/// Means of integers are `f64`: so results say their type at run time.
-macro_rules! unsorted {
-    ($(
-        $(#[$doc:meta])*
-        $entry:ident $operator:literal $name:ident, $erased:ident = $fold:expr, $summary:literal;
-    )*) => {$(
-        pub(super) const $entry: Operator = Operator {
-            name: $operator,
-            summary: $summary,
-            arguments: &UNSORTED_ARGUMENTS,
-            returns: &["out"],
-            lower: |args| {
-                let data = args.tensor("data")?;
-                let ids = args.tensor("segment_ids")?;
-                lower_unsorted($operator, $fold, data, ids, args.int("num_segments")?)
-            },
-        };
-
-        $(#[$doc])*
-        pub fn $name<'a, T: Element, I: Element>(
-            data: impl Into<TensorView<'a, T>>,
-            segment_ids: impl Into<TensorView<'a, I>>,
-            num_segments: i64,
-        ) -> Result<DynTensor> {
-            $erased(data.into().into_dyn(), segment_ids.into().into_dyn(), num_segments)
-        }
-
-        #[doc = concat!("[`", stringify!($name), "`] with element types known at run time.")]
-        ///
-        /// # Errors
-        #[doc = concat!("As [`", stringify!($name), "`].")]
-        pub fn $erased(
-            data: DynView<'_>,
-            segment_ids: DynView<'_>,
-            num_segments: i64,
-        ) -> Result<DynTensor> {
-            let call = lower_unsorted($operator, $fold, data, segment_ids, num_segments)?;
-            Ok(crate::dialect::tensor(call.run()?.tensor))
-        }
-    )*};
+/// [`segment_sum`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-unsorted! {
-    /// The sum of the rows of each of `num_segments` segments; those without rows are 0.
-    ///
-    /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-    /// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions (0-d: all
-    ///   of `data` is a row). Rows with a negative one are left out.
-    ///
-    /// ```
-    /// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
-    /// assert_eq!(out.typed::<i32>().unwrap().as_slice(), [0, 0, 5]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
-    UNSORTED_SEGMENT_SUM "tensorflow.math.unsorted_segment_sum"
-        unsorted_segment_sum, unsorted_segment_sum_dyn = Fold::Sum,
-        "The sum of the rows of each segment";
+pub(super) const SEGMENT_MEAN: Operator = Operator {
+    name: "tensorflow.math.segment_mean",
+    summary: "The mean of the rows of each segment, of which the numbers ascend",
+    arguments: &SORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| sorted_from_table(args, "tensorflow.math.segment_mean", Fold::Mean),
+};
 
-    /// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers are `f64`.
-    ///
-    /// ```
-    /// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
-    /// assert_eq!(out.typed::<f64>().unwrap().as_slice(), [2.0, 0.0, 2.5]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`unsorted_segment_sum`].
-    UNSORTED_SEGMENT_MEAN "tensorflow.math.unsorted_segment_mean"
-        unsorted_segment_mean, unsorted_segment_mean_dyn = Fold::Mean,
-        "The mean of the rows of each segment; float64 for integers";
+/// The mean of the rows of each segment; see [`segment_sum`]. Integers are rounded toward zero.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_mean<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower_sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// The product of the rows of each segment; see [`unsorted_segment_sum`]. Those without rows are 1.
-    ///
-    /// # Errors
-    /// As [`unsorted_segment_sum`].
-    UNSORTED_SEGMENT_PROD "tensorflow.math.unsorted_segment_prod"
-        unsorted_segment_prod, unsorted_segment_prod_dyn = Fold::Prod,
-        "The product of the rows of each segment";
+/// [`segment_mean`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_mean`].
+pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_sorted(
+        "tensorflow.math.segment_mean",
+        Fold::Mean,
+        data,
+        segment_ids,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
 
-    /// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where there
-    /// is one; segments without rows hold the largest finite value, and so do those of nothing above it.
-    ///
-    /// # Errors
-    /// As [`unsorted_segment_sum`].
-    UNSORTED_SEGMENT_MIN "tensorflow.math.unsorted_segment_min"
-        unsorted_segment_min, unsorted_segment_min_dyn = Fold::Min,
-        "The minimum of the rows of each segment";
+pub(super) const SEGMENT_PROD: Operator = Operator {
+    name: "tensorflow.math.segment_prod",
+    summary: "The product of the rows of each segment, of which the numbers ascend",
+    arguments: &SORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| sorted_from_table(args, "tensorflow.math.segment_prod", Fold::Prod),
+};
 
-    /// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value where
-    /// there is no row.
-    ///
-    /// # Errors
-    /// As [`unsorted_segment_sum`].
-    UNSORTED_SEGMENT_MAX "tensorflow.math.unsorted_segment_max"
-        unsorted_segment_max, unsorted_segment_max_dyn = Fold::Max,
-        "The maximum of the rows of each segment";
+/// The product of the rows of each segment; see [`segment_sum`]. Segments without rows are 1.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_prod<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower_sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
 
-    /// The sum of the rows of each segment by the square root of their number; see
-    /// [`unsorted_segment_sum`]. Only of floats and complex numbers.
-    ///
-    /// # Errors
-    /// As [`unsorted_segment_sum`].
-    UNSORTED_SEGMENT_SQRT_N "tensorflow.math.unsorted_segment_sqrt_n"
-        unsorted_segment_sqrt_n, unsorted_segment_sqrt_n_dyn = Fold::SqrtN,
-        "The sum of the rows of each segment by the square root of their number";
+/// [`segment_prod`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_prod`].
+pub fn segment_prod_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_sorted(
+        "tensorflow.math.segment_prod",
+        Fold::Prod,
+        data,
+        segment_ids,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MIN: Operator = Operator {
+    name: "tensorflow.math.segment_min",
+    summary: "The minimum of the rows of each segment, of which the numbers ascend",
+    arguments: &SORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| sorted_from_table(args, "tensorflow.math.segment_min", Fold::Min),
+};
+
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_min<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower_sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_min`].
+pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const SEGMENT_MAX: Operator = Operator {
+    name: "tensorflow.math.segment_max",
+    summary: "The maximum of the rows of each segment, of which the numbers ascend",
+    arguments: &SORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| sorted_from_table(args, "tensorflow.math.segment_max", Fold::Max),
+};
+
+/// The maximum of the rows of each segment; see [`segment_min`].
+///
+/// # Errors
+/// As [`segment_sum`].
+pub fn segment_max<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let call = lower_sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`segment_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`segment_max`].
+pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
+    let call = lower_sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// The unsorted operators return a tensor whose type is known at run time: the mean of integers is `f64`.
+fn unsorted_from_table<'a>(
+    args: &mut Arguments<'a>,
+    operator: &'static str,
+    fold: Fold,
+) -> Result<Call<'a>> {
+    let data = args.tensor("data")?;
+    let ids = args.tensor("segment_ids")?;
+    lower_unsorted(operator, fold, data, ids, args.int("num_segments")?)
+}
+
+pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_sum",
+    summary: "The sum of the rows of each segment",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_sum", Fold::Sum),
+};
+
+/// The sum of the rows of each of `num_segments` segments; those without rows are 0.
+///
+/// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
+/// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions (0-d: all
+///   of `data` is a row). Rows with a negative one are left out.
+///
+/// ```
+/// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
+/// assert_eq!(out.typed::<i32>().unwrap().as_slice(), [0, 0, 5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
+pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_sum_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_sum`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_sum_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_sum",
+        Fold::Sum,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_mean",
+    summary: "The mean of the rows of each segment; float64 for integers",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_mean", Fold::Mean),
+};
+
+/// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers are `f64`.
+///
+/// ```
+/// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
+/// assert_eq!(out.typed::<f64>().unwrap().as_slice(), [2.0, 0.0, 2.5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_mean<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_mean_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_mean`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_mean`].
+pub fn unsorted_segment_mean_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_mean",
+        Fold::Mean,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const UNSORTED_SEGMENT_PROD: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_prod",
+    summary: "The product of the rows of each segment",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_prod", Fold::Prod),
+};
+
+/// The product of the rows of each segment; see [`unsorted_segment_sum`]. Those without rows are 1.
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_prod<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_prod_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_prod`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_prod`].
+pub fn unsorted_segment_prod_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_prod",
+        Fold::Prod,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_min",
+    summary: "The minimum of the rows of each segment",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_min", Fold::Min),
+};
+
+/// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where there
+/// is one; segments without rows hold the largest finite value, and so do those of nothing above it.
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_min<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_min_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_min`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_min`].
+pub fn unsorted_segment_min_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_min",
+        Fold::Min,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_max",
+    summary: "The maximum of the rows of each segment",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_max", Fold::Max),
+};
+
+/// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value where
+/// there is no row.
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_max<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_max_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_max`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_max`].
+pub fn unsorted_segment_max_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_max",
+        Fold::Max,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+pub(super) const UNSORTED_SEGMENT_SQRT_N: Operator = Operator {
+    name: "tensorflow.math.unsorted_segment_sqrt_n",
+    summary: "The sum of the rows of each segment by the square root of their number",
+    arguments: &UNSORTED_ARGUMENTS,
+    returns: &["out"],
+    lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_sqrt_n", Fold::SqrtN),
+};
+
+/// The sum of the rows of each segment by the square root of their number; see
+/// [`unsorted_segment_sum`]. Only of floats and complex numbers.
+///
+/// # Errors
+/// As [`unsorted_segment_sum`].
+pub fn unsorted_segment_sqrt_n<'a, T: Element, I: Element>(
+    data: impl Into<TensorView<'a, T>>,
+    segment_ids: impl Into<TensorView<'a, I>>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    unsorted_segment_sqrt_n_dyn(
+        data.into().into_dyn(),
+        segment_ids.into().into_dyn(),
+        num_segments,
+    )
+}
+
+/// [`unsorted_segment_sqrt_n`] with element types known at run time.
+///
+/// # Errors
+/// As [`unsorted_segment_sqrt_n`].
+pub fn unsorted_segment_sqrt_n_dyn(
+    data: DynView<'_>,
+    segment_ids: DynView<'_>,
+    num_segments: i64,
+) -> Result<DynTensor> {
+    let call = lower_unsorted(
+        "tensorflow.math.unsorted_segment_sqrt_n",
+        Fold::SqrtN,
+        data,
+        segment_ids,
+        num_segments,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 fn lower_sorted<'a>(

@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::torch::faces::INPUT;
+use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::scatter::expect_index;
 use crate::dialect::torch::{call, class, context};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -10,7 +10,7 @@ use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DType, Dims, DynView, Held};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
 
 pub(super) const GATHER: Operator = Operator {
     name: "torch.gather",
@@ -77,53 +77,91 @@ const READ: Argument = Argument {
     ..INPUT
 };
 
-new_faces! {
-    /// The elements of `input` that `index` names along `dim`: the way back of [`scatter`](super::scatter).
-    ///
-    /// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are copied.
-    ///
-    /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts as
-    ///   1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of any
-    ///   type gives an empty result.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let input = array![[1, 2], [3, 4]];
-    /// let out = strew::torch::gather(&input, 1, &array![[0i64, 0], [1, 0]])?;
-    /// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.gather" gather, gather_dyn <T, I> (dim: plain i64, index: tensor I) = lower_gather
+/// The elements of `input` that `index` names along `dim`: the way back of [`scatter`](super::scatter).
+///
+/// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are copied.
+///
+/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts as
+///   1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of any
+///   type gives an empty result.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let input = array![[1, 2], [3, 4]];
+/// let out = strew::torch::gather(&input, 1, &array![[0i64, 0], [1, 0]])?;
+/// assert_eq!(out.as_slice(), [1, 1, 4, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn gather<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_gather("torch.gather", input, dim, index.into().into_dyn())?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-new_faces! {
-    /// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from `dim`.
-    ///
-    /// * `indices`: `i64` in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
-    ///   negative ones count from the end.
-    /// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are `i32` or `i64`, and
-    ///   not negative.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let input = array![[10, 30, 20], [60, 40, 50]];
-    /// let out = strew::torch::take_along_dim(&input, &array![[1i64], [0]], Some(1))?;
-    /// assert_eq!(out.as_slice(), [30, 60]);
-    /// let out = strew::torch::take_along_dim(&input, &array![[5i64, 0]], None)?;
-    /// assert_eq!((out.shape(), out.as_slice()), (&[2][..], &[50, 10][..]));
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`gather`].
-    "torch.take_along_dim" take_along_dim, take_along_dim_dyn <T, I>
-    (indices: tensor I, dim: option i64) = lower_take
+/// [`gather`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<DynTensor> {
+    let call = lower_gather("torch.gather", input, dim, index)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from `dim`.
+///
+/// * `indices`: `i64` in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
+///   negative ones count from the end.
+/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are `i32` or `i64`, and
+///   not negative.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let input = array![[10, 30, 20], [60, 40, 50]];
+/// let out = strew::torch::take_along_dim(&input, &array![[1i64], [0]], Some(1))?;
+/// assert_eq!(out.as_slice(), [30, 60]);
+/// let out = strew::torch::take_along_dim(&input, &array![[5i64, 0]], None)?;
+/// assert_eq!((out.shape(), out.as_slice()), (&[2][..], &[50, 10][..]));
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`gather`].
+pub fn take_along_dim<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    indices: impl Into<TensorView<'a, I>>,
+    dim: Option<i64>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_take(
+        "torch.take_along_dim",
+        input,
+        indices.into().into_dyn(),
+        dim,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`take_along_dim`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`take_along_dim`].
+pub fn take_along_dim_dyn<'a>(
+    input: DynView<'a>,
+    indices: DynView<'a>,
+    dim: Option<i64>,
+) -> Result<DynTensor> {
+    let call = lower_take("torch.take_along_dim", input, indices, dim)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 fn lower_gather<'a>(

@@ -1,8 +1,8 @@
 //! `index_add`, `index_copy`, `index_fill`, `index_reduce`: slices that a vector names along one axis.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind};
-use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::reduce::Reduce;
 use crate::dialect::torch::scatter::repeated;
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
@@ -13,7 +13,10 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, Dims, DynView, Held, Scalar};
+use strew_kernel::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorView,
+    TensorViewMut,
+};
 
 const INDEX: Argument = Argument::needed(
     "index",
@@ -73,29 +76,93 @@ const FILL: [Argument; 4] = [
     ),
 ];
 
-entries! {
-    INDEX_ADD, INDEX_ADD_: "torch.index_add", ADD, add_from_table,
-    "A copy of input with slices of source added to those that index names along dim",
-    "Adds slices of source, in place, to those that index names along dim",
-}
+pub(super) const INDEX_ADD: Operator = Operator {
+    name: "torch.index_add",
+    summary: "A copy of input with slices of source added to those that index names along dim",
+    arguments: &ADD,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        add_from_table(args, "torch.index_add", input.into())
+    },
+};
 
-entries! {
-    INDEX_REDUCE, INDEX_REDUCE_: "torch.index_reduce", REDUCE, reduce_from_table,
-    "A copy of input with slices of source reduced into those that index names along dim",
-    "Reduces slices of source, in place, into those that index names along dim",
-}
+pub(super) const INDEX_ADD_: Operator = Operator {
+    name: "torch.index_add_",
+    summary: "Adds slices of source, in place, to those that index names along dim",
+    arguments: &in_place(ADD),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        add_from_table(args, "torch.index_add_", input.into())
+    },
+};
 
-entries! {
-    INDEX_COPY, INDEX_COPY_: "torch.index_copy", COPY, copy_from_table,
-    "A copy of input with the slices that index names along dim replaced by those of source",
-    "Replaces, in place, the slices that index names along dim by those of source",
-}
+pub(super) const INDEX_REDUCE: Operator = Operator {
+    name: "torch.index_reduce",
+    summary: "A copy of input with slices of source reduced into those that index names along dim",
+    arguments: &REDUCE,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        reduce_from_table(args, "torch.index_reduce", input.into())
+    },
+};
 
-entries! {
-    INDEX_FILL, INDEX_FILL_: "torch.index_fill", FILL, fill_from_table,
-    "A copy of input with the slices that index names along dim filled with value",
-    "Fills, in place, the slices that index names along dim with value",
-}
+pub(super) const INDEX_REDUCE_: Operator = Operator {
+    name: "torch.index_reduce_",
+    summary: "Reduces slices of source, in place, into those that index names along dim",
+    arguments: &in_place(REDUCE),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        reduce_from_table(args, "torch.index_reduce_", input.into())
+    },
+};
+
+pub(super) const INDEX_COPY: Operator = Operator {
+    name: "torch.index_copy",
+    summary: "A copy of input with the slices that index names along dim replaced by those of source",
+    arguments: &COPY,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        copy_from_table(args, "torch.index_copy", input.into())
+    },
+};
+
+pub(super) const INDEX_COPY_: Operator = Operator {
+    name: "torch.index_copy_",
+    summary: "Replaces, in place, the slices that index names along dim by those of source",
+    arguments: &in_place(COPY),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        copy_from_table(args, "torch.index_copy_", input.into())
+    },
+};
+
+pub(super) const INDEX_FILL: Operator = Operator {
+    name: "torch.index_fill",
+    summary: "A copy of input with the slices that index names along dim filled with value",
+    arguments: &FILL,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        fill_from_table(args, "torch.index_fill", input.into())
+    },
+};
+
+pub(super) const INDEX_FILL_: Operator = Operator {
+    name: "torch.index_fill_",
+    summary: "Fills, in place, the slices that index names along dim with value",
+    arguments: &in_place(FILL),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        fill_from_table(args, "torch.index_fill_", input.into())
+    },
+};
 
 fn add_from_table<'a>(
     args: &mut Arguments<'a>,
@@ -142,97 +209,380 @@ fn fill_from_table<'a>(
     lower_fill(operator, input, dim, index, args.scalar("value")?)
 }
 
-faces! {
-    /// `input` with slices of `source`, times `alpha`, added to those that `index` names along `dim`.
-    ///
-    /// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the order of
-    /// `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for bool
-    /// it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
-    ///
-    /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
-    /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
-    /// * `alpha`: made an element of `T`; fractions are cut off for integers.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let input = array![[1, 1], [1, 1], [1, 1]];
-    /// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &array![[1, 2], [3, 4], [5, 6]], -1)?;
-    /// assert_eq!(out.as_slice(), [-5, -7, 1, 1, -2, -3]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more dimensions and one
-    /// out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.index_add" index_add, index_add_dyn, index_add_, index_add_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, source: tensor T, alpha: scalar Scalar) = lower_add
+/// `input` with slices of `source`, times `alpha`, added to those that `index` names along `dim`.
+///
+/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the order of
+/// `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for bool
+/// it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
+///
+/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+/// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
+/// * `alpha`: made an element of `T`; fractions are cut off for integers.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let input = array![[1, 1], [1, 1], [1, 1]];
+/// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &array![[1, 2], [3, 4], [5, 6]], -1)?;
+/// assert_eq!(out.as_slice(), [-5, -7, 1, 1, -2, -3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more dimensions and one
+/// out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn index_add<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    alpha: impl Into<Scalar>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_add(
+        "torch.index_add",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        alpha.into(),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-faces! {
-    /// `input` with slices of `source` reduced into those that `index` names along `dim`.
-    ///
-    /// [`index_add`] with another reduction: [`Reduce::Prod`], [`Reduce::Mean`], [`Reduce::Amax`] or
-    /// [`Reduce::Amin`], each with the rules of [`scatter_reduce`](super::scatter_reduce).
-    ///
-    /// ```
-    /// use strew::torch::{Reduce, index_reduce};
-    ///
-    /// let out = index_reduce(&[2, 2, 2], 0, &[0i64, 2, 0], &[3, 4, 5], Reduce::Prod, true)?;
-    /// assert_eq!(out.as_slice(), [30, 2, 8]);
-    /// let out = index_reduce(&[2, 2, 2], 0, &[0i64, 2, 0], &[3, 4, 5], Reduce::Mean, false)?;
-    /// assert_eq!(out.as_slice(), [4, 2, 4]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`] too, and
-    /// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the type has not.
-    "torch.index_reduce" index_reduce, index_reduce_dyn, index_reduce_, index_reduce_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, source: tensor T, reduce: word Reduce, include_self: plain bool) = lower_reduce
+/// [`index_add`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_add`].
+pub fn index_add_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    alpha: Scalar,
+) -> Result<DynTensor> {
+    let call = lower_add("torch.index_add", input.into(), dim, index, source, alpha)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-faces! {
-    /// `input` with the slices that `index` names along `dim` replaced by those of `source`.
-    ///
-    /// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of `index`, so
-    /// that of several the last one stays.
-    ///
-    /// * `index`: `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
-    /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
-    ///
-    /// ```
-    /// let out = strew::torch::index_copy(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30])?;
-    /// assert_eq!(out.as_slice(), [20, 2, 30]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths that do not fit and
-    /// an index out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.index_copy" index_copy, index_copy_dyn, index_copy_, index_copy_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, source: tensor T) = lower_copy
+/// [`index_add`] in place.
+///
+/// # Errors
+/// As [`index_add`]; `input` is then unchanged.
+pub fn index_add_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    alpha: impl Into<Scalar>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_add(
+        "torch.index_add_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        alpha.into(),
+    )?
+    .run()?;
+    Ok(())
 }
 
-faces! {
-    /// `input` with the slices that `index` names along `dim` filled with `value`.
-    ///
-    /// * `index`: `i64` in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the end.
-    /// * `value`: made an element of `T`; fractions are cut off for integers.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let out = strew::torch::index_fill(&array![[1, 2, 3], [4, 5, 6]], 1, &[0i64, -1], -1)?;
-    /// assert_eq!(out.as_slice(), [-1, 2, -1, -1, 5, -1]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of `index` and one out of
-    /// bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.index_fill" index_fill, index_fill_dyn, index_fill_, index_fill_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, value: scalar Scalar) = lower_fill
+/// [`index_add_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_add`]; `input` is then unchanged.
+pub fn index_add_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    alpha: Scalar,
+) -> Result<()> {
+    lower_add("torch.index_add_", input.into(), dim, index, source, alpha)?.run()?;
+    Ok(())
+}
+
+/// `input` with slices of `source` reduced into those that `index` names along `dim`.
+///
+/// [`index_add`] with another reduction: [`Reduce::Prod`], [`Reduce::Mean`], [`Reduce::Amax`] or
+/// [`Reduce::Amin`], each with the rules of [`scatter_reduce`](super::scatter_reduce).
+///
+/// ```
+/// use strew::torch::{Reduce, index_reduce};
+///
+/// let out = index_reduce(&[2, 2, 2], 0, &[0i64, 2, 0], &[3, 4, 5], Reduce::Prod, true)?;
+/// assert_eq!(out.as_slice(), [30, 2, 8]);
+/// let out = index_reduce(&[2, 2, 2], 0, &[0i64, 2, 0], &[3, 4, 5], Reduce::Mean, false)?;
+/// assert_eq!(out.as_slice(), [4, 2, 4]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`] too, and
+/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the type has not.
+pub fn index_reduce<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_reduce(
+        "torch.index_reduce",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`index_reduce`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_reduce`].
+pub fn index_reduce_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<DynTensor> {
+    let call = lower_reduce(
+        "torch.index_reduce",
+        input.into(),
+        dim,
+        index,
+        source,
+        reduce,
+        include_self,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`index_reduce`] in place.
+///
+/// # Errors
+/// As [`index_reduce`]; `input` is then unchanged.
+pub fn index_reduce_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_reduce(
+        "torch.index_reduce_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`index_reduce_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_reduce`]; `input` is then unchanged.
+pub fn index_reduce_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    lower_reduce(
+        "torch.index_reduce_",
+        input.into(),
+        dim,
+        index,
+        source,
+        reduce,
+        include_self,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// `input` with the slices that `index` names along `dim` replaced by those of `source`.
+///
+/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of `index`, so
+/// that of several the last one stays.
+///
+/// * `index`: `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+/// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
+///
+/// ```
+/// let out = strew::torch::index_copy(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30])?;
+/// assert_eq!(out.as_slice(), [20, 2, 30]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths that do not fit and
+/// an index out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn index_copy<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_copy(
+        "torch.index_copy",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`index_copy`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_copy`].
+pub fn index_copy_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+) -> Result<DynTensor> {
+    let call = lower_copy("torch.index_copy", input.into(), dim, index, source)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`index_copy`] in place.
+///
+/// # Errors
+/// As [`index_copy`]; `input` is then unchanged.
+pub fn index_copy_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_copy(
+        "torch.index_copy_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`index_copy_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_copy`]; `input` is then unchanged.
+pub fn index_copy_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    source: DynView<'a>,
+) -> Result<()> {
+    lower_copy("torch.index_copy_", input.into(), dim, index, source)?.run()?;
+    Ok(())
+}
+
+/// `input` with the slices that `index` names along `dim` filled with `value`.
+///
+/// * `index`: `i64` in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the end.
+/// * `value`: made an element of `T`; fractions are cut off for integers.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::torch::index_fill(&array![[1, 2, 3], [4, 5, 6]], 1, &[0i64, -1], -1)?;
+/// assert_eq!(out.as_slice(), [-1, 2, -1, -1, 5, -1]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of `index` and one out of
+/// bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn index_fill<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    value: impl Into<Scalar>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_fill(
+        "torch.index_fill",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        value.into(),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`index_fill`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_fill`].
+pub fn index_fill_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    value: Scalar,
+) -> Result<DynTensor> {
+    let call = lower_fill("torch.index_fill", input.into(), dim, index, value)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`index_fill`] in place.
+///
+/// # Errors
+/// As [`index_fill`]; `input` is then unchanged.
+pub fn index_fill_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    value: impl Into<Scalar>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_fill(
+        "torch.index_fill_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        value.into(),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`index_fill_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_fill`]; `input` is then unchanged.
+pub fn index_fill_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    value: Scalar,
+) -> Result<()> {
+    lower_fill("torch.index_fill_", input.into(), dim, index, value)?.run()?;
+    Ok(())
 }
 
 fn lower_add<'a>(

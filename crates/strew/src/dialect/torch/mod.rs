@@ -8,8 +8,7 @@
 //! time. In place, an error leaves `input` as it was; in PyTorch, elements before the one that is wrong
 //! have changed.
 
-#[macro_use]
-pub(crate) mod faces;
+pub(crate) mod arguments;
 pub(crate) mod gather;
 pub(crate) mod index;
 pub(crate) mod put;

@@ -1,8 +1,8 @@
 //! `put`, `masked_scatter`, `index_put`: cells that positions, a mask or a tuple of tensors name.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind};
-use crate::dialect::torch::faces::INPUT;
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch::arguments::{INPUT, in_place};
 use crate::dialect::torch::{Input, Refusal, call, class, context, index_class, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
@@ -12,7 +12,9 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, Dims, DynView, Held};
+use strew_kernel::tensor::{
+    DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorView, TensorViewMut,
+};
 
 const ACCUMULATE: Argument = Argument::needed(
     "accumulate",
@@ -65,23 +67,71 @@ const TUPLE: [Argument; 4] = [
     ACCUMULATE,
 ];
 
-entries! {
-    PUT, PUT_: "torch.put", POSITIONS, put_from_table,
-    "A copy of input with elements of source at the positions of index, counted row by row",
-    "Puts elements of source, in place, at the positions of index, counted row by row",
-}
+pub(super) const PUT: Operator = Operator {
+    name: "torch.put",
+    summary: "A copy of input with elements of source at the positions of index, counted row by row",
+    arguments: &POSITIONS,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        put_from_table(args, "torch.put", input.into())
+    },
+};
 
-entries! {
-    MASKED_SCATTER, MASKED_SCATTER_: "torch.masked_scatter", MASKED, masked_from_table,
-    "A copy of input with elements of source, in order, where mask is true",
-    "Puts elements of source, in place and in order, where mask is true",
-}
+pub(super) const PUT_: Operator = Operator {
+    name: "torch.put_",
+    summary: "Puts elements of source, in place, at the positions of index, counted row by row",
+    arguments: &in_place(POSITIONS),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        put_from_table(args, "torch.put_", input.into())
+    },
+};
 
-entries! {
-    INDEX_PUT, INDEX_PUT_: "torch.index_put", TUPLE, index_put_from_table,
-    "A copy of input with values at what a tuple of tensors names: input[indices] = values",
-    "Puts values, in place, at what a tuple of tensors names: input[indices] = values",
-}
+pub(super) const MASKED_SCATTER: Operator = Operator {
+    name: "torch.masked_scatter",
+    summary: "A copy of input with elements of source, in order, where mask is true",
+    arguments: &MASKED,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        masked_from_table(args, "torch.masked_scatter", input.into())
+    },
+};
+
+pub(super) const MASKED_SCATTER_: Operator = Operator {
+    name: "torch.masked_scatter_",
+    summary: "Puts elements of source, in place and in order, where mask is true",
+    arguments: &in_place(MASKED),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        masked_from_table(args, "torch.masked_scatter_", input.into())
+    },
+};
+
+pub(super) const INDEX_PUT: Operator = Operator {
+    name: "torch.index_put",
+    summary: "A copy of input with values at what a tuple of tensors names: input[indices] = values",
+    arguments: &TUPLE,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        index_put_from_table(args, "torch.index_put", input.into())
+    },
+};
+
+pub(super) const INDEX_PUT_: Operator = Operator {
+    name: "torch.index_put_",
+    summary: "Puts values, in place, at what a tuple of tensors names: input[indices] = values",
+    arguments: &in_place(TUPLE),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        index_put_from_table(args, "torch.index_put_", input.into())
+    },
+};
 
 fn put_from_table<'a>(
     args: &mut Arguments<'a>,
@@ -114,75 +164,262 @@ fn index_put_from_table<'a>(
     lower_index_put(operator, input, &indices, values, accumulate)
 }
 
-faces! {
-    /// `input` with elements of `source` at the positions of `index`, counted row by row.
-    ///
-    /// * `index`: `i64`, of any shape; negative positions count from the end.
-    /// * `source`: as many elements as `index`, of any shape.
-    /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let input = array![[4, 3, 5], [6, 7, 8]];
-    /// let out = strew::torch::put(&input, &[1i64, -3], &[9, 10], false)?;
-    /// assert_eq!(out.as_slice(), [4, 9, 5, 10, 7, 8]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a position out of bounds,
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and overlap.
-    "torch.put" put, put_dyn, put_, put_dyn_ <T, I>
-    (index: tensor I, source: tensor T, accumulate: plain bool) = lower_put
+/// `input` with elements of `source` at the positions of `index`, counted row by row.
+///
+/// * `index`: `i64`, of any shape; negative positions count from the end.
+/// * `source`: as many elements as `index`, of any shape.
+/// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let input = array![[4, 3, 5], [6, 7, 8]];
+/// let out = strew::torch::put(&input, &[1i64, -3], &[9, 10], false)?;
+/// assert_eq!(out.as_slice(), [4, 9, 5, 10, 7, 8]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a position out of bounds,
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and overlap.
+pub fn put<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    accumulate: bool,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_put(
+        "torch.put",
+        input.into(),
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        accumulate,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-faces! {
-    /// `input` with elements of `source`, in order, where `mask` is true.
-    ///
-    /// * `mask`: of a shape that broadcasts with `input`'s; in place, to it.
-    /// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken row by
-    ///   row, and the rest is not used.
-    ///
-    /// ```
-    /// let mask = [true, false, true, true];
-    /// let out = strew::torch::masked_scatter(&[1, 2, 3, 4], &mask, &[10, 20, 30, 40])?;
-    /// assert_eq!(out.as_slice(), [10, 2, 20, 30]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime).
-    "torch.masked_scatter" masked_scatter, masked_scatter_dyn, masked_scatter_, masked_scatter_dyn_ <T>
-    (mask: tensor bool, source: tensor T) = lower_masked
+/// [`put`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`put`].
+pub fn put_dyn<'a>(
+    input: DynView<'a>,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    accumulate: bool,
+) -> Result<DynTensor> {
+    let call = lower_put("torch.put", input.into(), index, source, accumulate)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-faces! {
-    /// `input` with `values` at what `indices` name: `input[indices] = values`.
-    ///
-    /// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast together,
-    ///   or `None` for all of the axis. A `bool` tensor stands for as many axes as it has, and names
-    ///   where it is true. Negative indices count from the end.
-    /// * `values`: broadcast to the shape of what is named: that of the tensors in the place of their axes,
-    ///   or in front if these are not neighbours, and the other axes.
-    /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
-    ///
-    /// ```
-    /// use ndarray::array;
-    /// use strew::TensorView;
-    ///
-    /// let input = array![[1, 2, 3], [4, 5, 6]];
-    /// let columns = TensorView::from(&[-1i64, 0]).into_dyn();
-    /// let out = strew::torch::index_put(&input, &[None, Some(columns)], &[70, 80], true)?;
-    /// assert_eq!(out.as_slice(), [81, 2, 73, 84, 5, 76]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and values;
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.index_put" index_put, index_put_dyn, index_put_, index_put_dyn_ <T>
-    (indices: tensors T, values: tensor T, accumulate: plain bool) = lower_index_put
+/// [`put`] in place.
+///
+/// # Errors
+/// As [`put`]; `input` is then unchanged.
+pub fn put_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    index: impl Into<TensorView<'a, I>>,
+    source: impl Into<TensorView<'a, T>>,
+    accumulate: bool,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_put(
+        "torch.put_",
+        input.into(),
+        index.into().into_dyn(),
+        source.into().into_dyn(),
+        accumulate,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`put_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`put`]; `input` is then unchanged.
+pub fn put_dyn_<'a>(
+    input: DynViewMut<'a>,
+    index: DynView<'a>,
+    source: DynView<'a>,
+    accumulate: bool,
+) -> Result<()> {
+    lower_put("torch.put_", input.into(), index, source, accumulate)?.run()?;
+    Ok(())
+}
+
+/// `input` with elements of `source`, in order, where `mask` is true.
+///
+/// * `mask`: of a shape that broadcasts with `input`'s; in place, to it.
+/// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken row by
+///   row, and the rest is not used.
+///
+/// ```
+/// let mask = [true, false, true, true];
+/// let out = strew::torch::masked_scatter(&[1, 2, 3, 4], &mask, &[10, 20, 30, 40])?;
+/// assert_eq!(out.as_slice(), [10, 2, 20, 30]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime).
+pub fn masked_scatter<'a, T: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    mask: impl Into<TensorView<'a, bool>>,
+    source: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_masked(
+        "torch.masked_scatter",
+        input.into(),
+        mask.into().into_dyn(),
+        source.into().into_dyn(),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`masked_scatter`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`masked_scatter`].
+pub fn masked_scatter_dyn<'a>(
+    input: DynView<'a>,
+    mask: DynView<'a>,
+    source: DynView<'a>,
+) -> Result<DynTensor> {
+    let call = lower_masked("torch.masked_scatter", input.into(), mask, source)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`masked_scatter`] in place.
+///
+/// # Errors
+/// As [`masked_scatter`]; `input` is then unchanged.
+pub fn masked_scatter_<'a, T: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    mask: impl Into<TensorView<'a, bool>>,
+    source: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_masked(
+        "torch.masked_scatter_",
+        input.into(),
+        mask.into().into_dyn(),
+        source.into().into_dyn(),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`masked_scatter_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`masked_scatter`]; `input` is then unchanged.
+pub fn masked_scatter_dyn_<'a>(
+    input: DynViewMut<'a>,
+    mask: DynView<'a>,
+    source: DynView<'a>,
+) -> Result<()> {
+    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run()?;
+    Ok(())
+}
+
+/// `input` with `values` at what `indices` name: `input[indices] = values`.
+///
+/// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast together,
+///   or `None` for all of the axis. A `bool` tensor stands for as many axes as it has, and names
+///   where it is true. Negative indices count from the end.
+/// * `values`: broadcast to the shape of what is named: that of the tensors in the place of their axes,
+///   or in front if these are not neighbours, and the other axes.
+/// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
+///
+/// ```
+/// use ndarray::array;
+/// use strew::TensorView;
+///
+/// let input = array![[1, 2, 3], [4, 5, 6]];
+/// let columns = TensorView::from(&[-1i64, 0]).into_dyn();
+/// let out = strew::torch::index_put(&input, &[None, Some(columns)], &[70, 80], true)?;
+/// assert_eq!(out.as_slice(), [81, 2, 73, 84, 5, 76]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and values;
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn index_put<'a, T: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    values: impl Into<TensorView<'a, T>>,
+    accumulate: bool,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_index_put(
+        "torch.index_put",
+        input.into(),
+        indices,
+        values.into().into_dyn(),
+        accumulate,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`index_put`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_put`].
+pub fn index_put_dyn<'a>(
+    input: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    values: DynView<'a>,
+    accumulate: bool,
+) -> Result<DynTensor> {
+    let call = lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`index_put`] in place.
+///
+/// # Errors
+/// As [`index_put`]; `input` is then unchanged.
+pub fn index_put_<'a, T: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    indices: &[Option<DynView<'a>>],
+    values: impl Into<TensorView<'a, T>>,
+    accumulate: bool,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_index_put(
+        "torch.index_put_",
+        input.into(),
+        indices,
+        values.into().into_dyn(),
+        accumulate,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`index_put_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`index_put`]; `input` is then unchanged.
+pub fn index_put_dyn_<'a>(
+    input: DynViewMut<'a>,
+    indices: &[Option<DynView<'a>>],
+    values: DynView<'a>,
+    accumulate: bool,
+) -> Result<()> {
+    lower_index_put(
+        "torch.index_put_",
+        input.into(),
+        indices,
+        values,
+        accumulate,
+    )?
+    .run()?;
+    Ok(())
 }
 
 const WRAP: Bounds = Bounds {

@@ -1,15 +1,17 @@
 //! `scatter_reduce`: elements that are reduced into the cells that an index names along one axis.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind};
-use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::scatter::{INDEX, SRC, Updates, describe};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::DynView;
+use strew_kernel::tensor::{
+    DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 const ARGUMENTS: [Argument; 6] = [
     INPUT,
@@ -26,11 +28,27 @@ const ARGUMENTS: [Argument; 6] = [
     .or("True"),
 ];
 
-entries! {
-    SCATTER_REDUCE, SCATTER_REDUCE_: "torch.scatter_reduce", ARGUMENTS, from_table,
-    "A copy of input with elements of src reduced into the cells that index names along dim",
-    "Reduces elements of src, in place, into the cells that index names along dim",
-}
+pub(super) const SCATTER_REDUCE: Operator = Operator {
+    name: "torch.scatter_reduce",
+    summary: "A copy of input with elements of src reduced into the cells that index names along dim",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        from_table(args, "torch.scatter_reduce", input.into())
+    },
+};
+
+pub(super) const SCATTER_REDUCE_: Operator = Operator {
+    name: "torch.scatter_reduce_",
+    summary: "Reduces elements of src, in place, into the cells that index names along dim",
+    arguments: &in_place(ARGUMENTS),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        from_table(args, "torch.scatter_reduce_", input.into())
+    },
+};
 
 fn from_table<'a>(
     args: &mut Arguments<'a>,
@@ -123,52 +141,143 @@ impl FromStr for Reduce {
     }
 }
 
-faces! {
-    /// `input` with elements of `src` reduced into the cells that `index` names along `dim`.
-    ///
-    /// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`, for
-    /// every element of `index`, in row-major order.
-    ///
-    /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
-    ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
-    /// * `include_self`: whether what `input` holds takes part. If not, cells that are not addressed
-    ///   still keep it.
-    ///
-    /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integer means are
-    /// rounded down. NaN propagates through `amax` and `amin`; of equal values the first stays.
-    ///
-    /// ```
-    /// use strew::torch::{Reduce, scatter_reduce};
-    ///
-    /// let out = scatter_reduce(
-    ///     &[1.0f32, 2.0, 3.0, 4.0],
-    ///     0,
-    ///     &[0i64, 1, 0, 1, 2, 1],
-    ///     &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
-    ///     Reduce::Sum,
-    ///     false,
-    /// )?;
-    /// assert_eq!(out.as_slice(), [4.0, 12.0, 5.0, 4.0]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// In place:
-    ///
-    /// ```
-    /// use ndarray::array;
-    /// use strew::torch::{Reduce, scatter_reduce_};
-    ///
-    /// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
-    /// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
-    /// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the
-    /// type has not, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.scatter_reduce" scatter_reduce, scatter_reduce_dyn, scatter_reduce_, scatter_reduce_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, src: tensor T, reduce: word Reduce, include_self: plain bool) = lower
+/// `input` with elements of `src` reduced into the cells that `index` names along `dim`.
+///
+/// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`, for
+/// every element of `index`, in row-major order.
+///
+/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
+/// * `include_self`: whether what `input` holds takes part. If not, cells that are not addressed
+///   still keep it.
+///
+/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integer means are
+/// rounded down. NaN propagates through `amax` and `amin`; of equal values the first stays.
+///
+/// ```
+/// use strew::torch::{Reduce, scatter_reduce};
+///
+/// let out = scatter_reduce(
+///     &[1.0f32, 2.0, 3.0, 4.0],
+///     0,
+///     &[0i64, 1, 0, 1, 2, 1],
+///     &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+///     Reduce::Sum,
+///     false,
+/// )?;
+/// assert_eq!(out.as_slice(), [4.0, 12.0, 5.0, 4.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// In place:
+///
+/// ```
+/// use ndarray::array;
+/// use strew::torch::{Reduce, scatter_reduce_};
+///
+/// let mut table = array![[1.0, 5.0], [2.0, 6.0]];
+/// scatter_reduce_(&mut table, 1, &array![[0i64, 0], [1, 0]], &array![[7.0, 3.0], [4.0, 9.0]], Reduce::Amax, true)?;
+/// assert_eq!(table, array![[7.0, 5.0], [9.0, 6.0]]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the
+/// type has not, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn scatter_reduce<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower(
+        "torch.scatter_reduce",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_reduce`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_reduce`].
+pub fn scatter_reduce_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<DynTensor> {
+    let call = lower(
+        "torch.scatter_reduce",
+        input.into(),
+        dim,
+        index,
+        src,
+        reduce,
+        include_self,
+    )?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`scatter_reduce`] in place.
+///
+/// # Errors
+/// As [`scatter_reduce`]; `input` is then unchanged.
+pub fn scatter_reduce_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    reduce: Reduce,
+    include_self: bool,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower(
+        "torch.scatter_reduce_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+        reduce.name(),
+        include_self,
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`scatter_reduce_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_reduce`]; `input` is then unchanged.
+pub fn scatter_reduce_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    lower(
+        "torch.scatter_reduce_",
+        input.into(),
+        dim,
+        index,
+        src,
+        reduce,
+        include_self,
+    )?
+    .run()?;
+    Ok(())
 }
 
 fn lower<'a>(

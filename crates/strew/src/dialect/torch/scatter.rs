@@ -1,8 +1,8 @@
 //! `scatter`, `scatter_add`: elements that each say where along one axis they go.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind};
-use crate::dialect::torch::faces::{DIM, INPUT};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::{Input, call, class, context};
 use std::str::FromStr;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
@@ -12,7 +12,9 @@ use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynView, Held, Scalar};
+use strew_kernel::tensor::{
+    DType, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorView, TensorViewMut,
+};
 
 pub(super) const INDEX: Argument = Argument::needed(
     "index",
@@ -48,17 +50,49 @@ const ARGUMENTS: [Argument; 6] = [
 
 const ADD: [Argument; 4] = [INPUT, DIM, INDEX, SRC];
 
-entries! {
-    SCATTER, SCATTER_: "torch.scatter", ARGUMENTS, from_table,
-    "A copy of input with elements of src written into the cells that index names along dim",
-    "Writes elements of src, in place, into the cells that index names along dim",
-}
+pub(super) const SCATTER: Operator = Operator {
+    name: "torch.scatter",
+    summary: "A copy of input with elements of src written into the cells that index names along dim",
+    arguments: &ARGUMENTS,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        from_table(args, "torch.scatter", input.into())
+    },
+};
 
-entries! {
-    SCATTER_ADD, SCATTER_ADD_: "torch.scatter_add", ADD, add_from_table,
-    "A copy of input with elements of src added to the cells that index names along dim",
-    "Adds elements of src, in place, to the cells that index names along dim",
-}
+pub(super) const SCATTER_: Operator = Operator {
+    name: "torch.scatter_",
+    summary: "Writes elements of src, in place, into the cells that index names along dim",
+    arguments: &in_place(ARGUMENTS),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        from_table(args, "torch.scatter_", input.into())
+    },
+};
+
+pub(super) const SCATTER_ADD: Operator = Operator {
+    name: "torch.scatter_add",
+    summary: "A copy of input with elements of src added to the cells that index names along dim",
+    arguments: &ADD,
+    returns: &["out"],
+    lower: |args| {
+        let input = args.tensor("input")?;
+        add_from_table(args, "torch.scatter_add", input.into())
+    },
+};
+
+pub(super) const SCATTER_ADD_: Operator = Operator {
+    name: "torch.scatter_add_",
+    summary: "Adds elements of src, in place, to the cells that index names along dim",
+    arguments: &in_place(ADD),
+    returns: &["input"],
+    lower: |args| {
+        let input = args.target("input")?;
+        add_from_table(args, "torch.scatter_add_", input.into())
+    },
+};
 
 fn from_table<'a>(
     args: &mut Arguments<'a>,
@@ -140,70 +174,268 @@ impl FromStr for Join {
     }
 }
 
-faces! {
-    /// `input` with elements of `src` written into the cells that `index` names along `dim`.
-    ///
-    /// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element of
-    /// `index` in row-major order, so that of several the last one stays.
-    ///
-    /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
-    ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`. An
-    ///   empty one of any shape and type changes nothing.
-    /// * `reduce`: `Some`: elements are added to what is there, or multiplied with it.
-    ///
-    /// ```
-    /// use strew::torch::{Join, scatter};
-    ///
-    /// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], None)?;
-    /// assert_eq!(out.as_slice(), [20, 2, 30]);
-    /// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], Some(Join::Multiply))?;
-    /// assert_eq!(out.as_slice(), [20, 2, 900]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.scatter" scatter, scatter_dyn, scatter_, scatter_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, src: tensor T, reduce: joins Join) = of_src
+/// `input` with elements of `src` written into the cells that `index` names along `dim`.
+///
+/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element of
+/// `index` in row-major order, so that of several the last one stays.
+///
+/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`. An
+///   empty one of any shape and type changes nothing.
+/// * `reduce`: `Some`: elements are added to what is there, or multiplied with it.
+///
+/// ```
+/// use strew::torch::{Join, scatter};
+///
+/// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], None)?;
+/// assert_eq!(out.as_slice(), [20, 2, 30]);
+/// let out = scatter(&[1, 2, 3], 0, &[2i64, 0, 2], &[10, 20, 30], Some(Join::Multiply))?;
+/// assert_eq!(out.as_slice(), [20, 2, 900]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn scatter<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    reduce: Option<Join>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = of_src(
+        "torch.scatter",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+        reduce.map(|reduce| reduce.name()),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-faces! {
-    /// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
-    ///
-    /// `value` is made an element of `T`: fractions are cut off for integers, everything but zero is true.
-    ///
-    /// ```
-    /// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
-    /// assert_eq!(out.as_slice(), [2.0, 3.5, 2.0, 5.0]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that `T` cannot hold.
-    "torch.scatter" scatter_value, scatter_value_dyn, scatter_value_, scatter_value_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, value: scalar Scalar, reduce: joins Join) = of_value
+/// [`scatter`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+    reduce: Option<&str>,
+) -> Result<DynTensor> {
+    let call = of_src("torch.scatter", input.into(), dim, index, src, reduce)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-faces! {
-    /// `input` with elements of `src` added to the cells that `index` names along `dim`.
-    ///
-    /// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every element of
-    /// `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum. Sums of 16-bit
-    /// floats accumulate in `f32` and are rounded once; integers wrap; for bool it is a logical or.
-    ///
-    /// Shapes and types are those of [`scatter`].
-    ///
-    /// ```
-    /// let out = strew::torch::scatter_add(&[1.0, 2.0], 0, &[1i64, 1, 0], &[10.0, 20.0, 30.0])?;
-    /// assert_eq!(out.as_slice(), [31.0, 32.0]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`scatter`].
-    "torch.scatter_add" scatter_add, scatter_add_dyn, scatter_add_, scatter_add_dyn_ <T, I>
-    (dim: plain i64, index: tensor I, src: tensor T) = lower_add
+/// [`scatter`] in place.
+///
+/// # Errors
+/// As [`scatter`]; `input` is then unchanged.
+pub fn scatter_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+    reduce: Option<Join>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    of_src(
+        "torch.scatter_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+        reduce.map(|reduce| reduce.name()),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`scatter_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter`]; `input` is then unchanged.
+pub fn scatter_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+    reduce: Option<&str>,
+) -> Result<()> {
+    of_src("torch.scatter_", input.into(), dim, index, src, reduce)?.run()?;
+    Ok(())
+}
+
+/// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
+///
+/// `value` is made an element of `T`: fractions are cut off for integers, everything but zero is true.
+///
+/// ```
+/// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
+/// assert_eq!(out.as_slice(), [2.0, 3.5, 2.0, 5.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that `T` cannot hold.
+pub fn scatter_value<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    value: impl Into<Scalar>,
+    reduce: Option<Join>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = of_value(
+        "torch.scatter",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        value.into(),
+        reduce.map(|reduce| reduce.name()),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_value`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_value`].
+pub fn scatter_value_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    value: Scalar,
+    reduce: Option<&str>,
+) -> Result<DynTensor> {
+    let call = of_value("torch.scatter", input.into(), dim, index, value, reduce)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`scatter_value`] in place.
+///
+/// # Errors
+/// As [`scatter_value`]; `input` is then unchanged.
+pub fn scatter_value_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    value: impl Into<Scalar>,
+    reduce: Option<Join>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    of_value(
+        "torch.scatter_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        value.into(),
+        reduce.map(|reduce| reduce.name()),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`scatter_value_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_value`]; `input` is then unchanged.
+pub fn scatter_value_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    value: Scalar,
+    reduce: Option<&str>,
+) -> Result<()> {
+    of_value("torch.scatter_", input.into(), dim, index, value, reduce)?.run()?;
+    Ok(())
+}
+
+/// `input` with elements of `src` added to the cells that `index` names along `dim`.
+///
+/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every element of
+/// `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum. Sums of 16-bit
+/// floats accumulate in `f32` and are rounded once; integers wrap; for bool it is a logical or.
+///
+/// Shapes and types are those of [`scatter`].
+///
+/// ```
+/// let out = strew::torch::scatter_add(&[1.0, 2.0], 0, &[1i64, 1, 0], &[10.0, 20.0, 30.0])?;
+/// assert_eq!(out.as_slice(), [31.0, 32.0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_add<'a, T: Element, I: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_add(
+        "torch.scatter_add",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`scatter_add`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_add`].
+pub fn scatter_add_dyn<'a>(
+    input: DynView<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+) -> Result<DynTensor> {
+    let call = lower_add("torch.scatter_add", input.into(), dim, index, src)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// [`scatter_add`] in place.
+///
+/// # Errors
+/// As [`scatter_add`]; `input` is then unchanged.
+pub fn scatter_add_<'a, T: Element, I: Element>(
+    input: impl Into<TensorViewMut<'a, T>>,
+    dim: i64,
+    index: impl Into<TensorView<'a, I>>,
+    src: impl Into<TensorView<'a, T>>,
+) -> Result<()> {
+    let input = input.into().into_dyn();
+    lower_add(
+        "torch.scatter_add_",
+        input.into(),
+        dim,
+        index.into().into_dyn(),
+        src.into().into_dyn(),
+    )?
+    .run()?;
+    Ok(())
+}
+
+/// [`scatter_add_`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`scatter_add`]; `input` is then unchanged.
+pub fn scatter_add_dyn_<'a>(
+    input: DynViewMut<'a>,
+    dim: i64,
+    index: DynView<'a>,
+    src: DynView<'a>,
+) -> Result<()> {
+    lower_add("torch.scatter_add_", input.into(), dim, index, src)?.run()?;
+    Ok(())
 }
 
 fn of_src<'a>(

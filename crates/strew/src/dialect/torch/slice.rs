@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::torch::faces::INPUT;
+use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::destinations::Destinations;
@@ -10,7 +10,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynView, Strides};
+use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -81,42 +81,100 @@ pub(super) const SELECT_SCATTER: Operator = Operator {
     },
 };
 
-new_faces! {
-    /// `input` with the slice `start..end` along `dim`, every `step`-th, replaced by `src`.
-    ///
-    /// Bounds follow Python's slice rule: negative ones count from the end, then everything is clamped;
-    /// `None` is the axis's own end. `src` has exactly the slice's shape.
-    ///
-    /// ```
-    /// let out = strew::torch::slice_scatter(&[0, 0, 0, 0, 0], &[1, 2], 0, Some(-4), None, 2)?;
-    /// assert_eq!(out.as_slice(), [0, 1, 0, 2, 0]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, and for a 0-d `input`;
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.slice_scatter" slice_scatter, slice_scatter_dyn <T>
-    (src: tensor T, dim: plain i64, start: option i64, end: option i64, step: plain i64) = lower_slice
+/// `input` with the slice `start..end` along `dim`, every `step`-th, replaced by `src`.
+///
+/// Bounds follow Python's slice rule: negative ones count from the end, then everything is clamped;
+/// `None` is the axis's own end. `src` has exactly the slice's shape.
+///
+/// ```
+/// let out = strew::torch::slice_scatter(&[0, 0, 0, 0, 0], &[1, 2], 0, Some(-4), None, 2)?;
+/// assert_eq!(out.as_slice(), [0, 1, 0, 2, 0]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, and for a 0-d `input`;
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn slice_scatter<'a, T: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_slice(
+        "torch.slice_scatter",
+        input,
+        src.into().into_dyn(),
+        dim,
+        start,
+        end,
+        step,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-new_faces! {
-    /// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape without
-    /// `dim`.
-    ///
-    /// ```
-    /// use ndarray::array;
-    ///
-    /// let out = strew::torch::select_scatter(&array![[1, 2], [3, 4]], &[5, 6], 1, -1)?;
-    /// assert_eq!(out.as_slice(), [1, 5, 3, 6]);
-    /// # Ok::<(), strew::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` or `index` that is none, and for a 0-d `input`;
-    /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
-    "torch.select_scatter" select_scatter, select_scatter_dyn <T>
-    (src: tensor T, dim: plain i64, index: plain i64) = lower_select
+/// [`slice_scatter`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`slice_scatter`].
+pub fn slice_scatter_dyn<'a>(
+    input: DynView<'a>,
+    src: DynView<'a>,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<DynTensor> {
+    let call = lower_slice("torch.slice_scatter", input, src, dim, start, end, step)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
+}
+
+/// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape without
+/// `dim`.
+///
+/// ```
+/// use ndarray::array;
+///
+/// let out = strew::torch::select_scatter(&array![[1, 2], [3, 4]], &[5, 6], 1, -1)?;
+/// assert_eq!(out.as_slice(), [1, 5, 3, 6]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` or `index` that is none, and for a 0-d `input`;
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+pub fn select_scatter<'a, T: Element>(
+    input: impl Into<TensorView<'a, T>>,
+    src: impl Into<TensorView<'a, T>>,
+    dim: i64,
+    index: i64,
+) -> Result<Tensor<T>> {
+    let input = input.into().into_dyn();
+    let call = lower_select(
+        "torch.select_scatter",
+        input,
+        src.into().into_dyn(),
+        dim,
+        index,
+    )?;
+    Ok(crate::dialect::typed(call.run()?.tensor))
+}
+
+/// [`select_scatter`] with element types known at run time, and words as PyTorch's.
+///
+/// # Errors
+/// As [`select_scatter`].
+pub fn select_scatter_dyn<'a>(
+    input: DynView<'a>,
+    src: DynView<'a>,
+    dim: i64,
+    index: i64,
+) -> Result<DynTensor> {
+    let call = lower_select("torch.select_scatter", input, src, dim, index)?;
+    Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
 #[allow(clippy::too_many_arguments)] // They are PyTorch's.

@@ -73,28 +73,6 @@ const VALUES: &[&str] = &["out"];
 
 const VALUES_AND_POSITIONS: &[&str] = &["out", "arg"];
 
-/// An operator that reduces in one way, by an ascending index or by pointers.
-macro_rules! operator {
-    (coo, $name:literal, $summary:literal, $reduce:ident, $arg:literal) => {
-        Operator {
-            name: $name,
-            summary: $summary,
-            arguments: COO,
-            returns: if $arg { VALUES_AND_POSITIONS } else { VALUES },
-            lower: |args| lower_coo(args, $name, Reduce::$reduce, $arg),
-        }
-    };
-    (csr, $name:literal, $summary:literal, $reduce:ident, $arg:literal) => {
-        Operator {
-            name: $name,
-            summary: $summary,
-            arguments: CSR,
-            returns: if $arg { VALUES_AND_POSITIONS } else { VALUES },
-            lower: |args| lower_csr(args, $name, Reduce::$reduce, $arg),
-        }
-    };
-}
-
 pub(super) const SEGMENT_COO: Operator = Operator {
     name: "torch_scatter.segment_coo",
     summary: "Reduces the elements of src that share an index, which ascends",
@@ -107,45 +85,45 @@ pub(super) const SEGMENT_COO: Operator = Operator {
     },
 };
 
-pub(super) const SEGMENT_SUM_COO: Operator = operator!(
-    coo,
-    "torch_scatter.segment_sum_coo",
-    "Sums the elements of src that share an index, which ascends",
-    Sum,
-    false
-);
+pub(super) const SEGMENT_SUM_COO: Operator = Operator {
+    name: "torch_scatter.segment_sum_coo",
+    summary: "Sums the elements of src that share an index, which ascends",
+    arguments: COO,
+    returns: VALUES,
+    lower: |args| lower_coo(args, "torch_scatter.segment_sum_coo", Reduce::Sum, false),
+};
 
-pub(super) const SEGMENT_ADD_COO: Operator = operator!(
-    coo,
-    "torch_scatter.segment_add_coo",
-    "Sums the elements of src that share an index, which ascends",
-    Sum,
-    false
-);
+pub(super) const SEGMENT_ADD_COO: Operator = Operator {
+    name: "torch_scatter.segment_add_coo",
+    summary: "Sums the elements of src that share an index, which ascends",
+    arguments: COO,
+    returns: VALUES,
+    lower: |args| lower_coo(args, "torch_scatter.segment_add_coo", Reduce::Sum, false),
+};
 
-pub(super) const SEGMENT_MEAN_COO: Operator = operator!(
-    coo,
-    "torch_scatter.segment_mean_coo",
-    "Averages the elements of src that share an index, which ascends",
-    Mean,
-    false
-);
+pub(super) const SEGMENT_MEAN_COO: Operator = Operator {
+    name: "torch_scatter.segment_mean_coo",
+    summary: "Averages the elements of src that share an index, which ascends",
+    arguments: COO,
+    returns: VALUES,
+    lower: |args| lower_coo(args, "torch_scatter.segment_mean_coo", Reduce::Mean, false),
+};
 
-pub(super) const SEGMENT_MIN_COO: Operator = operator!(
-    coo,
-    "torch_scatter.segment_min_coo",
-    "The smallest of the elements of src that share an index, which ascends, and where each came from",
-    Min,
-    true
-);
+pub(super) const SEGMENT_MIN_COO: Operator = Operator {
+    name: "torch_scatter.segment_min_coo",
+    summary: "The smallest of the elements of src that share an index, which ascends, and where each came from",
+    arguments: COO,
+    returns: VALUES_AND_POSITIONS,
+    lower: |args| lower_coo(args, "torch_scatter.segment_min_coo", Reduce::Min, true),
+};
 
-pub(super) const SEGMENT_MAX_COO: Operator = operator!(
-    coo,
-    "torch_scatter.segment_max_coo",
-    "The largest of the elements of src that share an index, which ascends, and where each came from",
-    Max,
-    true
-);
+pub(super) const SEGMENT_MAX_COO: Operator = Operator {
+    name: "torch_scatter.segment_max_coo",
+    summary: "The largest of the elements of src that share an index, which ascends, and where each came from",
+    arguments: COO,
+    returns: VALUES_AND_POSITIONS,
+    lower: |args| lower_coo(args, "torch_scatter.segment_max_coo", Reduce::Max, true),
+};
 
 pub(super) const SEGMENT_CSR: Operator = Operator {
     name: "torch_scatter.segment_csr",
@@ -159,45 +137,45 @@ pub(super) const SEGMENT_CSR: Operator = Operator {
     },
 };
 
-pub(super) const SEGMENT_SUM_CSR: Operator = operator!(
-    csr,
-    "torch_scatter.segment_sum_csr",
-    "Sums the elements of src from one pointer to the next",
-    Sum,
-    false
-);
+pub(super) const SEGMENT_SUM_CSR: Operator = Operator {
+    name: "torch_scatter.segment_sum_csr",
+    summary: "Sums the elements of src from one pointer to the next",
+    arguments: CSR,
+    returns: VALUES,
+    lower: |args| lower_csr(args, "torch_scatter.segment_sum_csr", Reduce::Sum, false),
+};
 
-pub(super) const SEGMENT_ADD_CSR: Operator = operator!(
-    csr,
-    "torch_scatter.segment_add_csr",
-    "Sums the elements of src from one pointer to the next",
-    Sum,
-    false
-);
+pub(super) const SEGMENT_ADD_CSR: Operator = Operator {
+    name: "torch_scatter.segment_add_csr",
+    summary: "Sums the elements of src from one pointer to the next",
+    arguments: CSR,
+    returns: VALUES,
+    lower: |args| lower_csr(args, "torch_scatter.segment_add_csr", Reduce::Sum, false),
+};
 
-pub(super) const SEGMENT_MEAN_CSR: Operator = operator!(
-    csr,
-    "torch_scatter.segment_mean_csr",
-    "Averages the elements of src from one pointer to the next",
-    Mean,
-    false
-);
+pub(super) const SEGMENT_MEAN_CSR: Operator = Operator {
+    name: "torch_scatter.segment_mean_csr",
+    summary: "Averages the elements of src from one pointer to the next",
+    arguments: CSR,
+    returns: VALUES,
+    lower: |args| lower_csr(args, "torch_scatter.segment_mean_csr", Reduce::Mean, false),
+};
 
-pub(super) const SEGMENT_MIN_CSR: Operator = operator!(
-    csr,
-    "torch_scatter.segment_min_csr",
-    "The smallest of the elements of src from one pointer to the next, and where it came from",
-    Min,
-    true
-);
+pub(super) const SEGMENT_MIN_CSR: Operator = Operator {
+    name: "torch_scatter.segment_min_csr",
+    summary: "The smallest of the elements of src from one pointer to the next, and where it came from",
+    arguments: CSR,
+    returns: VALUES_AND_POSITIONS,
+    lower: |args| lower_csr(args, "torch_scatter.segment_min_csr", Reduce::Min, true),
+};
 
-pub(super) const SEGMENT_MAX_CSR: Operator = operator!(
-    csr,
-    "torch_scatter.segment_max_csr",
-    "The largest of the elements of src from one pointer to the next, and where it came from",
-    Max,
-    true
-);
+pub(super) const SEGMENT_MAX_CSR: Operator = Operator {
+    name: "torch_scatter.segment_max_csr",
+    summary: "The largest of the elements of src from one pointer to the next, and where it came from",
+    arguments: CSR,
+    returns: VALUES_AND_POSITIONS,
+    lower: |args| lower_csr(args, "torch_scatter.segment_max_csr", Reduce::Max, true),
+};
 
 fn lower_coo<'a>(
     args: &mut Arguments<'a>,
