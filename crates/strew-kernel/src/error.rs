@@ -10,17 +10,6 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operator refused its arguments. Nothing was written.
-///
-/// ```
-/// let index = [0i64, 7];
-/// let err = strew::torch_scatter::scatter(&[1.0f32, 2.0], &index, -1, Some(3), "sum".parse()?)
-///     .unwrap_err();
-/// assert_eq!(
-///     err.to_string(),
-///     "torch_scatter.scatter: index[1] = 7: index 7 is out of bounds for dimension 0 with size 3"
-/// );
-/// # Ok::<(), strew::Error>(())
-/// ```
 #[derive(Clone, PartialEq)]
 pub struct Error(Box<Inner>);
 

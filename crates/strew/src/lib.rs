@@ -32,6 +32,45 @@
 //! 3. No index value, shape or stride reaches memory outside the arrays.
 //! 4. Nothing panics or aborts on any input; what is wrong is an [`Error`].
 //! 5. 16-bit floats accumulate in `f32` and are rounded once; integers wrap; counts are exact.
+//!
+//! # Errors
+//!
+//! Nothing has been written when an operator returns an [`Error`]:
+//!
+//! ```
+//! let index = [0i64, 7];
+//! let err = strew::torch_scatter::scatter(&[1.0f32, 2.0], &index, -1, Some(3), "sum".parse()?)
+//!     .unwrap_err();
+//! assert_eq!(
+//!     err.to_string(),
+//!     "torch_scatter.scatter: index[1] = 7: index 7 is out of bounds for dimension 0 with size 3"
+//! );
+//! # Ok::<(), strew::Error>(())
+//! ```
+//!
+//! # Progress and interrupts
+//!
+//! [`watch`] shows the progress of operators to a [`Monitor`], which may stop them:
+//!
+//! ```
+//! use std::{cell::Cell, rc::Rc};
+//!
+//! struct Never(Cell<u64>);
+//! impl strew::Monitor for Never {
+//!     fn progress(&self, _done: u64, total: u64) -> bool {
+//!         self.0.set(total);
+//!         false
+//!     }
+//! }
+//!
+//! let monitor = Rc::new(Never(Cell::new(0)));
+//! let mut x = [1.0f32, 1.0];
+//! let result = strew::watch(monitor.clone(), || {
+//!     strew::mindspore::scatter_mul(&mut x, &[0i32, 1], &[5.0f32, 7.0])
+//! });
+//! assert!(matches!(result.unwrap_err().problem(), strew::Problem::Interrupted));
+//! assert_eq!(x, [1.0, 1.0]);
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -244,6 +244,7 @@ impl Plan {
     /// nowhere.
     ///
     /// ```
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Aggregate, AggregateOptions, Bounds, Plan, TensorView};
     ///
     /// let plan = Plan::new(&[2i64, 0, 2, 2], Some(3), Bounds::STRICT)?;

@@ -22,6 +22,7 @@ impl Plan {
     /// and shape would run.
     ///
     /// ```
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, DType, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[0i64, 0, 2], None, Bounds::STRICT)?;

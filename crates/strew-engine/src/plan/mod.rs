@@ -39,6 +39,7 @@ pub use crate::plan::statistics::Among;
 /// A clone shares everything with the original; a plan can be used from many threads at once.
 ///
 /// ```
+/// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
 /// use strew::{Bounds, Plan, Reduce};
 ///
 /// // Edge k brings a message to node to[k].

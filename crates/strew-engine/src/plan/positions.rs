@@ -18,6 +18,7 @@ impl Plan {
     /// cell that is 0 for want of a winner has the position [`len`](Self::len).
     ///
     /// ```
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[0i64, 2, 0, 2], None, Bounds::STRICT)?;

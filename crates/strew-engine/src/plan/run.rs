@@ -60,6 +60,7 @@ impl Plan {
     /// replaced in the rows that take an update. Other rows stay as they are.
     ///
     /// ```
+    /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
     /// use strew::{Bounds, Plan, Reduce};
     ///
     /// let plan = Plan::new(&[1i32, 1], Some(2), Bounds::STRICT)?;

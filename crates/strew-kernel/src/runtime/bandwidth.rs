@@ -86,6 +86,7 @@ impl Machine {
     /// 128 MiB of memory meanwhile.
     ///
     /// ```
+    /// # mod strew { pub use strew_kernel::{error::Problem, runtime::bandwidth::Machine}; }
     /// let machine = strew::Machine::measure()?;
     /// assert!(machine.rates(1).read > 0.0);
     /// # Ok::<(), strew::Problem>(())

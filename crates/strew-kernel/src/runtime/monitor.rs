@@ -20,26 +20,6 @@ thread_local! {
 }
 
 /// Runs `work` with every operator in it, on this thread, watched by `monitor`.
-///
-/// ```
-/// use std::{cell::Cell, rc::Rc};
-///
-/// struct Never(Cell<u64>);
-/// impl strew::Monitor for Never {
-///     fn progress(&self, _done: u64, total: u64) -> bool {
-///         self.0.set(total);
-///         false
-///     }
-/// }
-///
-/// let monitor = Rc::new(Never(Cell::new(0)));
-/// let mut x = [1.0f32, 1.0];
-/// let result = strew::watch(monitor.clone(), || {
-///     strew::mindspore::scatter_mul(&mut x, &[0i32, 1], &[5.0f32, 7.0])
-/// });
-/// assert!(matches!(result.unwrap_err().problem(), strew::Problem::Interrupted));
-/// assert_eq!(x, [1.0, 1.0]);
-/// ```
 pub fn watch<R>(monitor: Rc<dyn Monitor>, work: impl FnOnce() -> R) -> R {
     struct Restore(Option<Rc<dyn Monitor>>);
     impl Drop for Restore {

@@ -35,6 +35,7 @@ pub fn check_environment() -> Result<(), Problem> {
 /// A number of bytes: `1000`, `500M`, `2GiB`; the letters stand for powers of 1024.
 ///
 /// ```
+/// # use strew_kernel::runtime::settings as strew;
 /// assert_eq!(strew::parse_bytes("2k"), Ok(2048));
 /// assert!(strew::parse_bytes("2X").is_err());
 /// ```

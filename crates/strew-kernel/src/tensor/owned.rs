@@ -188,12 +188,6 @@ fn describe(layout: &Layout) -> String {
 }
 
 /// An owned tensor of elements of type `T`: what the typed operators return.
-///
-/// ```
-/// let out = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, "sum".parse()?)?;
-/// assert_eq!(out.as_slice(), [2.0, 5.0]);
-/// # Ok::<(), strew::Error>(())
-/// ```
 pub struct Tensor<T> {
     inner: DynTensor,
     element: PhantomData<T>,

@@ -10,6 +10,7 @@ use std::fmt;
 /// A number whose element type is decided by the tensor that it is put into.
 ///
 /// ```
+/// # mod strew { pub use strew_kernel::tensor::Scalar; }
 /// use strew::Scalar;
 ///
 /// assert_eq!(Scalar::from(1.5f32), Scalar::Float(1.5));

@@ -40,6 +40,7 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// A slice seen with a shape, row by row.
     ///
     /// ```
+    /// # use strew_kernel::tensor as strew;
     /// let matrix = strew::TensorView::from_slice(&[1, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
     /// assert_eq!(matrix.get(&[1, 0]), Some(4));
     /// ```
