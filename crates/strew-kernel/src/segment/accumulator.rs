@@ -109,7 +109,7 @@ without_order!(Complex32, Complex64);
 #[inline(always)]
 pub(crate) unsafe fn first_of<T: Folds>(fold: Fold, cell: *const T) -> T::Acc {
     match (fold.seed, fold.combine) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a readable cell where the accumulator starts from it.
         (Seed::Current, _) => unsafe { cell.read() }.widen(),
         (_, Combine::Prod) => T::ONE,
         _ => T::ZERO,
@@ -123,7 +123,7 @@ pub(crate) unsafe fn first_of<T: Folds>(fold: Fold, cell: *const T) -> T::Acc {
 #[inline(always)]
 pub(crate) unsafe fn start_of<T: Folds>(fold: Fold, cell: *const T) -> T {
     match fold.seed {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a readable cell where the accumulator starts from it.
         Seed::Current => unsafe { cell.read() },
         seed => T::start(fold.combine, seed),
     }
@@ -164,7 +164,7 @@ pub(crate) unsafe fn begin<T: Folds>(
     step: isize,
     len: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises room for `len` values, and cells where the fold starts from them.
     unsafe {
         if adds(fold.combine) {
             let to = to.cast::<T::Acc>();

@@ -62,7 +62,7 @@ pub(crate) fn loops(dtype: DType, folds: &[Fold], groups: &Csr) -> Result<Loops,
 /// # Safety
 /// As for [`Loops`].
 unsafe fn run<T: Ordered + Number, const MAX: bool>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops`, which is that of both loops.
     unsafe {
         if job.inner.len > 1 {
             return vectorized!(|_| rows::<T, MAX>(job));

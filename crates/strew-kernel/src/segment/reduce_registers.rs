@@ -153,7 +153,7 @@ impl<T: Copy> Group<'_, T> {
     /// The group has an update of this number.
     #[inline(always)]
     unsafe fn update(&self, k: usize) -> *const T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the group has an update of this number.
         unsafe { self.updates.get(k).unwrap_unchecked() }.cast()
     }
 
@@ -169,7 +169,7 @@ impl<T: Copy> Group<'_, T> {
     unsafe fn begin<C: Copy>(&self, from: usize, begin: &impl Fn(*const T) -> C) -> [C; VECTOR] {
         std::array::from_fn(
             #[inline(always)]
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises `VECTOR` cells from `from` on, and `i` is below `VECTOR`.
             |i| begin(unsafe { self.cells.add(from + i) }),
         )
     }

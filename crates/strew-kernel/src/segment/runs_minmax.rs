@@ -21,7 +21,7 @@ const NOBODY: i64 = -1;
 /// # Safety
 /// As for [`Loops`](crate::segment::runs::Loops), without positions.
 pub(crate) unsafe fn run<T: Number + Ordered, const MAX: bool, const NAN: bool>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops` without positions, that of both loops.
     unsafe {
         vectorized!(|_| match job.len {
             1 => elements::<T, MAX, NAN>(job),
@@ -33,7 +33,7 @@ pub(crate) unsafe fn run<T: Number + Ordered, const MAX: bool, const NAN: bool>(
 /// # Safety
 /// As for [`Loops`](crate::segment::runs::Loops), with positions.
 pub(crate) unsafe fn run_with_arg<T: Number + Ordered, const MAX: bool>(job: &Job<'_>) {
-    // SAFETY: the caller's promise is the one that is asked for.
+    // SAFETY: the caller keeps the contract of `Loops` with positions, that of `winners`.
     unsafe { vectorized!(|_| winners::<T, MAX>(job)) };
 }
 
@@ -55,7 +55,7 @@ fn better<T: Ordered, const MAX: bool, const NAN: bool>(best: T, value: T) -> T 
 #[inline(always)]
 unsafe fn start<T: Ordered, const MAX: bool>(job: &Job<'_>, cell: *const T) -> T {
     match job.fold.start {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a readable cell where the run starts from it.
         RunStart::Current => unsafe { cell.read() },
         RunStart::Nothing | RunStart::Replaced => identity_of::<T, MAX>(),
         RunStart::FiniteExtreme => finite_start_of::<T, MAX>(),
@@ -87,7 +87,7 @@ unsafe fn shown<T: Number + Ordered, const MAX: bool, const NAN: bool>(
     }
     let is_number = |k: usize| {
         let at = run.src + at + k.cast_signed() * job.src_row;
-        // SAFETY: the caller's promise, for one of the run's rows.
+        // SAFETY: the caller promises the run's rows, and this is one of them.
         !unsafe { job.src.offset(at).cast::<T>().read() }.nan()
     };
     match !masked && (0..run.count).any(is_number) {

@@ -347,8 +347,8 @@ unsafe fn join<J: Join, const COLUMNS: bool>(
 /// They can be read.
 #[inline(always)]
 unsafe fn two<T: Copy>(at: *const T) -> [T; 2] {
-    // SAFETY: the caller's promise. One value of 64 bits is read as two of 32, of which it has all
-    // the bits.
+    // SAFETY: the caller promises both values. Two values of 32 bits are read as one of 64 bits,
+    // which holds all of their bits.
     unsafe {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if size_of::<T>() == 4 {

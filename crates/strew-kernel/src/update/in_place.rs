@@ -381,7 +381,7 @@ impl Direct {
             window: &self.reset_window,
             ahead: PrefetchHints::NONE,
         };
-        // SAFETY: the left side is the caller's promise; the right side is one element of the
+        // SAFETY: the caller promises the rows on the left; the right side is one element of the
         // destination's type, aligned to 16, with steps of 0.
         unsafe { (self.reset)(&rows) }
     }

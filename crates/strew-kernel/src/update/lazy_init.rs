@@ -95,8 +95,8 @@ impl<'f> LazyInit<'f> {
     /// it and consist of whole elements. No one else may use those bytes meanwhile.
     pub(crate) unsafe fn begin(&self, dst: *mut u8, range: &Range<usize>) {
         let (from, len) = (range.start, range.len());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
-        // destination.
+        // SAFETY: the caller promises the range. An input has as many bytes, and is apart from a
+        // new destination.
         unsafe {
             let dst = dst.add(from);
             match &self.start {
@@ -119,8 +119,8 @@ impl<'f> LazyInit<'f> {
             return;
         };
         let (from, dtype) = (range.start, self.layout.dtype());
-        // SAFETY: the caller's promise; an input has as many bytes, and is apart from a new
-        // destination.
+        // SAFETY: the caller promises the range. An input has as many bytes, and is apart from a
+        // new destination.
         let found = unsafe {
             let sides = (dst.add(from), input.as_ptr().add(from));
             adopt_stretch(sides, range.len() / dtype.size(), dtype, *unset)
