@@ -121,8 +121,8 @@ def markdown(ratios: dict[int, dict[Point, float]], elements: int) -> str:
         "",
         "Each ratio is the time of a planned run divided by the time of the call without a plan; "
         f"medians. A cell has the lowest and the highest ratio of {', '.join(REDUCES)}. Ratios "
-        f"above {MOST} were measured again with more rounds. Sources have {elements >> 20}M elements. "
-        "Outputs are new, with a tenth or a thousandth of the elements.",
+        f"above {MOST} were measured again with more rounds. Sources have {elements >> 20}M "
+        "elements. Outputs are new, with a tenth or a thousandth of the elements.",
         "",
     ]
     for threads, found in ratios.items():

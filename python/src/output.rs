@@ -1,4 +1,10 @@
 //! Results out: as arrays of the library that the arguments came from, without a copy.
+//!
+//! # Unsafe
+//!
+//! - Buys: results without a copy
+//! - Measured: a copy of the result: W2a 1.74
+//! - Holds: the array's base owns the memory
 
 use crate::dlpack::{dlpack_dtype, export_fast};
 use crate::library::Library;

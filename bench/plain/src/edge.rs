@@ -1,4 +1,10 @@
 //! The C functions that `bench/contenders/plain.py` calls: pointers become slices here.
+//!
+//! # Unsafe
+//!
+//! - Buys: the bench's arrays as slices, without a copy
+//! - Measured: no other way
+//! - Holds: the bench passes arrays of these lengths and types, and keeps them alive
 
 use crate::loops::{self, add, larger, multiply};
 use half::{bf16, f16};

@@ -6,6 +6,13 @@
 //! Somebody who *shrinks* it ends the command with an error as soon as a page that is gone is touched
 //! (`signals.rs`); nothing has been written by then. Replacing a file by renaming another over it, as
 //! strew's own output does, is always safe: the mapping keeps the old one.
+//!
+//! # Unsafe
+//!
+//! - Buys: an input is read in place
+//! - Measured: no other way
+//! - Holds: the mapping has as many bytes as the layout spans; a page that disappears ends the
+//!   process
 
 use crate::failure::Failure;
 use crate::signals::Watched;

@@ -5,6 +5,12 @@
 //! - `SIGBUS`, sent when a page of a mapped file is touched that is gone because somebody made the
 //!   file shorter: the process says which file, and ends with exit status 2. At that time nothing
 //!   has been written yet: files are read while the operator runs, and outputs are made after it.
+//!
+//! # Unsafe
+//!
+//! - Buys: a file that shrinks or grows too large is an error
+//! - Measured: no other way
+//! - Holds: the handler calls only what a signal handler may; what it looks at is never freed
 
 #[cfg(unix)]
 pub(crate) use unix::{Watched, install};

@@ -3,7 +3,7 @@
 //! The rooms below the dialects report a [`Problem`]; the dialect adds the operator's name and
 //! the [`Class`] of exception that its framework raises for such a problem.
 
-use crate::tensor::DType;
+use crate::tensor::dtype::DType;
 use std::fmt;
 
 /// The result of an operator.

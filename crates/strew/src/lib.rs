@@ -99,8 +99,9 @@ pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 pub use strew_kernel::error::{Class, Error, Problem, Result};
 pub use strew_kernel::ops::reduction::{Combine, Nan};
 pub use strew_kernel::runtime::bandwidth::{Machine, Rates};
+pub use strew_kernel::runtime::environment::check_environment;
 pub use strew_kernel::runtime::monitor::{Monitor, watch};
-pub use strew_kernel::runtime::settings::{check_environment, parse_bytes};
+pub use strew_kernel::runtime::settings::parse_bytes;
 pub use strew_kernel::runtime::threads::{after_fork, before_fork, num_threads, set_num_threads};
 pub use strew_kernel::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides, Tensor,

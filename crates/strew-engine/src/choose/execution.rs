@@ -5,7 +5,7 @@ use crate::choose::request::Request;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::choose::wide::Wide;
-use crate::exec::{gather, tiles};
+use crate::choose::{gather, tiles};
 use crate::explain::text::{Explanation, bytes};
 use crate::explain::traffic::{Around, Traffic};
 use crate::scatter::space::{Cut, Space};

@@ -2,6 +2,7 @@
 
 pub mod cost;
 pub mod execution;
+pub mod gather;
 pub mod lookers;
 pub mod plan_cost;
 pub mod request;

@@ -1,7 +1,24 @@
 //! Tiles.
 
-use crate::exec::tiles::{CELLS_PER_UPDATE, LARGEST, NARROWEST, SPREAD, TILE, WIDEST};
 use crate::scatter::space::{Cut, Space};
+
+/// A tile has at most so many bytes, that a first-level cache holds, if its rows then still have
+/// [`NARROWEST`] columns.
+pub(crate) const TILE: usize = 32 << 10;
+
+/// A larger one would not stay in a second-level cache.
+pub(crate) const LARGEST: usize = 1 << 20;
+
+/// Columns of a tile, at least and at most.
+pub(crate) const NARROWEST: usize = 128;
+
+pub(crate) const WIDEST: usize = 512;
+
+/// Rows of the destination that are closer together than this in all stay in a cache as they are.
+pub(crate) const SPREAD: usize = 256 << 10;
+
+/// A tile is copied to and fro for its updates: as many as it has cells, or a quarter of that.
+pub(crate) const CELLS_PER_UPDATE: usize = 4;
 
 /// Whether tiles pay.
 pub(crate) fn pay(space: &Space<'_>, cut: &Cut, size: usize) -> bool {

@@ -11,9 +11,6 @@ use strew_kernel::runtime::monitor::{Monitor, Progress};
 use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::DynView;
 
-/// Bytes of an index that a thread must have which does nothing but look at it.
-pub(crate) const LOOKED_AT: usize = 4 << 20;
-
 /// Checks the whole index, some stretches of it at a time by the run's team; values that are repeated, once. A run that is not
 /// `shared` out, be it for the order of its sums, need not be alone with this: unless it was told so, a team is called for it.
 ///
@@ -97,8 +94,7 @@ fn stretch_is_inside(
 
 #[cfg(test)]
 mod tests {
-    use super::LOOKED_AT;
-    use crate::choose::lookers::lookers;
+    use crate::choose::lookers::{LOOKED_AT, lookers};
 
     #[test]
     fn an_index_that_is_small_is_looked_at_by_the_calling_thread() {

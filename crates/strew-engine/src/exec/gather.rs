@@ -1,43 +1,16 @@
 //! The run of a gather: a scatter's walk from the places to the updates.
 
 use crate::choose::execution::Execution;
-use crate::choose::plan_cost::threads;
 use crate::choose::split::Split;
 use crate::exec::check_index::all_left_out;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::copy::take_walk::TakeWalk;
-use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Monitor, Watch};
 use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DynView, DynViewMut};
-
-/// How a gather is shared out: along the outermost axis that has enough for every thread.
-pub(crate) fn split(
-    space: &Space<'_>,
-    asked: Option<(Split, usize)>,
-    size: usize,
-) -> Result<Option<(Split, usize)>, Problem> {
-    let Some((split, parts)) = asked else {
-        let lens = space.axes.iter().map(|axis| axis.len);
-        let threads = threads(lens.clone().fold(size, usize::saturating_mul));
-        let axis = lens.clone().position(|len| len >= threads);
-        return Ok(axis
-            .filter(|_| threads > 1)
-            .map(|axis| (Split::Axis(axis), threads)));
-    };
-    let why = match split {
-        Split::Axis(axis) if axis < space.axes.len() => return Ok(Some((split, parts))),
-        Split::Axis(_) => "the updates have no such axis",
-        Split::Owner | Split::Updates => "each element of a gather has a place of its own",
-    };
-    Err(Problem::Strategy {
-        strategy: split.name(),
-        why,
-    })
-}
 
 /// One part of a run: some of the elements.
 struct Part<'p, 'i> {

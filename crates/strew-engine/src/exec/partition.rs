@@ -4,7 +4,7 @@ use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::pass::{Before, Crew, Fault, Pass, runs, stretches, terms, unfit, unnumbered};
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::Space;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::bucket::BucketList;

@@ -2,7 +2,7 @@
 
 use crate::choose::split::Split;
 use crate::exec::split::{SAMPLE, SAMPLED};
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
 use std::sync::atomic::AtomicBool;

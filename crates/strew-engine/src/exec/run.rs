@@ -8,7 +8,7 @@ use crate::exec::init::{row_shift, tiles_all};
 use crate::exec::pass::{
     Before, Crew, Fault, Outputs, Part, Pass, share, terms, unfit, unnumbered,
 };
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::cpu::fp_env::DefaultFloats;

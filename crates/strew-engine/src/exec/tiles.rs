@@ -4,7 +4,7 @@ use crate::choose::execution::Execution;
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles::columns;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
 use strew_kernel::copy::tile::Tile;
@@ -15,24 +15,6 @@ use strew_kernel::tensor::{DType, DynView, DynViewMut};
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::geometry::{Axis, Geometry, Step};
-
-/// A tile has at most so many bytes, that a first-level cache holds, if its rows then still have
-/// [`NARROWEST`] columns.
-pub(crate) const TILE: usize = 32 << 10;
-
-/// A larger one would not stay in a second-level cache.
-pub(crate) const LARGEST: usize = 1 << 20;
-
-/// Columns of a tile, at least and at most.
-pub(crate) const NARROWEST: usize = 128;
-
-pub(crate) const WIDEST: usize = 512;
-
-/// Rows of the destination that are closer together than this in all stay in a cache as they are.
-pub(crate) const SPREAD: usize = 256 << 10;
-
-/// A tile is copied to and fro for its updates: as many as it has cells, or a quarter of that.
-pub(crate) const CELLS_PER_UPDATE: usize = 4;
 
 impl Execution {
     /// A tile for this part of a run, and its columns; `None`: better without.

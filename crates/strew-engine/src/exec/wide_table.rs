@@ -5,7 +5,7 @@
 use crate::choose::execution::Execution;
 use crate::choose::wide::Wide;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
-use crate::scatter::bounds::Reader;
+use crate::scatter::reader::Reader;
 use crate::scatter::space::Space;
 use std::sync::atomic::AtomicBool;
 use strew_kernel::cpu::fp_env::DefaultFloats;

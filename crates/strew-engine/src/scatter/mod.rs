@@ -6,6 +6,7 @@ pub mod exclude_self;
 pub mod gather;
 pub mod grouped;
 pub mod make;
+pub mod reader;
 pub mod reduction;
 pub mod replace_slice;
 pub mod segments;

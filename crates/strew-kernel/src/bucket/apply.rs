@@ -10,6 +10,13 @@
 //! Cost: one sequential read of the lists, and random access within one block.
 //! No two shares have a cell in common, so the threads need no atomics.
 //! It relies on lists made for this destination, which [`BucketShare::cut`] checks.
+//!
+//! # Unsafe
+//!
+//! - Buys: both lists merged, block by block
+//! - Measured: those of `bucket/mod.rs` and `bucket/cached.rs`, whose other half it is
+//! - Holds: offsets that a walk proved, or that are below the number of rows of the lists; a block
+//!   belongs to one share
 
 use crate::bucket::cached::CachedBuckets;
 use crate::bucket::{BLOCK, Blocks, BucketList};

@@ -18,6 +18,12 @@
 //! | this one | [`BucketList`], the lists of one run |
 //! | [`cached`] | the same lists kept by a plan, without the elements |
 //! | [`apply`] | the loop that joins the listed updates |
+//!
+//! # Unsafe
+//!
+//! - Buys: random updates block by block
+//! - Measured: checks: W1c 1.15; through the caches: W1c 1.07
+//! - Holds: indexing that panics, capacity that is asserted
 
 pub mod apply;
 pub mod cached;

@@ -10,6 +10,12 @@
 //! Cost: each byte is written once. Rows that begin on a cache line bypass the caches when the
 //! caller says that the rows are far apart, or when a row has at least `LARGE` bytes. Such a
 //! store does not read the line first. It relies on the caller for rows that may be written.
+//!
+//! # Unsafe
+//!
+//! - Buys: rows set to one value line by line, bypassing the caches
+//! - Measured: through the caches: W4 1.41, by `slice::fill` 1.19; W2a 0.98
+//! - Holds: rows whose bytes a walk has proven, or a whole tensor
 
 use crate::copy::strided::LARGE;
 use crate::cpu::nontemporal::{fence, write_past_caches};

@@ -10,6 +10,12 @@
 //! long run reads a source row that is in the cache. The engine uses it where runs are given by
 //! pointers or by one row number per update. It relies on the checks in [`RepeatRows::new`]
 //! (shapes, overlap) and [`RepeatRows::push`] (rows).
+//!
+//! # Unsafe
+//!
+//! - Buys: rows copied to runs
+//! - Measured: checks: S-spread 1.00, S4-spread 1.06
+//! - Holds: `push` checked the rows of both sides
 
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};

@@ -14,6 +14,13 @@
 //! lines and at least `SHORTEST` bytes, and steps of 1 or 2 within a row.
 //! It relies on the checks in [`ReplaceSlice::new`] (slice inside the input) and
 //! [`ReplaceSlice::parts`] (layout, alignment and overlap of the output).
+//!
+//! # Unsafe
+//!
+//! - Buys: a copy in which a slice is replaced on the way
+//! - Measured: copy first, replace then: W5a 1.85 on one thread, 1.5 on two
+//! - Holds: the slice lies in the input; the output is as large as the input, and each strip has
+//!   its own lines of it; tested with every step, border and element size
 
 use crate::copy::strided::{LARGE, STRETCH};
 use crate::cpu::nontemporal::{fence, write_past_caches};

@@ -9,6 +9,12 @@
 //! Cost: each byte is read once and written once. Each thread gets at least `STRETCH` bytes. A
 //! small contiguous view is one `memcpy`. It relies on the view's layout, which proves that its
 //! elements lie inside its memory.
+//!
+//! # Unsafe
+//!
+//! - Buys: strided copies that bypass the caches
+//! - Measured: checks: W4 1.04, W5a 1.08, T 0.90; through the caches: W4 1.50
+//! - Holds: stretches of a view's own layout, which do not overlap, into memory of that size
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;

@@ -11,6 +11,13 @@
 //! cannot predict indexed addresses.
 //! The engine uses it for a plan's gather, and for assignments in which the last update wins.
 //! It relies on its own checks of shapes, dtypes, overlap and row numbers.
+//!
+//! # Unsafe
+//!
+//! - Buys: rows copied one by one
+//! - Measured: checks: P-gather 1.00; no fetching: 3.33; through the caches: 1.01
+//! - Holds: row numbers were compared with the size before; the other axes are the same on both
+//!   sides
 
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::cpu::prefetch::prefetch;

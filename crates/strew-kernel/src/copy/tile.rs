@@ -11,6 +11,12 @@
 //! sets. Cost: one read and one write per element of the columns, beside the updates. Dense columns
 //! of whole lines are stored past the caches. It relies on `Walk::columns`, which checks that the
 //! columns lie inside the destination.
+//!
+//! # Unsafe
+//!
+//! - Buys: columns close together
+//! - Measured: checks: W3a 1.58; through the caches: W3a 1.07
+//! - Holds: `places` proved that they lie inside both sides
 
 use crate::cpu::nontemporal::write_past_caches;
 use crate::error::Problem;

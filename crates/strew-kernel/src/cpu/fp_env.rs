@@ -1,4 +1,10 @@
 //! The floating-point environment that the loops run under.
+//!
+//! # Unsafe
+//!
+//! - Buys: bits that do not depend on the caller's rounding mode
+//! - Measured: no other way
+//! - Holds: instructions that read and write one register, which is restored
 
 /// Puts the calling thread under the default environment (round to nearest, subnormals kept,
 /// no traps) while it lives, and the caller's back afterwards.

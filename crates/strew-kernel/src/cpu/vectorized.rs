@@ -1,4 +1,10 @@
 //! What loops that are made elsewhere need of the machine: its instruction set, its caches.
+//!
+//! # Unsafe
+//!
+//! - Buys: writes that bypass the caches
+//! - Measured: through the caches: W8-mean 1.17, two threads 1.28, W8-sum 1.21, W8-prod 1.04
+//! - Holds: three stretches that together are both slices
 
 use crate::cpu::nontemporal::write_past_caches;
 use crate::cpu::prefetch::prefetch;

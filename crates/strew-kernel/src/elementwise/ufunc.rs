@@ -3,6 +3,12 @@
 //! They run element by element, in order, whatever the types: NumPy's `ufunc.at` defines each step
 //! as an assignment, so each step rounds to the cell's type. Cost: one indirect call for each
 //! update, and two conversions where the types differ.
+//!
+//! # Unsafe
+//!
+//! - Buys: rare functions, cell by cell
+//! - Measured: checks: U 1.06, U-cast 1.08
+//! - Holds: the cell's number is compared with the number of cells
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::cast::cast;

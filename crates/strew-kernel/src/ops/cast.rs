@@ -9,6 +9,12 @@
 //!
 //! **Cost.** Two matches on dtypes per element. The hot loops convert with `Convert` instead, which is
 //! chosen at compile time.
+//!
+//! # Unsafe
+//!
+//! - Buys: an element of any type as any other
+//! - Measured: checks: U-cast 1.08
+//! - Holds: offsets of a view's own layout; room for the type
 
 use crate::error::Problem;
 use crate::ops::half::f32_to_f16;

@@ -23,8 +23,11 @@
 
 use crate::ops::number::{Convert, MaybeUnset, Number};
 use crate::ops::order::{Ordered, minmax, replaces_element_branch};
-use crate::update::fused_repeats::CHANGES;
 use std::marker::PhantomData;
+
+/// Maximum number of changes in the sample for a common reduction to keep its cell in a register.
+/// Each change is a mispredicted branch.
+pub(crate) const CHANGES: usize = 6;
 
 /// How an update joins a cell.
 pub(crate) trait Join: 'static {

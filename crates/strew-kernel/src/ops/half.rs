@@ -15,6 +15,13 @@
 //! from bf16 to f32.
 //!
 //! The `half` crate's own conversions test for the instruction at every element, which makes a loop some forty times slower.
+//!
+//! # Unsafe
+//!
+//! - Buys: 16-bit floats eight at a time
+//! - Measured: the `half` crate one by one: W1a-f16 4.06, W2a-f16 5.49, S-f16 3.48; its slices of
+//!   eight: 3.18, 2.88, 5.74; the integer steps of this file: 4.11, 4.86, 11.2
+//! - Holds: the instruction set is a type that exists only after it was detected
 
 use crate::cpu::isa::Isa;
 use half::{bf16, f16};

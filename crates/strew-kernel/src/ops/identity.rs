@@ -12,6 +12,12 @@
 //! touched by no update that beats it.
 //!
 //! The caller has a [`DType`] and no Rust type, so values travel as [`Bits`]. One match on the dtype; called once per run.
+//!
+//! # Unsafe
+//!
+//! - Buys: an element's bytes, whatever its type
+//! - Measured: that of `update/dispatch.rs`, which calls it once per run
+//! - Holds: types without padding, of at most 16 bytes, asserted
 
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::number::Number;

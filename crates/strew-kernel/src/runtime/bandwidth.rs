@@ -1,8 +1,9 @@
 //! How fast this machine's memory is, measured on the spot: the bound that no scatter gets past.
 
+use crate::cpu::LINE;
 use crate::error::Problem;
 use crate::runtime::threads::{Team, available};
-use crate::tensor::memory_limit;
+use crate::tensor::memory::memory_limit;
 use memmap2::MmapMut;
 use std::hint::black_box;
 use std::time::Instant;
@@ -27,9 +28,6 @@ const ROWS: usize = 1 << 15;
 
 /// A small page in bytes: the system has memory for a larger one once any of it is touched.
 pub const PAGE: usize = 4096;
-
-/// A line of a cache in bytes: memory is moved by lines.
-pub const LINE: usize = 64;
 
 /// Speeds of memory in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]

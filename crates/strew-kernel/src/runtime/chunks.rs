@@ -1,7 +1,9 @@
 //! Chunks.
 
 use crate::runtime::threads::available;
-use crate::segment::sort::EACH;
+
+/// Minimum number of updates for each thread.
+const EACH: usize = 1 << 17;
 
 /// Threads that are worth it for so many updates.
 pub(crate) fn threads(updates: usize) -> usize {

@@ -1,36 +1,14 @@
 //! The settings that come from the environment.
 
 use crate::error::Problem;
-use crate::runtime::threads::num_threads;
-use fearless_simd::Level;
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-const THREADS: &str = "STREW_NUM_THREADS";
+pub(crate) const THREADS: &str = "STREW_NUM_THREADS";
 
-const MEMORY: &str = "STREW_MEMORY_LIMIT";
+pub(crate) const MEMORY: &str = "STREW_MEMORY_LIMIT";
 
-const KEPT: &str = "STREW_KEPT_MEMORY";
-
-/// Checks `STREW_NUM_THREADS`, `STREW_MEMORY_LIMIT` and `STREW_KEPT_MEMORY`, so that a slip in them is not overlooked:
-/// what cannot be read is otherwise taken as not set.
-///
-/// Also looks up everything that is looked up once: these settings, the cores, the instruction set. The first
-/// run would do so too, but a process that another thread forks just then would wait forever for
-/// a lookup that nobody ends. So a program that forks calls this first, as the Python package does.
-///
-/// # Errors
-/// [`Problem::Value`] for a variable that is set to something else than a number of threads, or a
-/// number of bytes as [`parse_bytes`] takes it.
-pub fn check_environment() -> Result<(), Problem> {
-    read(THREADS, parse_threads).map(drop)?;
-    read(MEMORY, parse_bytes).map(drop)?;
-    read(KEPT, parse_bytes)?;
-    let _ = (memory(), kept(), num_threads(), Level::new());
-    // rayon's queues ask for it.
-    crossbeam_epoch::default_collector();
-    Ok(())
-}
+pub(crate) const KEPT: &str = "STREW_KEPT_MEMORY";
 
 /// A number of bytes: `1000`, `500M`, `2GiB`; the letters stand for powers of 1024.
 ///
@@ -68,7 +46,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, Problem> {
     scaled.ok_or_else(|| refuse("it is too large".into()))
 }
 
-fn parse_threads(text: &str) -> Result<NonZeroUsize, Problem> {
+pub(crate) fn parse_threads(text: &str) -> Result<NonZeroUsize, Problem> {
     text.trim().parse().map_err(|_| Problem::Value {
         argument: "threads".into(),
         value: format!("{text:?}"),
@@ -94,7 +72,10 @@ pub fn kept() -> Option<u64> {
     *SET.get_or_init(|| read(KEPT, parse_bytes).ok().flatten())
 }
 
-fn read<T>(name: &str, parse: fn(&str) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
+pub(crate) fn read<T>(
+    name: &str,
+    parse: fn(&str) -> Result<T, Problem>,
+) -> Result<Option<T>, Problem> {
     let Some(text) = std::env::var_os(name) else {
         return Ok(None);
     };

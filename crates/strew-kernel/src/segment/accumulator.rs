@@ -11,6 +11,12 @@
 //! same bits. Cost: an accumulator is read and written once for each row, in the nearest cache.
 //! Several rows at a time are joined in vector registers (`join_rows`), which reads and writes it
 //! once for all of them.
+//!
+//! # Unsafe
+//!
+//! - Buys: accumulators that are joined in registers
+//! - Measured: that of `segment/reduce.rs`, whose loops these are
+//! - Holds: the caller's promise, passed on; room for the longest piece of every type
 
 use crate::cpu::isa::Isa;
 use crate::ops::number::{Convert, Number};

@@ -11,6 +11,12 @@
 //!
 //! It relies on [`Csr`], which holds each update once, so that parts with disjoint ranges of groups
 //! never write the same row.
+//!
+//! # Unsafe
+//!
+//! - Buys: gradients written once, bypassing the caches
+//! - Measured: checks: W8-amax 0.99; through the caches: 0.99, two threads 0.98
+//! - Holds: each thread has its own groups; each update is in one group
 
 use crate::cpu::nontemporal::fence;
 use crate::cpu::vectorized::copy_past_caches;

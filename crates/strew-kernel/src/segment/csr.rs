@@ -18,7 +18,7 @@
 
 use crate::error::Problem;
 use crate::runtime::chunks;
-use crate::segment::row_ids::{Facts, Order, RowIds};
+use crate::segment::row_ids::{Facts, Order, RowIds, SPARSE};
 use crate::segment::sorted::SortedPart;
 use crate::segment::{sort, sorted};
 use crate::tensor::try_vec;
@@ -39,10 +39,6 @@ pub struct Csr {
     size: usize,
     updates: usize,
 }
-
-/// Rows are listed if the destination has at least this many rows for each touched row. Otherwise
-/// every row is a group.
-pub(crate) const SPARSE: usize = 2;
 
 impl Csr {
     /// Groups updates by their row. Numbers that are not below `size` are left out.

@@ -5,10 +5,36 @@
 //! One job is a range of groups at one coordinate of the outer axes. The loops read the updates of
 //! each group of `range` and write one row to each output. The constants here say how far ahead the
 //! loops prefetch.
+//!
+//! # Unsafe
+//!
+//! - Buys: jobs whose checks are made once
+//! - Measured: that of `segment/reduce.rs`, whose jobs these are
+//! - Holds: `check` compared source and outputs with the groups before a job is made
 
 use crate::segment::accumulator::{Fold, Take};
 use crate::segment::csr::Csr;
+use crate::walk::ROWS;
 use std::ops::Range;
+
+/// Updates between the element that is prefetched and the element that is joined.
+pub(crate) const AHEAD_SINGLE: usize = 32;
+
+/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest.
+pub(crate) const MOST_LINES: usize = 16;
+
+/// Maximum number of rows that are joined at a time. The lookahead's block has room for as many
+/// more.
+pub(crate) const MOST_ROWS: usize = ROWS / 2;
+
+/// The loops of one element type.
+///
+/// # Safety
+/// The elements that the job's source and outputs reach, for every group and update of the range
+/// and every coordinate of the inner axis, must be valid for reading (source) and for reading and
+/// writing (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each
+/// other nor the source.
+pub(crate) type Loops = unsafe fn(&Job<'_>);
 
 /// Rows of `bytes` bytes between the row that is prefetched and the row that is joined. The nearest
 /// cache holds them beside the accumulators.

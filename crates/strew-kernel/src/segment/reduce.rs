@@ -17,37 +17,41 @@
 //!
 //! It relies on [`Csr`], whose rows and updates are below its sizes, and on `Grouped::check`, which
 //! compares source and outputs with those sizes.
+//!
+//! # Unsafe
+//!
+//! - Buys: several reductions in one pass; sums of elements in order, four rows side by side
+//! - Measured: checks: P-sum 1.06, P1-sum 1.01, P-four 0.97, P1-four 1.02; no fetching: P-sum 3.21;
+//!   long runs one element after the other instead of as a slice: 11 (amax of 8M sorted float32
+//!   into 1,000 cells, 1 thread); rows one after the other: 3.1 (planned sums of 16M sorted
+//!   float32, 1,000 a cell, 1 thread)
+//! - Holds: `check` compared source and outputs with the groups, whose row numbers are below their
+//!   sizes
 
 use crate::copy::strided::LARGE;
+use crate::cpu::LINE;
 use crate::cpu::isa::Isa;
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::reduction::{Combine, Nan};
-use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{
     Fold, Folds, Take, begin, cleared, finish, finished, first_of, join, join_rows, start_of,
 };
 use crate::segment::csr::Csr;
+use crate::segment::job::{AHEAD_SINGLE, Loops, MOST_LINES, MOST_ROWS};
 use crate::segment::job::{Inner, Job, panels_ahead, rows_ahead};
 use crate::segment::lookahead::Lookahead;
 use crate::segment::reduce_registers::asked_for;
 use crate::segment::row_ids::Order;
 use crate::segment::{arg_reduce, minmax_lanes, reduce_registers};
 use crate::tensor::{DType, DynView, DynViewMut};
-use crate::walk::ROWS;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Bytes of one accumulator. Several of them stay in the nearest cache beside a tile of a row.
 const ACCUMULATOR: usize = 2048;
-
-/// Updates between the element that is prefetched and the element that is joined.
-pub(crate) const AHEAD_SINGLE: usize = 32;
-
-/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest.
-pub(crate) const MOST_LINES: usize = 16;
 
 /// One part of a grouped reduction.
 pub struct Grouped<'g> {
@@ -68,15 +72,6 @@ pub struct Grouped<'g> {
 pub fn is_past_caches(bytes: usize) -> bool {
     bytes >= LARGE
 }
-
-/// The loops of one element type.
-///
-/// # Safety
-/// The elements that the job's source and outputs reach, for every group and update of the range
-/// and every coordinate of the inner axis, must be valid for reading (source) and for reading and
-/// writing (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each
-/// other nor the source.
-pub(crate) type Loops = unsafe fn(&Job<'_>);
 
 impl Grouped<'_> {
     /// Reduces the groups of `range` into the outputs, whose first row is the destination's row
@@ -477,10 +472,6 @@ struct Room<const N: usize>([std::mem::MaybeUninit<u8>; N]);
 
 /// Maximum number of accumulators: sum, product, and minimum and maximum of both kinds.
 const MOST_FOLDS: usize = 6;
-
-/// Maximum number of rows that are joined at a time. The lookahead's block has room for as many
-/// more.
-pub(crate) const MOST_ROWS: usize = ROWS / 2;
 
 /// Groups of rows, with accumulators in memory.
 ///

@@ -10,16 +10,25 @@
 //! Rows are prefetched across the end of a group. Groups of very many updates are left to the loops
 //! of [`reduce`](crate::segment::reduce), which read a row as a whole. `fits` says which jobs
 //! come here.
+//!
+//! # Unsafe
+//!
+//! - Buys: one reduction's running row in registers, with little work between groups
+//! - Measured: the loop of `segment/reduce.rs` as it was, on an Intel server with a second-level
+//!   cache of 2 MiB: W2a by group 1.46, two threads 1.47; rows of 256 float32 elements 1.21 and
+//!   1.31
+//! - Holds: as `segment/reduce.rs`, whose groups and jobs these are; asserted: as many places as a
+//!   group has updates; updates in order are all updates
 
+use crate::cpu::LINE;
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch_second_level;
 use crate::ops::number::Convert;
 use crate::ops::reduction::{Combine, Nan};
-use crate::runtime::bandwidth::LINE;
 use crate::segment::accumulator::{Fold, Folds, VECTOR, cleared, first_of, start_of, vectors};
 use crate::segment::job::{Job, panels_ahead};
+use crate::segment::job::{Loops, MOST_ROWS};
 use crate::segment::lookahead::Lookahead;
-use crate::segment::reduce::{Loops, MOST_ROWS};
 use std::ops::Range;
 
 /// Whether the loops here are for this job.

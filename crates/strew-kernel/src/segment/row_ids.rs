@@ -2,11 +2,21 @@
 //!
 //! A number that is not below the destination's size stands for an update that is left out. All
 //! bits set is the value that [`RowIds::push`] and [`Part::set`] write for it.
+//!
+//! # Unsafe
+//!
+//! - Buys: row numbers as an index without a copy
+//! - Measured: a copy: P1-order 1.33, P-order 1.01, P-order-small 1.15
+//! - Holds: the list is borrowed as long as the view
 
 use crate::error::Problem;
 use crate::runtime::chunks;
 use crate::runtime::threads::share;
 use crate::tensor::{DType, DynView, Layout, List};
+
+/// Rows are listed if the destination has at least this many rows for each touched row. Otherwise
+/// every row is a group.
+pub(crate) const SPARSE: usize = 2;
 
 /// A list of numbers, 32 bits wide where they fit.
 #[derive(Debug, PartialEq)]

@@ -9,6 +9,12 @@
 //! keep the running row in registers or in the nearest cache and write it once. A run is
 //! contiguous, so no index is read inside it. Cost: each row of a run is read once, and each row of
 //! the destination is written once, and read if the run starts from it.
+//!
+//! # Unsafe
+//!
+//! - Buys: rows of runs in one job
+//! - Measured: that of `segment/runs_sum.rs` and `segment/runs_minmax.rs`, whose loops it calls
+//! - Holds: `push` checked each run's rows; the following axes are the same on both sides
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;

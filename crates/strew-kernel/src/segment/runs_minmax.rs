@@ -7,6 +7,12 @@
 //!
 //! Cost: each row of a run is read once. Rows are done by tiles of `TILE` columns whose running
 //! values stay in the nearest cache.
+//!
+//! # Unsafe
+//!
+//! - Buys: extremes of runs in registers
+//! - Measured: checks: S-max 1.00, S1-max 1.03, with positions S-arg 1.19, S1-arg 0.91
+//! - Holds: `segment/runs.rs` checked each run against both sides before the job was made
 
 use crate::ops::number::Number;
 use crate::ops::order::{Ordered, finite_start_of, identity_of, replaces_element};

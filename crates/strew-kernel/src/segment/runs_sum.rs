@@ -3,6 +3,12 @@
 //! A run of single elements is one running value. A run of rows is done by tiles of `TILE` columns
 //! whose running values stay in the nearest cache. Values join in the order of the rows, and
 //! integers of a mean are divided rounding toward zero.
+//!
+//! # Unsafe
+//!
+//! - Buys: sums of runs in registers
+//! - Measured: checks: S-sum 1.02, S1-sum 1.00
+//! - Holds: as `segment/runs_minmax.rs`
 
 use crate::cpu::isa::Isa;
 use crate::ops::number::{Convert, Number};

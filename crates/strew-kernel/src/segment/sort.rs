@@ -15,14 +15,11 @@
 use crate::error::Problem;
 use crate::runtime::chunks::{cut_up, threads};
 use crate::runtime::threads::share;
-use crate::segment::csr::SPARSE;
+use crate::segment::row_ids::SPARSE;
 use crate::tensor::{List, try_vec};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// Minimum number of updates for each thread.
-pub(crate) const EACH: usize = 1 << 17;
 
 /// Bits of the rows of one block whose counts fit the nearest cache.
 const NEAR_BITS: u32 = 10;

@@ -12,7 +12,7 @@
 use crate::error::Problem;
 use crate::runtime::chunks::cut_up;
 use crate::runtime::threads::share;
-use crate::segment::csr::SPARSE;
+use crate::segment::row_ids::SPARSE;
 use crate::tensor::List;
 
 /// Row numbers that are scanned at a time, one bit for each.

@@ -9,7 +9,7 @@
 //!
 //! The cost model uses it. Nothing is read or written.
 
-use crate::runtime::bandwidth::LINE;
+use crate::cpu::LINE;
 
 /// Bytes of the lines that a view touches. Its axes come as (length, bytes per step).
 pub fn footprint(axes: impl IntoIterator<Item = (usize, isize)>, size: usize) -> usize {

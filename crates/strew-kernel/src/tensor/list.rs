@@ -1,5 +1,11 @@
 //! Lists of integers in the same kind of memory as tensors: aligned, fallible, checked against the
 //! limit.
+//!
+//! # Unsafe
+//!
+//! - Buys: lists of numbers in memory that is kept and has large pages
+//! - Measured: set first: W2a 1.00
+//! - Holds: all bit patterns are numbers; the buffer has room for its length
 
 use crate::error::Problem;
 use crate::tensor::memory::Buffer;

@@ -3,6 +3,12 @@
 //! The first touch of a fresh page costs more than what most strategies then do with it, because
 //! the system must find and clear the page. On Linux cached mappings are marked `MADV_FREE`, so a
 //! system that is short of memory takes them before anything in use.
+//!
+//! # Unsafe
+//!
+//! - Buys: freed memory that the system may take
+//! - Measured: nothing kept: W2a 1.07, W1c 1.19, W4 1.43
+//! - Holds: nothing uses the mapping any more
 
 use memmap2::MmapMut;
 use std::sync::atomic::{AtomicU64, Ordering};

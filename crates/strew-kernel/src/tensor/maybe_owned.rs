@@ -1,4 +1,10 @@
 //! [`Held`]: a view of borrowed memory, or of a tensor that it owns.
+//!
+//! # Unsafe
+//!
+//! - Buys: views of owned tensors without a copy
+//! - Measured: that of `tensor/owned.rs`
+//! - Holds: the view borrows the tensor that it is made of
 
 use crate::error::Problem;
 use crate::tensor::owned::DynTensor;

@@ -1,4 +1,10 @@
 //! `ndarray` arrays and views in, `ndarray` views out.
+//!
+//! # Unsafe
+//!
+//! - Buys: `ndarray` arrays without a copy
+//! - Measured: no other way
+//! - Holds: the array describes its own memory and is borrowed as long as the view
 
 use crate::tensor::dtype::Element;
 use crate::tensor::layout::{Layout, Strides};

@@ -2,6 +2,12 @@
 //!
 //! `DynView::each_integer` is the only loop that reads index values in bulk. It checks the whole
 //! run against the view before it reads the first value.
+//!
+//! # Unsafe
+//!
+//! - Buys: index values of any type
+//! - Measured: checks: N 1.22, E-transposed 1.04
+//! - Holds: `stretch` compares the first and last byte with the view's extent, and alignment
 
 use crate::tensor::dtype::DType;
 use crate::tensor::layout::{Dims, aligned};

@@ -3,6 +3,12 @@
 //!
 //! Each update compares its element with the cell and writes value and position if it wins. Cost:
 //! one read of the update and the cell, and 8 more bytes written at every change.
+//!
+//! # Unsafe
+//!
+//! - Buys: extremes with positions in one pass
+//! - Measured: checks: A 1.02
+//! - Holds: the walk proved all offsets of the block; `fits` the positions'
 
 use crate::error::Problem;
 use crate::ops::for_dtype::for_dtype;

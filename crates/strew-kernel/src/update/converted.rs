@@ -6,6 +6,12 @@
 //!
 //! The scratch stays in a near cache. Cost: one more write and read of each update there. The
 //! engine comes here only for pairs of types that a framework's promotion rules allow.
+//!
+//! # Unsafe
+//!
+//! - Buys: updates of another type, without a copy of all
+//! - Measured: checks: I 1.03, I64 1.10
+//! - Holds: asserted: no more rows than the scratch has; the source's offsets are the block's
 
 use crate::error::Problem;
 use crate::ops::number::{Bool, Convert};

@@ -4,6 +4,12 @@
 //! A table holds one accumulator for each cell (16-bit floats accumulate in `f32`). [`merge`] joins
 //! a table of the destination's own type into it, for parts of the updates that were reduced apart.
 //! [`finalize`] rounds each accumulator once. Cost: one pass over the table and the destination.
+//!
+//! # Unsafe
+//!
+//! - Buys: one rounding at the end, and merged tables, as one row
+//! - Measured: checks: W1b-f16 0.97
+//! - Holds: the window is the whole of two tensors of one shape
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;

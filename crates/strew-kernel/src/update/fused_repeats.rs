@@ -11,6 +11,14 @@
 //! A cell that is written and read again for the next update costs about ten cycles, during which
 //! no other update can join it. An addition in a register costs two to four. A sample of the line's
 //! first `SAMPLE` index values decides whether a line comes here.
+//!
+//! # Unsafe
+//!
+//! - Buys: a cell stays in a register while the index repeats
+//! - Measured: the loop that accesses the cell each time: 16M sorted float32 values into 1,000
+//!   cells 5.6, into 300,000 cells 2.9, int32 1.0 and 1.3
+//! - Holds: as `update/fused.rs`; the cell that is kept has a number that was compared with the
+//!   limit
 
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch;
@@ -20,10 +28,6 @@ use crate::walk::line::{Line, once};
 
 /// Index values of the sample. The loop reads them soon in any case.
 const SAMPLE: usize = 128;
-
-/// Maximum number of changes in the sample for a common reduction to keep its cell in a register.
-/// Each change is a mispredicted branch.
-pub(crate) const CHANGES: usize = 6;
 
 /// Minimum number of rows of a line that is sampled.
 const SHORTEST: usize = 4 * SAMPLE;

@@ -4,6 +4,14 @@
 //! identity when an update first touches it. The line is read twice: the first pass sets the cells,
 //! of which there are few, and the second joins the line as any other. The [bitmap](RowBitmap)
 //! remembers which rows were touched before.
+//!
+//! # Unsafe
+//!
+//! - Buys: cells without an initial value, set line by line
+//! - Measured: block by block: 4M sorted float32 values into 10,000 cells, their maximum 6.5, their
+//!   product 4.6
+//! - Holds: as `update/fused.rs`: each index value is compared with the limit before its cell is
+//!   set
 
 use crate::ops::identity::Bits;
 use crate::tensor::DType;

@@ -3,6 +3,13 @@
 //! A row of 2 to 8 elements is compiled as one element of that size. Rows of 9 to 31 elements share
 //! one loop whose length is known only at run time. Longer rows go through blocks of offsets, whose
 //! cost they hide. It relies on the contract of `LineLoop`.
+//!
+//! # Unsafe
+//!
+//! - Buys: rows of 9 to 31 elements in one loop
+//! - Measured: by blocks of offsets: 64 MB of float32 rows, ten to a cell, of 9 elements 1.96, of
+//!   16 1.75, of 31 1.41; sorted 1.64, 1.70, 1.39
+//! - Holds: as `update/fused.rs`, whose loops these are
 
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;

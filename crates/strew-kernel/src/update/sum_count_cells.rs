@@ -3,6 +3,12 @@
 //! An update of a mean needs both. In separate tables they cost two cache lines for each update;
 //! here they cost one. A cell has the size and alignment of a complex element, so that the other
 //! loops can treat the table as a tensor: 8 bytes (a 32-bit sum and count) or 16 bytes (64-bit).
+//!
+//! # Unsafe
+//!
+//! - Buys: sum and count of a mean side by side
+//! - Measured: checks: W1b-mean 1.04
+//! - Holds: the window is the whole table, which is new and private
 
 use crate::copy::strided::{packed, whole};
 use crate::error::Problem;

@@ -10,6 +10,12 @@
 //!
 //! Cost: a row of accumulators and 1 bit or 8 bytes of count for each slot, and one more pass over
 //! the touched rows in the end. A table belongs to the walk that it was made for, and asserts that.
+//!
+//! # Unsafe
+//!
+//! - Buys: sums in a private table
+//! - Measured: checks: W2a-mean 0.99, M12 1.05
+//! - Holds: slots are asserted to be rows of the table
 
 use crate::error::Problem;
 use crate::ops::identity::{Bits, identity};

@@ -4,6 +4,12 @@
 //! cell's first. A new tensor filled with a sentinel tells: a cell that still holds it was not
 //! touched. In the end, untouched cells take the elements of the input. Cost: one pass over the
 //! destination in the end, and no bitmap during the run.
+//!
+//! # Unsafe
+//!
+//! - Buys: no table of marks for cells without updates
+//! - Measured: checks: W1b-noself 1.11, W2a-noself 1.01, W1c-noself 1.11
+//! - Holds: two tensors of one shape and type, asserted
 
 use crate::copy::strided::{packed, stretches, whole};
 use crate::ops::identity::Bits;

@@ -12,8 +12,8 @@
 //! because not every instruction set multiplies 64-bit lanes. Cost: one read and one store per
 //! value. It relies on `DynView::each_integer` for reads that stay inside the index.
 
+use crate::cpu::LINE;
 use crate::cpu::prefetch::{prefetch, prefetch_second_level};
-use crate::runtime::bandwidth::LINE;
 use crate::tensor::DynView;
 use std::ops::RangeInclusive;
 

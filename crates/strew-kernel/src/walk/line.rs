@@ -12,13 +12,23 @@
 //! Cost per row: one index read, one source read, one update; no offset is stored in between. A
 //! [`Cursor`](crate::walk::cursor::Cursor) makes lines where its rows allow it. It has checked that
 //! the index values lie inside the index, and the walk has proved the offsets.
+//!
+//! # Unsafe
+//!
+//! - Buys: index values that another thread may change are read once
+//! - Measured: that of `update/fused.rs`, whose lines these are
+//! - Holds: the caller promises index values and elements for every row; the value that was checked
+//!   is the one that is used
 
 use crate::tensor::DType;
-use crate::update::fused::LINES_AHEAD;
 use crate::walk::decode::Stretch;
 use crate::walk::geometry::{Step, Term};
 use crate::walk::offsets::PrefetchHints;
 use std::marker::PhantomData;
+
+/// Lines between the one that is joined and the one that is prefetched. Hardware prefetching
+/// neither goes from one line to the next nor past the end of a page.
+pub(crate) const LINES_AHEAD: usize = 4;
 
 /// A run of rows, one element or [short row](crate::update::fused_short_rows) each, along an axis.
 #[derive(Clone, Copy)]

@@ -2,6 +2,12 @@
 //!
 //! A block has room for 512 rows. A call with three rows would notice the cost of clearing all of
 //! it.
+//!
+//! # Unsafe
+//!
+//! - Buys: stack memory that is not cleared first
+//! - Measured: set first: W9 1.23, into a new tensor 1.06, 40 rows of 16 1.15, 300 values 1.00
+//! - Holds: `len` values were set before
 
 use crate::walk::ROWS;
 use std::mem::MaybeUninit;

@@ -9,6 +9,15 @@
 //! AVX2 has no instruction that packs lanes, but it permutes them by a list. Eight lanes have only
 //! 256 choices, so all lists are one table of 2 KiB. It relies on the caller for AVX2, POPCNT and
 //! readable values.
+//!
+//! # Unsafe
+//!
+//! - Buys: a thread's own indices selected eight at a time in 32 bits, with their elements if those
+//!   have 32 bits too, by lists of lanes
+//! - Measured: the loop without it, on an AMD server without AVX-512, two threads: W1b-owner 1.39,
+//!   with an int32 index 1.63
+//! - Holds: eight at a time below the slices' lengths; the instruction set was detected; each
+//!   choice of eight has a list
 
 use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{

@@ -8,6 +8,13 @@
 //!
 //! Written with intrinsics because LLVM does not find the instruction in a plain loop.
 //! It relies on the caller for AVX-512F, POPCNT and readable values.
+//!
+//! # Unsafe
+//!
+//! - Buys: the same, sixteen at a time, and eight of 64 bits
+//! - Measured: a loop without it, two threads: W1b-owner 1.85, W1a-owner 2.08, W2f-owner 1.32,
+//!   W2a-owner 0.99; eight at a time in 64 bits, on an Intel server: W1b on two threads 1.09
+//! - Holds: eight or sixteen at a time below the slices' lengths; the instruction set was detected
 
 use crate::walk::filter::{IndexFilter, Payload};
 use std::arch::x86_64::{

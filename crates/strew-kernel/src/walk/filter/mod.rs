@@ -16,6 +16,12 @@
 //! |---|---|
 //! | `avx2` | 32-bit values, packed by a table of permutations |
 //! | `avx512` | 32-bit and 64-bit values, packed by the compress instruction |
+//!
+//! # Unsafe
+//!
+//! - Buys: the elements that belong to the selected index values
+//! - Measured: those of `walk/filter/avx2.rs` and `walk/filter/avx512.rs`, which it calls
+//! - Holds: as many elements as values, which the caller promises
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
