@@ -41,6 +41,7 @@ pub struct Execution {
 }
 
 impl Execution {
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn new(
         space: &Space<'_>,
         request: Request,
@@ -69,6 +70,7 @@ impl Execution {
     }
 
     /// A run over rows that lie one after the other: so many, of `width` elements each, into so many.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn of_runs(
         request: Request,
         dtype: DType,
@@ -231,6 +233,7 @@ impl Execution {
     }
 
     /// Among how many threads it is shared out.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn threads(&self) -> usize {
         self.split.map_or(1, |(_, threads)| threads)
     }

@@ -110,9 +110,9 @@ pub struct Outputs<'o> {
 pub enum Before<'o> {
     /// Nothing: it is as it should be.
     Nothing,
-    /// It holds anything, and should be zeros: of a run that [begins those](Execution::begins_zeros).
+    /// It holds anything, and should be zeros: of a run that `begins_zeros`.
     Zeros,
-    /// Likewise, it should be this: of a run that [begins blocks](Execution::begins_blocks).
+    /// Likewise, it should be this: of a run that `begins_blocks`.
     Blocks(&'o LazyInit<'o>),
 }
 

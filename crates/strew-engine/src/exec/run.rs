@@ -30,6 +30,7 @@ impl Execution {
     ///
     /// On a fault nothing that the caller can see has been written, unless the index was changed
     /// by somebody else during the run.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn run(
         &self,
         space: &Space<'_>,

@@ -3,7 +3,7 @@
 //!
 //! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after the
 //! other, so a part of a run reads its stretch of the pointers or of the index, some values at a time,
-//! checks them, and hands each run to the kernel ([`runs::Runs`], [`repeat::RepeatRows`]).
+//! checks them, and hands each run to the kernel ([`runs::Runs`], [`strew_kernel::copy::repeat::RepeatRows`]).
 
 use crate::choose::split::Split;
 use crate::exec::grouped::partition_point;

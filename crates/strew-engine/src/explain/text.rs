@@ -9,6 +9,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn new(facts: Vec<(&'static str, String)>) -> Self {
         Self { facts }
     }

@@ -202,6 +202,7 @@ impl Traffic {
     }
 
     /// The same after another run.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn after(mut self, mut earlier: Self) -> Self {
         earlier.stages.append(&mut self.stages);
         earlier.threads = earlier.threads.max(self.threads);
@@ -210,6 +211,7 @@ impl Traffic {
 
     /// A run by groups: each row of the destination takes its updates, or the last of them, which lie
     /// in the source in their own order.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn grouped(
         name: &'static str,
         (order, source, outputs): (usize, usize, usize),
@@ -233,6 +235,7 @@ impl Traffic {
 
     /// A run over rows that lie one after the other: bytes of the array that pairs them, of the source, and
     /// of the outputs, which are the caller's or new. In place the array is read twice.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn runs(
         (index, source, output): (usize, usize, usize),
         visible: bool,
@@ -259,6 +262,7 @@ impl Traffic {
     }
 
     /// The bytes, as lines to show.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts: Vec<(&'static str, String)> = Vec::new();
         for Move {

@@ -32,6 +32,7 @@ pub enum Composite {
 
 impl Composite {
     /// What it is called.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn name(self) -> &'static str {
         match self {
             Self::Std { .. } => "the standard deviation",
@@ -42,11 +43,13 @@ impl Composite {
     }
 
     /// There is one value for each cell, not for each update.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reduces(self) -> bool {
         matches!(self, Self::Std { .. } | Self::LogSumExp { .. })
     }
 
     /// The type of what is made of elements of a type.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dtype(self, of: DType) -> DType {
         match of.is_integer() {
             true => DType::F32,
@@ -68,6 +71,7 @@ impl Along<'_> {
     ///
     /// # Errors
     /// [`Problem::Layout`] if it has not, or of another type.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn passes<'p, A: Real>(&'p self, wide: &DynView<'p>) -> Result<Passes<'p, A>, Problem> {
         let mut cells = Dims::from_slice(self.updates);
         cells[self.axis] = self.plan.size();
@@ -97,6 +101,7 @@ impl Along<'_> {
     /// # Errors
     /// [`Problem::Unsupported`] for a type that it is not defined for, [`Problem::Memory`],
     /// [`Problem::Interrupted`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn make(
         &self,
         what: Composite,
@@ -204,6 +209,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// The largest updates, from -inf, and each update's exponential without them; 0 for NaN.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn shares(&self) -> Result<(Tensor<A>, Tensor<A>), Problem> {
         let mut most = self.lowest()?;
         self.fold_into(&self.view, Reduce::Max, &mut most)?;
@@ -215,6 +221,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// The largest updates, as a new tensor has them, and each update's exponential without them.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn exponentials(&self) -> Result<(Tensor<A>, Tensor<A>), Problem> {
         let most = self.fold(&self.view, Reduce::Max)?;
         let each = self.each([&most], |_, x, [most]| (x - most).exp())?;
@@ -239,11 +246,13 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// How many updates each row of cells takes.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn counts(&self) -> Result<Tensor<i64>, Problem> {
         self.plan.counts().map_err(own)
     }
 
     /// The means of the updates.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn means(&self, counts: &[i64]) -> Result<Tensor<A>, Problem> {
         let mut means = self.fold(&self.view, Reduce::Sum)?;
         self.per_count(&mut means, counts, |sum, count| {
@@ -253,6 +262,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// Changes cells by the number of their updates.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn per_count(
         &self,
         cells: &mut Tensor<A>,
@@ -263,6 +273,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// Changes elements by their neighbours in other tensors of as many.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn beside<const N: usize>(
         &self,
         all: &mut Tensor<A>,
@@ -274,6 +285,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// Changes what there is for each update by the update itself and by what its cell holds.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn change<const N: usize>(
         &self,
         all: &mut Tensor<A>,
@@ -287,6 +299,7 @@ impl<A: Real> Passes<'_, A> {
 
     /// For each cell the position of the largest update along the plan's axis, the number of updates there if
     /// there is none: from -inf (`low`), or as a new tensor has it.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn winners(&self, low: bool) -> Result<DynTensor, Problem> {
         let start = if low { Some(self.lowest()?) } else { None };
         let start = start.as_ref().map(|start| start.view().into_dyn());
@@ -295,6 +308,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// A value for each update, made of it and of what its cell holds.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn each<const N: usize>(
         &self,
         cells: [&Tensor<A>; N],
@@ -307,6 +321,7 @@ impl<A: Real> Passes<'_, A> {
     }
 
     /// Updates reduced into new cells.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn fold(&self, updates: &DynView<'_>, reduce: Reduce) -> Result<Tensor<A>, Problem> {
         let made = self.plan.scatter_dyn(updates, self.axis as i64, reduce);
         made.map_err(own)?.typed::<A>().map_err(|_| torn())

@@ -163,6 +163,7 @@ impl Plan {
     }
 
     /// A plan of row numbers; those that are not below `size` are left out.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn of_numbers(
         numbers: Arc<RowIds>,
         size: usize,
@@ -287,11 +288,13 @@ impl Plan {
     }
 
     /// For each update its row; those that are left out have one that is not below [`size`](Self::size).
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn numbers(&self) -> &Arc<RowIds> {
         &self.index.numbers
     }
 
     /// The lists of updates by row, made when they are first wanted.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn groups(&self) -> Result<&Csr, Problem> {
         let index = &*self.index;
         if let Some(groups) = index.groups.get() {
@@ -306,6 +309,7 @@ impl Plan {
     }
 
     /// The lists of updates by block of rows, made when they are first wanted.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn lists(&self) -> Result<Option<&CachedBucketLists>, Problem> {
         let index = &*self.index;
         if let Some(lists) = index.lists.get() {

@@ -74,6 +74,7 @@ impl Reduce {
     }
 
     /// Whether the reduction is defined for the type.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn check(self, dtype: DType) -> Result<(), Problem> {
         let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod | Self::Assign);
         let undefined = match dtype {
@@ -111,6 +112,7 @@ impl Reduce {
     }
 
     /// What a new tensor starts from, and the reduction into it.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn anew(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {
             Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
@@ -131,6 +133,7 @@ impl Reduce {
     }
 
     /// The reduction into a tensor that is there.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn into(self, include_self: bool) -> Reduction {
         Reduction {
             combine: self.combine(),

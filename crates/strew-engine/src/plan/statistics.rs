@@ -27,6 +27,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Problem::IndexOutOfBounds`], [`Problem::Shape`], [`Problem::DType`], [`Problem::Memory`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn analysed(
         index: &DynView<'_>,
         size: usize,
@@ -51,6 +52,7 @@ impl Plan {
     /// # Errors
     /// [`Problem::Layout`] if there is no such axis, of as many values as the plan has updates;
     /// [`Problem::Memory`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn statistics(
         &self,
         src: &DynView<'_>,

@@ -113,6 +113,7 @@ impl Bounds {
     /// How many cells an index needs of which the largest value names the last: none if it names none.
     ///
     /// Values that are ignored do not count, nor does an index of other things than integers.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cells(self, index: &DynView<'_>) -> usize {
         let most = match self.ignored {
             _ if index.is_empty() => None,
@@ -134,6 +135,7 @@ impl Bounds {
     ///
     /// # Errors
     /// [`OutOfBounds`] if the value names no cell.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn resolve(self, value: i64, size: usize) -> Result<Option<i64>, OutOfBounds> {
         // No axis is longer than isize::MAX.
         let size = size as i64;

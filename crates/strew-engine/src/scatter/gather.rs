@@ -81,12 +81,14 @@ impl<'a> Gather<'a> {
     }
 
     /// Elements of the new tensor, which need not exist yet: there may be more than can.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cells(&self) -> usize {
         let shape = self.places.updates_shape().iter();
         shape.fold(1, |cells, &len| cells.saturating_mul(len))
     }
 
     /// Refuses memory for the result that shares some with what is read.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn check_overlap(
         &self,
         input: &'static str,
@@ -120,6 +122,7 @@ impl<'a> Gather<'a> {
     }
 
     /// [`run`](Self::run) of a gather that stays where it is.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn perform(&self) -> Result<Output, Problem> {
         let input = self.input.view();
         let shape = self.places.updates_shape();

@@ -218,6 +218,7 @@ impl<'a> Scatter<'a> {
     /// Every index value has been checked before, and nobody else can change it: it need not be checked
     /// once more before the first visible write. One that is wrong all the same is still an error.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn proven(mut self) -> Self {
         self.proven = true;
         self
@@ -225,6 +226,7 @@ impl<'a> Scatter<'a> {
 
     /// Where in which block of the destination the updates go, for a run that lists them by block: lists of the same index.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn listed(mut self, lists: Option<&'a CachedBucketLists>) -> Self {
         self.lists = lists;
         self.keeps_lists = lists.is_some();
@@ -254,6 +256,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// Which cells the updates go to.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn destinations(&self) -> &Destinations<'a> {
         &self.destinations
     }
@@ -262,6 +265,7 @@ impl<'a> Scatter<'a> {
     ///
     /// # Errors
     /// If that is an element of its own.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn source(&self) -> Result<DynView<'a>, Problem> {
         self.source.borrowed().ok_or_else(|| Problem::Kind {
             argument: "src".into(),
@@ -271,11 +275,13 @@ impl<'a> Scatter<'a> {
     }
 
     /// The updates, in the shape that the destinations have for them, for as long as this is there.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn updates(&self) -> &DynView<'_> {
         self.source.view()
     }
 
     /// The element type of the destination.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dtype(&self) -> DType {
         match &self.target {
             Target::InPlace { view, .. } => view.dtype(),
@@ -284,6 +290,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// Elements of the destination, which need not exist yet: there may be more than can.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cells(&self) -> usize {
         let shape = self.destinations.shape().iter();
         shape.fold(1, |cells, &len| cells.saturating_mul(len))
@@ -405,6 +412,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn perform(&mut self) -> Result<Output, Problem> {
         if let Some(pairing) = self.destinations.pairing() {
             return self.perform_runs(pairing);
@@ -500,6 +508,7 @@ impl<'a> Scatter<'a> {
     }
 
     /// In place, neither the destination's own cells nor an input may share memory.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn check_overlap(
         &self,
         argument: &'static str,

@@ -196,6 +196,7 @@ impl Scatter<'_> {
     }
 
     /// What is wrong with the array that says which rows belong together, if this is of runs and anything is.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn fault(&self) -> Option<Problem> {
         let pairing = self.destinations.pairing()?;
         self.fault_of_runs(pairing, &self.destinations.components()[0])

@@ -71,10 +71,12 @@ pub struct Cut {
 }
 
 impl Cut {
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn count(&self) -> usize {
         product(self.rows.iter().map(|a| a.len))
     }
 
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn width(&self) -> usize {
         product(self.window.iter().map(|a| a.len))
     }
@@ -82,6 +84,7 @@ impl Cut {
 
 impl Space<'_> {
     /// True if there is no update.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn is_empty(&self) -> bool {
         self.axes.iter().any(|a| a.len == 0)
     }
@@ -146,6 +149,7 @@ impl Space<'_> {
     /// The window is the longest tail of axes along which no index varies and that each walk along
     /// an axis of the destination of their own: their cells never collide, so each row of updates
     /// moves as one and only the rows need be kept in order.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn cut(&self) -> Cut {
         self.cut_up_to(usize::MAX)
     }

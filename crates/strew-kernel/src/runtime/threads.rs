@@ -70,6 +70,7 @@ pub enum Team {
 
 impl Team {
     /// `None` if no other thread can be had: then the work is done by the calling one alone.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn new(threads: usize) -> Option<Self> {
         if rayon::current_thread_index().is_some() {
             return Some(Self::Callers);
@@ -79,6 +80,7 @@ impl Team {
     }
 
     /// Does the pieces of work: the first on the calling thread, the others on the team.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn share<T: Send>(
         &self,
         pieces: impl IntoIterator<Item = T>,

@@ -41,6 +41,7 @@ impl<T: Plain> List<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn with_room(what: &str, room: usize) -> Result<Self, Problem> {
         let bytes = room.saturating_mul(size_of::<T>());
         Ok(Self::of(Buffer::scratch(&|| what.to_owned(), bytes)?, 0))
@@ -50,6 +51,7 @@ impl<T: Plain> List<T> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn scratch(what: &str, len: usize) -> Result<Self, Problem> {
         let mut made = Self::with_room(what, len)?;
         made.len = len;
@@ -74,6 +76,7 @@ impl<T: Plain> List<T> {
     }
 
     /// How many numbers more there is room for.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn room(&self) -> usize {
         self.buffer.len() / size_of::<T>() - self.len
     }
@@ -83,6 +86,7 @@ impl<T: Plain> List<T> {
     /// # Panics
     /// If there is no room.
     #[inline(always)]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn push(&mut self, number: T) {
         let len = self.len;
         assert!(len < self.buffer.len() / size_of::<T>(), "there is room");

@@ -139,6 +139,7 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// `bytes` zero bytes. `what` names them in the error.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn zeroed(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         Self::allocate(what, bytes, true, true)
     }
@@ -149,6 +150,7 @@ impl Buffer {
     }
 
     /// `bytes` bytes with whatever is in them.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn scratch(what: &dyn Fn() -> String, bytes: usize) -> Result<Self, Problem> {
         // Fresh memory of the allocator's holds nothing that may be read.
         Self::allocate(what, bytes, bytes < MAPPED_FROM, true)
@@ -251,14 +253,17 @@ impl Buffer {
         })
     }
 
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_ptr(&self) -> *const u8 {
         self.ptr.as_ptr()
     }
 
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.ptr.as_ptr()
     }
 
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn len(&self) -> usize {
         self.bytes
     }

@@ -34,6 +34,7 @@ impl DynTensor {
     }
 
     /// A tensor of zeros of which at most `touched` elements will be written.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn zeros_for(dtype: DType, shape: &[usize], touched: usize) -> Result<Self, Problem> {
         const PAGE: usize = 4096;
         let layout = Layout::contiguous(dtype, shape)?;
@@ -49,6 +50,7 @@ impl DynTensor {
     }
 
     /// A tensor with whatever is in its memory.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn scratch(dtype: DType, shape: &[usize]) -> Result<Self, Problem> {
         let layout = Layout::contiguous(dtype, shape)?;
         let bytes = layout.len() * dtype.size();
@@ -77,6 +79,7 @@ impl DynTensor {
     ///
     /// # Errors
     /// [`Problem::Memory`] if it does not fit.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Self, Problem> {
         if element.iter().all(|&b| b == 0) || element.len() != dtype.size() {
             return Self::zeros(dtype, shape);

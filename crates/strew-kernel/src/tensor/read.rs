@@ -21,8 +21,9 @@ const NO_INTEGER: i64 = i64::MIN;
 
 impl DynView<'_> {
     /// Reads `out.len()` index values from byte offset `at` on, `stride` bytes apart; see
-    /// [`each_integer`](Self::each_integer).
+    /// `each_integer`.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn read_integers(&self, at: isize, stride: isize, out: &mut [i64]) -> bool {
         self.each_integer(at, stride, out.len(), |i, value| out[i] = value)
     }
@@ -89,6 +90,7 @@ impl DynView<'_> {
     }
 
     /// The first of `count` elements that are `stride` bytes apart, if all of them are inside.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn stretch(&self, at: isize, stride: isize, count: usize) -> Option<*const u8> {
         let span = stride.checked_mul(count.checked_sub(1)?.cast_signed())?;
         let last = at.checked_add(span)?;
@@ -102,6 +104,7 @@ impl DynView<'_> {
 
     /// The number at a coordinate as a person would write it, for messages.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn show(&self, coordinate: &[usize]) -> Option<String> {
         let offset = self.layout().offset(coordinate)?;
         let ptr = self.as_ptr().wrapping_offset(offset);
@@ -133,6 +136,7 @@ impl DynView<'_> {
     /// The elements of an integer or float view as `i64`, row by row, as for an index; `None` if
     /// they are no numbers.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn to_integers(&self) -> Option<Vec<i64>> {
         let mut all = Vec::new();
         let numbers = self.all_integers(|block| {
@@ -144,6 +148,7 @@ impl DynView<'_> {
 
     /// Up to `count` elements, evenly spread.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn sample(&self, count: usize) -> Vec<i64> {
         let step = self.len().div_ceil(count.max(1)).max(1);
         let mut found = Vec::new();
@@ -162,6 +167,7 @@ impl DynView<'_> {
 
     /// The coordinate of the first element, in row-major order, that is zero.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn first_zero(&self) -> Option<Dims> {
         let mut before = 0;
         macro_rules! search {
@@ -198,6 +204,7 @@ impl DynView<'_> {
 
     /// The largest element of an integer or float view; `None` if there is none.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn max_integer(&self) -> Option<i64> {
         let mut max = None;
         self.all_integers(|block| {
@@ -209,6 +216,7 @@ impl DynView<'_> {
 
     /// The view cut into up to `count` stretches along its longest axis.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn stretches(&self, count: usize) -> SmallVec<[Self; 1]> {
         let count = count.clamp(1, MOST_STRETCHES);
         let longest = (0..self.rank()).max_by_key(|&axis| self.shape()[axis]);
@@ -223,6 +231,7 @@ impl DynView<'_> {
 
     /// The same elements with each axis along which they repeat (stride 0) cut to one.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn without_repeats(&self) -> Self {
         let mut view = self.clone();
         for axis in 0..self.rank() {
@@ -235,6 +244,7 @@ impl DynView<'_> {
 
     /// Calls `each` with the elements as `i64`, block by block in row-major order, until it returns
     /// false. True if it never did; false also if the elements are no numbers.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn all_integers(&self, mut each: impl FnMut(&[i64]) -> bool) -> bool {
         let mut values = [0; 512];
         self.all_runs(|at, stride, count| {
@@ -251,6 +261,7 @@ impl DynView<'_> {
     /// elements of each run along the last axis, or of all of them if they lie one after the other,
     /// until it returns false. True if it never did; false also if the elements are no real
     /// numbers.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn all_runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
         if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
             return false;

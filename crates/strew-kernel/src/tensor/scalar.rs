@@ -75,6 +75,7 @@ impl Scalar {
     ///
     /// # Errors
     /// [`Problem::Value`] if the type cannot hold it, [`Problem::Memory`].
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn tensor(self, argument: &str, dtype: DType) -> Result<DynTensor, Problem> {
         let Some(bytes) = self.element(dtype) else {
             return Err(Problem::Value {
@@ -159,6 +160,7 @@ impl Scalar {
 
     /// The number without an imaginary part, if that is zero.
     #[allow(clippy::cast_precision_loss)]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn real(self) -> Option<f64> {
         match self {
             Self::Bool(value) => Some(f64::from(u8::from(value))),

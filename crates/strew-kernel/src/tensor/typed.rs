@@ -14,7 +14,7 @@ use std::ops::Deref;
 
 /// A read-only n-d view of elements of type `T`.
 ///
-/// Slices, arrays, vectors, [`Tensor`]s and (feature `ndarray`) references to `ndarray` arrays
+/// Slices, arrays, vectors, [`Tensor`](crate::tensor::Tensor)s and (feature `ndarray`) references to `ndarray` arrays
 /// convert into it, so an operator takes any of them.
 #[derive(Clone, Debug)]
 pub struct TensorView<'a, T> {
@@ -82,6 +82,7 @@ impl<'a, T: Element> TensorView<'a, T> {
 
     /// The elements, if they lie one after the other, row by row.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         if self.is_empty() {
             return Some(&[]);

@@ -53,6 +53,7 @@ impl<'a> DynView<'a> {
     }
 
     /// A view without elements, of shape `[0]`.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn nothing(dtype: DType) -> Self {
         let layout = Layout::contiguous(dtype, &[0]).expect("no element always fits");
         // SAFETY: a layout without elements reaches no byte.
@@ -179,6 +180,7 @@ impl<'a> DynView<'a> {
     /// The same elements with another shape, if they lie in row-major order without gaps and are as
     /// many.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reshape(&self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
         let same = self.layout.is_contiguous() && layout.len() == self.len();
@@ -187,6 +189,7 @@ impl<'a> DynView<'a> {
 
     /// The elements `start`, `start + step`, ..., `count` of them, along an axis.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn slice(&self, axis: usize, start: usize, step: isize, count: usize) -> Option<Self> {
         let (layout, moved) = self.layout.slice(axis, start, step, count)?;
         Some(self.with_layout(moved, layout))
@@ -239,6 +242,7 @@ impl<'a> DynViewMut<'a> {
     }
 
     /// A view without elements, of shape `[0]`.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn nothing(dtype: DType) -> Self {
         let DynView { ptr, layout, .. } = DynView::nothing(dtype);
         // SAFETY: a layout without elements reaches no byte.
@@ -309,6 +313,7 @@ impl<'a> DynViewMut<'a> {
     /// The same elements with another shape, if they lie in row-major order without gaps and are as
     /// many.
     #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reshape(self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
         let same = self.layout.is_contiguous() && layout.len() == self.len();
@@ -383,12 +388,14 @@ fn checked_pointer(ptr: *const u8, layout: &Layout) -> Result<*const u8, Problem
 }
 
 impl DynView<'_> {
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dims(&self) -> Dims {
         Dims::from_slice(self.shape())
     }
 }
 
 impl DynViewMut<'_> {
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn dims(&self) -> Dims {
         Dims::from_slice(self.shape())
     }

@@ -53,6 +53,7 @@ impl<'a> Destinations<'a> {
     /// # Errors
     /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`], and
     /// [`Problem::Kind`] for runs, whose index does not say where each update goes.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn row_numbers(&self) -> Result<RowNumbers, Problem> {
         let Matrices {
             lead,
@@ -90,6 +91,7 @@ impl<'a> Destinations<'a> {
     ///
     /// # Errors
     /// As for [`row_numbers`](Self::row_numbers).
+    #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn ascending(&self) -> Result<Option<(Csr, usize)>, Problem> {
         let Matrices {
             lead,
