@@ -63,7 +63,7 @@ const KERNELS: [Kernel; 6] = [
     Kernel {
         name: "sums of single float32 elements",
         // Of the type itself: one of rows has another name before it.
-        symbol: &["6update5fused5linesINtNt", "3Sumf"],
+        symbol: &["6update5fused11fused_linesINtNtNt", "3Sumf"],
         // Two widths of index, in rows and in columns, eight elements and a rest each; their streams are
         // fetched ahead.
         wanted: &[(2 * 2 * (8 + 1), &["addss"]), (8, &["prefetch"])],
