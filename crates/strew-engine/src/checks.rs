@@ -1,4 +1,4 @@
-//! Checks.
+//! Checks of arguments that several operators make: axis, dtype, shape, divisors.
 
 use std::fmt::Display;
 use strew_kernel::error::{Problem, Result};

@@ -1,4 +1,4 @@
-//! Context.
+//! For whom a problem is reported: the operator's name, and the exception class of its framework.
 
 use std::borrow::Cow;
 use strew_kernel::error::{Class, Error, Problem};

@@ -1,4 +1,4 @@
-//! Lookers.
+//! How many threads check an index whose updates one thread runs.
 
 use strew_kernel::runtime::threads::available;
 

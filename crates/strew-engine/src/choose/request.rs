@@ -1,4 +1,4 @@
-//! Request.
+//! What a run is asked to do with its updates: the input of every choice.
 
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;

@@ -1,4 +1,4 @@
-//! Split.
+//! How a run is split among threads: by axis, by owner of the destination, or by updates.
 
 use crate::exec::split::{LINE, OWNED_ROW, OWNED_TABLE, PIECE_OF_ROW};
 use crate::scatter::space::Space;

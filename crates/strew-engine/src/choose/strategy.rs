@@ -1,4 +1,4 @@
-//! Strategy.
+//! The names of the strategies. All strategies give the same bits; `cost.rs` chooses one.
 
 use std::fmt;
 use std::str::FromStr;

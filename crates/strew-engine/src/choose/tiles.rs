@@ -1,4 +1,8 @@
-//! Tiles.
+//! When elements along an axis are run tile by tile, and how many columns a tile has.
+//!
+//! A tile is some columns of the destination, copied close together, so that the rows of a column do
+//! not compete for the same places of a cache. It pays where those rows are far apart and each tile
+//! gets at least a quarter as many updates as it has cells.
 
 use crate::scatter::space::{Cut, Space};
 

@@ -1,4 +1,8 @@
-//! Wide.
+//! Tables whose cells are wider than the elements: a sum of 16-bit floats as `float32`, or a sum
+//! beside its count.
+//!
+//! Such a table is a destination like any other, so that all strategies can fill it. It is rounded
+//! or divided into the result at the end.
 
 use crate::choose::request::Request;
 use crate::scatter::space::{Cut, Space};

@@ -1,4 +1,8 @@
-//! Pass.
+//! What every run shares: its outputs, one pass over the updates, the parts of the threads, and
+//! its faults.
+//!
+//! A `Pass` goes over the blocks of a walk, joins them, and reports progress after each. The first
+//! fault of a part stops the others.
 
 use crate::choose::split::Split;
 use crate::exec::split::{SAMPLE, SAMPLED};

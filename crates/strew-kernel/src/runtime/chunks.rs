@@ -1,4 +1,4 @@
-//! Chunks.
+//! Work cut into pieces for threads: how many threads pay, and a slice as disjoint parts.
 
 use crate::runtime::threads::available;
 
