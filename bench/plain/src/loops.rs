@@ -1,7 +1,7 @@
 //! The loops. All of them take slices, and panic on an index that is out of range.
 //!
-//! Rows lie one after the other: row `r` of width `w` is `[r * w..][..w]`. A negative index becomes a
-//! very large `usize`, which the bounds check refuses.
+//! Rows lie one after the other: row `r` of width `w` is `[r * w..][..w]`. A negative index becomes
+//! a very large `usize`, which the bounds check refuses.
 
 use std::ops::{AddAssign, MulAssign};
 

@@ -18,10 +18,10 @@
 //! # Ok::<(), strew::Error>(())
 //! ```
 //!
-//! Each framework's operators are in the module of its name, such as [`torch`]; [`scatter`](fn@scatter) and
-//! [`gather`] are for those who have none in mind. Each has two forms: a typed one over slices, `ndarray` arrays
-//! and [`Tensor`]s, and an erased one (`..._dyn`) over [`DynView`]s. [`OPERATORS`] lists them as
-//! data. Their derivatives are in [`grad`].
+//! Each framework's operators are in the module of its name, such as [`torch`];
+//! [`scatter`](fn@scatter) and [`gather`] are for those who have none in mind. Each has two forms:
+//! a typed one over slices, `ndarray` arrays and [`Tensor`]s, and an erased one (`..._dyn`) over
+//! [`DynView`]s. [`OPERATORS`] lists them as data. Their derivatives are in [`grad`].
 //!
 //! # The contract
 //!

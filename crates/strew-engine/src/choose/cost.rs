@@ -48,8 +48,8 @@ fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
     cut.width() == 1 && apart && reach >= LISTED_REACH && every <= LISTED_EVERY
 }
 
-/// Bytes of a row, and of all updates, from which on winners are rather looked for row by row than with their
-/// positions beside the cells.
+/// Bytes of a row, and of all updates, from which on winners are rather looked for row by row than
+/// with their positions beside the cells.
 const GROUPED_ROW: usize = 32;
 
 const GROUPED_BYTES: usize = 4 << 20;
@@ -63,23 +63,25 @@ const GROUPED_TABLED: usize = 128;
 /// Rows of a destination of so many bytes are mostly in no cache: one thread, and several.
 const GROUPED_FAR: [usize; 2] = [32 << 20, 16 << 20];
 
-/// Updates of a row, on average, from which on they are worth sorting: those that are compared or go through a table, and sums of
-/// one thread.
+/// Updates of a row, on average, from which on they are worth sorting: those that are compared or
+/// go through a table, and sums of one thread.
 const GROUPED_SHARE: [usize; 2] = [4, 8];
 
 /// The sorting takes one of so many bytes of the updates, at most.
 const GROUPED_ROOM: usize = 4;
 
-/// Index values that are looked at to learn how they follow each other, at most, and one of how many.
+/// Index values that are looked at to learn how they follow each other, at most, and one of how
+/// many.
 const GROUPED_SAMPLE: usize = 4096;
 
 const GROUPED_SAMPLED: usize = 64;
 
-/// Rows that come in order are read one after the other either way. Of so many bytes of updates, none of which a cache still holds,
-/// it pays to write each row of a destination once.
+/// Rows that come in order are read one after the other either way. Of so many bytes of updates,
+/// none of which a cache still holds, it pays to write each row of a destination once.
 const GROUPED_STREAM: usize = 128 << 20;
 
-/// Whether so many bytes of updates may be grouped unasked: who only wants to know need not look at fewer.
+/// Whether so many bytes of updates may be grouped unasked: who only wants to know need not look at
+/// fewer.
 pub(crate) fn may_group(bytes: usize) -> bool {
     bytes >= GROUPED_BYTES
 }
@@ -149,8 +151,8 @@ fn grouping_pays(
     }
 }
 
-/// Values that come so many times as often as they should are those of rows that stay in a cache. There may be this part of them
-/// at most, and of one of them this.
+/// Values that come so many times as often as they should are those of rows that stay in a cache.
+/// There may be this part of them at most, and of one of them this.
 const HOT: usize = 4;
 
 const HOT_PART: usize = 4;
@@ -164,7 +166,8 @@ pub(crate) enum Order {
     Ascending,
     /// Nearly in order, or mostly a few rows, or one too often.
     Near,
-    /// There would be so many rows if the index named one as often as another, but for a few that are named more often.
+    /// There would be so many rows if the index named one as often as another, but for a few that
+    /// are named more often.
     Spread(usize),
 }
 
@@ -309,8 +312,8 @@ pub(crate) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
     afresh && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
 }
 
-/// Cells per update, at most, that are filled and looked at once more to learn which of them no update has
-/// reached: beyond, marks for those that updates have reached cost less.
+/// Cells per update, at most, that are filled and looked at once more to learn which of them no
+/// update has reached: beyond, marks for those that updates have reached cost less.
 const UNSET_PER_UPDATE: usize = 8;
 
 /// Whether a new destination of so many cells starts unset, where only updates count.
@@ -437,7 +440,8 @@ pub(crate) fn split(
         Strategy::Partition => Some(Split::Owner),
         _ => choose_split(space, dst.size(), most),
     };
-    // Where a part by owner reads nearly as much as the whole run does, one of the updates reads only its own.
+    // Where a part by owner reads nearly as much as the whole run does, one of the updates reads
+    // only its own.
     let narrow = cut.width().saturating_mul(dst.size()) <= NARROW;
     if narrow
         && !matches!(best, Some(Split::Axis(_)))

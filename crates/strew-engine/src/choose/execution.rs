@@ -69,7 +69,8 @@ impl Execution {
         })
     }
 
-    /// A run over rows that lie one after the other: so many, of `width` elements each, into so many.
+    /// A run over rows that lie one after the other: so many, of `width` elements each, into so
+    /// many.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn of_runs(
         request: Request,
@@ -110,8 +111,9 @@ impl Execution {
         }
     }
 
-    /// A gather: the updates' walk, gone the other way. Each element is written once, so the one strategy
-    /// is to go in order, and whatever axis the run is shared out along, no part writes what another does.
+    /// A gather: the updates' walk, gone the other way. Each element is written once, so the one
+    /// strategy is to go in order, and whatever axis the run is shared out along, no part writes
+    /// what another does.
     pub(crate) fn of_gather(
         space: &Space<'_>,
         dtype: DType,
@@ -171,8 +173,8 @@ impl Execution {
             .saturating_add(count)
     }
 
-    /// Elements of the destination that are always touched together, one after the other, if its layout
-    /// has no gaps.
+    /// Elements of the destination that are always touched together, one after the other, if its
+    /// layout has no gaps.
     pub(crate) fn run_length(&self) -> usize {
         let mut step = self.dst.size().cast_signed();
         let (window, cells) = (self.cut.window.iter().rev(), self.cut.cells.iter().rev());
@@ -317,8 +319,8 @@ impl Execution {
         request.visible && !request.proven && self.lookups > 0 && unchecked
     }
 
-    /// Bytes of working memory beyond the inputs and the output, at most: of a run on one thread, with the tables of
-    /// the others.
+    /// Bytes of working memory beyond the inputs and the output, at most: of a run on one thread,
+    /// with the tables of the others.
     #[must_use]
     pub fn working_memory(&self) -> usize {
         let row = self.table_row();

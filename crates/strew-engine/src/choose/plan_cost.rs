@@ -95,10 +95,12 @@ const WORTH: usize = 1 << 20;
 /// A run of a row as long as this is worth a random access to it, if several reductions share it.
 const SHARED: usize = 128;
 
-/// Rows in order that are longer than this are only grouped where their running row stays in registers.
+/// Rows in order that are longer than this are only grouped where their running row stays in
+/// registers.
 const LONG: usize = 256;
 
-/// Rows in order of so many bytes, none of which a cache still holds, are grouped to write each row of the destination once.
+/// Rows in order of so many bytes, none of which a cache still holds, are grouped to write each row
+/// of the destination once.
 const STREAM: usize = 128 << 20;
 
 /// A destination of so many bytes is not in the nearest caches,
@@ -107,7 +109,8 @@ const APART: usize = 1 << 20;
 /// one of so many hardly in any,
 const OUTSIDE: usize = 16 << 20;
 
-/// and one of so many in none: each update reads and writes what lies far away. A source of so many is not either.
+/// and one of so many in none: each update reads and writes what lies far away. A source of so many
+/// is not either.
 const NOWHERE: usize = 32 << 20;
 
 /// Rows at random as long as this are read as fast as those one after the other.
@@ -119,7 +122,8 @@ const TABLED: usize = 64;
 /// A row with a larger part of the updates than one of so many is left to one thread for too long.
 const SHARE: usize = 8;
 
-/// Rows that take a larger part of the updates than one of so many, and are not [`OUTSIDE`], stay in a cache of one thread.
+/// Rows that take a larger part of the updates than one of so many, and are not [`OUTSIDE`], stay
+/// in a cache of one thread.
 const HOT_PART: usize = 4;
 
 /// Rows with fewer updates than this are over before the running row has paid,
@@ -128,21 +132,23 @@ const FEW: usize = 4;
 /// but for these, where there would be a table.
 const PAIR: usize = 2;
 
-/// So many single elements of a row, one after the other, are reduced faster where it is known that they are. In fewer, where a
-/// row ends is foreseen wrongly too often; the loops that read an index do not care.
+/// So many single elements of a row, one after the other, are reduced faster where it is known that
+/// they are. In fewer, where a row ends is foreseen wrongly too often; the loops that read an index
+/// do not care.
 const MANY: usize = 48;
 
 /// A table of this many bytes stays in the nearest caches.
 const NEAR: usize = 256 << 10;
 
-/// The table of a destination of so many bytes is in no cache. Before that, to read single updates at random costs up to six
-/// times as much as to write into the table at random.
+/// The table of a destination of so many bytes is in no cache. Before that, to read single updates
+/// at random costs up to six times as much as to write into the table at random.
 const FAR: usize = 64 << 20;
 
 /// The way of a run, and why.
 ///
 /// Rows in order of their destinations are read one after the other either way; others at random
-/// where updates are grouped. Short ones cost more so than to write at random, unless it saves something.
+/// where updates are grouped. Short ones cost more so than to write at random, unless it saves
+/// something.
 pub fn choose(work: &Work) -> (Way, &'static str) {
     let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
     if work.bytes < WORTH {
@@ -196,7 +202,8 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
     if share < FEW {
         return (Way::InOrder, "rows are read one after the other");
     }
-    // Threads that read what each has for itself are in each other's way less than those that write.
+    // Threads that read what each has for itself are in each other's way less than those that
+    // write.
     let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
     let (rows, updates) = work.hot;
     let hot = rows.saturating_mul(work.bytes / work.updates.max(1));

@@ -21,7 +21,7 @@ pub struct Request {
     pub mean: Option<Mean>,
     /// The caller can see the destination, so nothing may be written before all is checked.
     pub visible: bool,
-    /// Every index value has been checked before, and nobody else can change it.
+    /// Every index value has been checked before, and no other thread can change the index.
     pub proven: bool,
     /// Lists of the updates by block of the destination are there already, but for the elements.
     pub listed: bool,

@@ -12,9 +12,10 @@ pub enum Split {
     /// Along the destination's axis that the first index component points into: each part reads
     /// the whole index and keeps what is its own.
     Owner,
-    /// Along the updates: each part but the first has a table of the destination's shape for its stretch, and the tables are
-    /// joined into the destination in their order. Only of reductions whose bits do not depend on how updates are
-    /// bracketed: sums and products of integers, minima and maxima.
+    /// Along the updates: each part but the first has a table of the destination's shape for its
+    /// stretch, and the tables are joined into the destination in their order. Only of reductions
+    /// whose bits do not depend on how updates are bracketed: sums and products of integers, minima
+    /// and maxima.
     Updates,
 }
 

@@ -12,14 +12,14 @@ pub enum Strategy {
     InOrder,
     /// Updates are gathered in a private table with a row for each row of the destination.
     DenseTable,
-    /// Likewise, with a row for each row of the destination that is touched.
+    /// A private table with a row for each touched row of the destination.
     CompactTable,
     /// Elements along an axis go to some columns of their rows at a time, kept close together.
     Tiled,
     /// Updates are listed by block of the destination first, and then go straight into their cells.
     Partition,
-    /// Updates are sorted by row of the destination, of which each takes all of its own and is written
-    /// once.
+    /// Updates are sorted by row of the destination, of which each takes all of its own and is
+    /// written once.
     Grouped,
     /// Each row of the destination is made at once, from rows that lie one after the other.
     Runs,

@@ -1,8 +1,8 @@
 //! When elements along an axis are run tile by tile, and how many columns a tile has.
 //!
-//! A tile is some columns of the destination, copied close together, so that the rows of a column do
-//! not compete for the same places of a cache. It pays where those rows are far apart and each tile
-//! gets at least a quarter as many updates as it has cells.
+//! A tile is some columns of the destination, copied close together, so that the rows of a column
+//! do not compete for the same places of a cache. It pays where those rows are far apart and each
+//! tile gets at least a quarter as many updates as it has cells.
 
 use crate::scatter::space::{Cut, Space};
 
@@ -46,8 +46,8 @@ pub(crate) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize
     if cut.width() != 1 || last.step.dst == 0 || space.arg.is_some() {
         return Err("only single elements, without positions, that lie in columns are tiled");
     }
-    // Columns of a tile are cells of their own whatever the index says: the last axis walks along one
-    // of the destination that nobody else does.
+    // Columns of a tile are cells of their own whatever the index says: the last axis walks along
+    // one of the destination that nobody else does.
     let alone = space
         .axes
         .iter()

@@ -1,12 +1,14 @@
 //! One thread or several, where nothing but a trial tells which is faster.
 //!
-//! A part by owner reads the whole index, and most of the source where rows are narrow. What another thread gains beside
-//! that depends on how near the destination's cache is, and on how much of the memory's bandwidth one core can use alone:
-//! there are machines where two threads need half the time, and others where they need twice as much. Both ways give the same
-//! bits, so a run may begin in one way and end in the other.
+//! A part by owner reads the whole index, and most of the source where rows are narrow. What
+//! another thread gains beside that depends on how near the destination's cache is, and on how much
+//! of the memory's bandwidth one core can use alone: there are machines where two threads need half
+//! the time, and others where they need twice as much. Both ways give the same bits, so a run may
+//! begin in one way and end in the other.
 //!
-//! To wake another thread takes as long as a short stretch of the work. So only the work of the parts is measured, from when all
-//! are awake; and if several threads were faster, they go on at once.
+//! To wake another thread takes as long as a short stretch of the work. So only the work of the
+//! parts is measured, from when all are awake; and if several threads were faster, they go on at
+//! once.
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
@@ -171,11 +173,13 @@ enum Choice {
     Together,
 }
 
-/// Where the parts of a run wait for each other, before and after their stretch of the trial, and choose.
+/// Where the parts of a run wait for each other, before and after their stretch of the trial, and
+/// choose.
 #[derive(Debug)]
 struct Meeting {
-    /// If the parts take less than this, added up, they are faster than one thread. The longest one would not tell: the cut is even
-    /// for the whole run, but a stretch of a sorted index is all of one part.
+    /// If the parts take less than this, added up, they are faster than one thread. The longest one
+    /// would not tell: the cut is even for the whole run, but a stretch of a sorted index is all of
+    /// one part.
     enough: Duration,
     /// Parts that have yet to come, and those that have yet to be done with the stretch.
     missing: AtomicUsize,

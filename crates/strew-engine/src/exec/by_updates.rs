@@ -14,8 +14,8 @@ use strew_kernel::update::finalize::merge;
 const MOST: usize = 256;
 
 impl Execution {
-    /// Runs stretches of the updates, the first into the destination and each other one into a table of its own, and then
-    /// joins the tables in their order.
+    /// Runs stretches of the updates, the first into the destination and each other one into a
+    /// table of its own, and then joins the tables in their order.
     pub(crate) fn run_by_updates(
         &self,
         space: &Space<'_>,

@@ -11,8 +11,9 @@ use strew_kernel::runtime::monitor::{Monitor, Progress};
 use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::DynView;
 
-/// Checks the whole index, some stretches of it at a time by the run's team; values that are repeated, once. A run that is not
-/// `shared` out, be it for the order of its sums, need not be alone with this: unless it was told so, a team is called for it.
+/// Checks the whole index, some stretches of it at a time by the run's team; values that are
+/// repeated, once. A run that is not `shared` out, be it for the order of its sums, need not be
+/// alone with this: unless it was told so, a team is called for it.
 ///
 /// `passes` is how many passes the run takes in all, of which this is the first.
 pub(crate) fn check(
@@ -61,7 +62,8 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether every index into axes without cells leaves its update out; one that is an error is still one.
+/// Whether every index into axes without cells leaves its update out; one that is an error is still
+/// one.
 pub(crate) fn all_left_out(space: &Space<'_>) -> Result<(), Fault> {
     let bounds = space.bounds;
     let mut each = space.lookups.iter().zip(space.rules());

@@ -20,7 +20,8 @@ struct Part<'p, 'i> {
 }
 
 impl Execution {
-    /// Copies the cells of `input` that the space names to `output`, which has the shape of the updates.
+    /// Copies the cells of `input` that the space names to `output`, which has the shape of the
+    /// updates.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn gather(
         &self,

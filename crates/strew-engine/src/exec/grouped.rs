@@ -28,7 +28,8 @@ pub struct Reductions<'r> {
     pub folds: &'r [Fold],
     /// One for each output,
     pub takes: &'r [Take],
-    /// and one more output if positions are wanted: those of the winners, or this where there is none.
+    /// and one more output if positions are wanted: those of the winners, or this where there is
+    /// none.
     pub none: Option<i64>,
     /// Outputs hold anything: rows that take no update are cleared.
     pub clears: bool,
@@ -71,7 +72,8 @@ pub fn reduce(
 /// To clear a row by itself takes as long as to clear so many bytes in one piece.
 const CLEARED_FOR: usize = 1024;
 
-/// Whether so many rows without updates are rather cleared one by one than an output of so many bytes as a whole.
+/// Whether so many rows without updates are rather cleared one by one than an output of so many
+/// bytes as a whole.
 pub(crate) fn are_few(untouched: usize, bytes: usize) -> bool {
     untouched.saturating_mul(CLEARED_FOR) <= bytes
 }
@@ -114,11 +116,13 @@ fn balanced(groups: &Csr, threads: usize) -> Vec<usize> {
     cuts.collect()
 }
 
-/// A new matrix with a row for each update, whose elements are those of `values` that the update has won: matrices
-/// of a row for each row of the groups, of values and the numbers of their winners. Every update is in a group.
+/// A new matrix with a row for each update, whose elements are those of `values` that the update
+/// has won: matrices of a row for each row of the groups, of values and the numbers of their
+/// winners. Every update is in a group.
 ///
 /// # Errors
-/// As [`arg_backward::arg_backward`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.
+/// As [`arg_backward::arg_backward`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody
+/// asks to stop.
 pub fn hand_back(
     groups: &Csr,
     values: &DynView<'_>,
@@ -139,8 +143,8 @@ pub fn hand_back(
 /// Copies the last update of each group into its row of `output`, shared out among so many threads.
 ///
 /// # Errors
-/// As [`take::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the output
-/// yet.
+/// As [`take::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
+/// output yet.
 pub fn last(
     groups: &Csr,
     axis: usize,
@@ -166,9 +170,9 @@ pub fn last(
     )
 }
 
-/// A new tensor of the rows of `input` that the numbers name, one after the other along an axis that is there; zeros for
-/// numbers that name no row. `all`: there are none of those. `threads` says among how many threads a run of so many bytes is
-/// shared out.
+/// A new tensor of the rows of `input` that the numbers name, one after the other along an axis
+/// that is there; zeros for numbers that name no row. `all`: there are none of those. `threads`
+/// says among how many threads a run of so many bytes is shared out.
 ///
 /// # Errors
 /// As [`gather`]; [`Problem::Memory`]; [`Problem::Interrupted`] if somebody asks to stop.

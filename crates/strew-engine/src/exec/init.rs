@@ -1,4 +1,5 @@
-//! Destinations of zeros that a run begins itself: it writes all of their cells anyway, or nearly all.
+//! Destinations of zeros that a run begins itself: it writes all of their cells anyway, or nearly
+//! all.
 
 use crate::choose::execution::Execution;
 use crate::choose::strategy::Strategy;
@@ -13,8 +14,8 @@ use strew_kernel::update::row_bitmap::RowBitmap;
 /// A destination of so many bytes is worth to be begun by the run.
 const LARGE: usize = 32 << 20;
 
-/// Rows of the destination per row of updates, at most, to be marked and set to zero if untouched: of
-/// more, most pages of a fresh destination need not be touched at all.
+/// Rows of the destination per row of updates, at most, to be marked and set to zero if untouched:
+/// of more, most pages of a fresh destination need not be touched at all.
 const ROWS_PER_UPDATE: usize = 2;
 
 impl Execution {
@@ -66,8 +67,8 @@ impl Execution {
     }
 }
 
-/// Where the destination's rows follow each other, two to the power of this many bytes apart: their numbers are then told
-/// from where they are.
+/// Where the destination's rows follow each other, two to the power of this many bytes apart: their
+/// numbers are then told from where they are.
 pub(crate) fn row_shift(cut: &Cut) -> Option<u32> {
     let row = cut.cells.last()?.step.dst;
     let mut next = row;

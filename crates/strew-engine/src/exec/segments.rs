@@ -1,9 +1,10 @@
-//! Runs of rows: an array along one axis says which rows of source and destination belong together, for
-//! all of the axes behind it.
+//! Runs of rows: an array along one axis says which rows of source and destination belong together,
+//! for all of the axes behind it.
 //!
-//! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after the
-//! other, so a part of a run reads its stretch of the pointers or of the index, some values at a time,
-//! checks them, and hands each run to the kernel ([`runs::Runs`], [`strew_kernel::copy::repeat::RepeatRows`]).
+//! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after
+//! the other, so a part of a run reads its stretch of the pointers or of the index, some values at
+//! a time, checks them, and hands each run to the kernel ([`runs::Runs`],
+//! [`strew_kernel::copy::repeat::RepeatRows`]).
 
 use crate::choose::split::Split;
 use crate::exec::grouped::partition_point;
@@ -31,7 +32,8 @@ pub enum Pairing {
     Ascending,
     /// Row n of the source is copied to the destination's rows from pointer n up to pointer n + 1.
     Spread,
-    /// Row k of the destination is a copy of the source's row that index k names; the index ascends.
+    /// Row k of the destination is a copy of the source's row that index k names; the index
+    /// ascends.
     Picked,
 }
 
@@ -157,7 +159,8 @@ impl<'a> Paired<'_, 'a> {
     /// Runs it, shared out as [`split`](Self::split) says.
     ///
     /// On a fault nothing that the caller can see has been written, unless the array was changed by
-    /// somebody else during the run. [`Fault::OutOfBounds`] is also for an index that does not ascend.
+    /// somebody else during the run. [`Fault::OutOfBounds`] is also for an index that does not
+    /// ascend.
     pub(crate) fn run(
         &self,
         src: &DynView<'_>,
@@ -323,8 +326,8 @@ impl<'a> Paired<'_, 'a> {
         told(taker, progress)
     }
 
-    /// How to share the run out, if it pays, and among how many threads. `many` is the shape of the side of
-    /// which runs are made.
+    /// How to share the run out, if it pays, and among how many threads. `many` is the shape of the
+    /// side of which runs are made.
     pub(crate) fn split(
         &self,
         many: &[usize],
@@ -535,8 +538,8 @@ impl Line<'_, '_> {
         Ok(one[0])
     }
 
-    /// The first place whose value is not below a row; there is nothing to look for at the first and
-    /// behind the last row.
+    /// The first place whose value is not below a row; there is nothing to look for at the first
+    /// and behind the last row.
     fn first_from(self, row: usize, size: usize) -> usize {
         if row == 0 || row >= size {
             return if row == 0 { 0 } else { self.count };
@@ -570,8 +573,8 @@ impl Line<'_, '_> {
         Ok(())
     }
 
-    /// Hands over each run of equal values among the places `range`; none may be below the one before
-    /// it, nor below `low`.
+    /// Hands over each run of equal values among the places `range`; none may be below the one
+    /// before it, nor below `low`.
     #[inline(always)]
     fn ascending<T: Taker>(
         self,

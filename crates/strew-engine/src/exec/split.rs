@@ -14,7 +14,8 @@ pub(crate) const OWNED_ROW: usize = 32;
 /// or where random access to the destination misses every cache: beyond so many bytes.
 pub(crate) const OWNED_TABLE: usize = 1 << 20;
 
-/// Values of the index that are looked at to cut the destination into parts of equal work, at least and at most,
+/// Values of the index that are looked at to cut the destination into parts of equal work, at least
+/// and at most,
 pub(crate) const SAMPLE: [usize; 2] = [512, 4096];
 
 /// and one of so many in between. With the square root of their number, parts become equal.

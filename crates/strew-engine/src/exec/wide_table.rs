@@ -1,4 +1,5 @@
-//! The run of a dense table that is a destination like any other: of the same shape, with wider cells.
+//! The run of a dense table that is a destination like any other: of the same shape, with wider
+//! cells.
 //!
 //! Nothing has to be known about its rows, so everything that runs into a destination runs into it.
 

@@ -1,7 +1,7 @@
 //! What a run moves through memory, and how long that takes on a machine that was measured.
 //!
-//! A run is a few stages, one after the other. Each streams through some memory, and may go to rows at
-//! random; a processor does the two at once, so a stage takes the time of whichever is slower.
+//! A run is a few stages, one after the other. Each streams through some memory, and may go to rows
+//! at random; a processor does the two at once, so a stage takes the time of whichever is slower.
 //! Memory is counted by lines of a cache, as it is moved: a strided view costs all lines that it
 //! touches, a broadcast one is read once.
 
@@ -209,8 +209,8 @@ impl Traffic {
         earlier
     }
 
-    /// A run by groups: each row of the destination takes its updates, or the last of them, which lie
-    /// in the source in their own order.
+    /// A run by groups: each row of the destination takes its updates, or the last of them, which
+    /// lie in the source in their own order.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn grouped(
         name: &'static str,
@@ -233,8 +233,8 @@ impl Traffic {
         }
     }
 
-    /// A run over rows that lie one after the other: bytes of the array that pairs them, of the source, and
-    /// of the outputs, which are the caller's or new. In place the array is read twice.
+    /// A run over rows that lie one after the other: bytes of the array that pairs them, of the
+    /// source, and of the outputs, which are the caller's or new. In place the array is read twice.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn runs(
         (index, source, output): (usize, usize, usize),

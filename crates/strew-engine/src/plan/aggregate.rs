@@ -9,13 +9,13 @@ use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Statistic;
 use strew_kernel::tensor::{DType, DynTensor, DynView, Scalar};
 
-/// What [`Plan::aggregate_dyn`] makes of the values of each group. Those of each value, not of each group, are
-/// [`Softmax`](Self::Softmax), the running ones and [`Sort`](Self::Sort).
+/// What [`Plan::aggregate_dyn`] makes of the values of each group. Those of each value, not of each
+/// group, are [`Softmax`](Self::Softmax), the running ones and [`Sort`](Self::Sort).
 ///
-/// Integers and bools are computed in 64 bits and wrap (means of them, and what is made of those, in `f64`), floats in
-/// `f64`, complex numbers in `complex128`, in the order of the updates; each result is rounded once. One pass over the
-/// values makes all of them; a variance takes the mean of its values first, and order statistics sort a copy of
-/// them, in a cache if the group fits.
+/// Integers and bools are computed in 64 bits and wrap (means of them, and what is made of those,
+/// in `f64`), floats in `f64`, complex numbers in `complex128`, in the order of the updates; each
+/// result is rounded once. One pass over the values makes all of them; a variance takes the mean of
+/// its values first, and order statistics sort a copy of them, in a cache if the group fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Aggregate {
@@ -23,11 +23,13 @@ pub enum Aggregate {
     Sum,
     /// The product; without values 1. Of integers in 64 bits.
     Prod,
-    /// The sum of the squares, of complex numbers those of the magnitudes; without values 0. Of integers in 64 bits.
+    /// The sum of the squares, of complex numbers those of the magnitudes; without values 0. Of
+    /// integers in 64 bits.
     SumSquares,
     /// The mean; of integers in `f64`.
     Mean,
-    /// The mean square of the differences from the mean, of `ddof` values less; of no more than that it is none.
+    /// The mean square of the differences from the mean, of `ddof` values less; of no more than
+    /// that it is none.
     Var,
     /// The square root of that.
     Std,
@@ -55,7 +57,8 @@ pub enum Aggregate {
     ArgMax,
     /// The middle one in order, or the mean of the two in the middle; a NaN makes it NaN.
     Median,
-    /// The value that is the fraction `q` of the way from the smallest to the largest, or on the line between two.
+    /// The value that is the fraction `q` of the way from the smallest to the largest, or on the
+    /// line between two.
     Quantile,
     /// The one that is there most often; of several the smallest. NaN is the largest.
     Mode,
@@ -215,8 +218,8 @@ pub struct AggregateOptions {
     pub skip_nan: bool,
     /// Of fewer values that count nothing is made.
     pub min_count: usize,
-    /// What stands where nothing is made; `None`: 0 for sums and counts, 1 for products, what [`Aggregate`] says of
-    /// flags and positions, otherwise NaN, and 0 for integers.
+    /// What stands where nothing is made; `None`: 0 for sums and counts, 1 for products, what
+    /// [`Aggregate`] says of flags and positions, otherwise NaN, and 0 for integers.
     pub fill_value: Option<Scalar>,
     /// What is taken off the number of values in a variance.
     pub ddof: f64,
@@ -240,8 +243,8 @@ impl Plan {
     /// Makes several things of the values of each row, in one trip over them.
     ///
     /// `src` has [`len`](Self::len) coordinates along axis `dim`; results have its shape, with
-    /// [`size`](Self::size) coordinates along `dim` where there is one for each row. Updates that are left out count
-    /// nowhere.
+    /// [`size`](Self::size) coordinates along `dim` where there is one for each row. Updates that
+    /// are left out count nowhere.
     ///
     /// ```
     /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
@@ -259,10 +262,11 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::Value`](strew_kernel::error::Class::Value) for a
-    /// shape that does not fit, a fill value that a result does not have and a `q` beyond 0 and 1,
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for types that an aggregate is not defined for,
-    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for a shape that does not fit, a fill
+    /// value that a result does not have and a `q` beyond 0 and 1,
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for types that an aggregate is not defined
+    /// for, [`Class::Memory`](strew_kernel::error::Class::Memory).
     pub fn aggregate_dyn(
         &self,
         src: &DynView<'_>,

@@ -50,8 +50,9 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// [`Class::Value`](strew_kernel::error::Class::Value) for bytes that are no plan, or whose facts are not those of its row
-    /// numbers; [`Class::Memory`](strew_kernel::error::Class::Memory).
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for bytes that are no plan, or whose
+    /// facts are not those of its row numbers;
+    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::read(bytes).map_err(|problem| context(None).error(problem))
     }

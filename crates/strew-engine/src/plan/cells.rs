@@ -74,8 +74,8 @@ impl Plan {
         Ok(last)
     }
 
-    /// For each cell the position of the update that is its strict minimum or maximum; [`len`](Self::len) where no
-    /// update is.
+    /// For each cell the position of the update that is its strict minimum or maximum;
+    /// [`len`](Self::len) where no update is.
     ///
     /// `start` is what the cells hold at first; without it they are those of a new tensor.
     #[doc(hidden)] // Internal: for the crates of strew alone.

@@ -1,7 +1,7 @@
 //! What is made of the values of each group by more than one reduction: a deviation, a softmax.
 //!
-//! All of it is reductions into the rows of a plan, and passes over elements side by side between them. It is
-//! computed in the accumulator's type, integers in `float64`.
+//! All of it is reductions into the rows of a plan, and passes over elements side by side between
+//! them. It is computed in the accumulator's type, integers in `float64`.
 
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
@@ -18,11 +18,11 @@ use strew_kernel::update::finalize::finalize;
 /// What is made of the values of each group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Composite {
-    /// The square root of the mean square of the differences from the mean, which is 1e-6 more than one
-    /// divides by otherwise; `unbiased`: of one value less.
+    /// The square root of the mean square of the differences from the mean, which is 1e-6 more than
+    /// one divides by otherwise; `unbiased`: of one value less.
     Std { unbiased: bool },
-    /// The logarithm of the sum of the exponentials, and `eps`. NaN does not count; 0 for a group that sums
-    /// up to nothing, and no infinity.
+    /// The logarithm of the sum of the exponentials, and `eps`. NaN does not count; 0 for a group
+    /// that sums up to nothing, and no infinity.
     LogSumExp { eps: f64 },
     /// Of each value: its exponential's share in those of its group.
     Softmax,
@@ -92,11 +92,11 @@ impl Along<'_> {
         })
     }
 
-    /// Makes it of `src`, which has as many elements as there are updates: in the accumulator of the result's
-    /// type, of the shape of the updates or of the cells.
+    /// Makes it of `src`, which has as many elements as there are updates: in the accumulator of
+    /// the result's type, of the shape of the updates or of the cells.
     ///
-    /// `out` is what the cells hold: as many values of the result's type, which take part in a reduction. For
-    /// [`Composite::Std`] they are sums of squares of differences.
+    /// `out` is what the cells hold: as many values of the result's type, which take part in a
+    /// reduction. For [`Composite::Std`] they are sums of squares of differences.
     ///
     /// # Errors
     /// [`Problem::Unsupported`] for a type that it is not defined for, [`Problem::Memory`],
@@ -297,8 +297,8 @@ impl<A: Real> Passes<'_, A> {
             .updates(all.as_mut_slice(), self.src, cells, each);
     }
 
-    /// For each cell the position of the largest update along the plan's axis, the number of updates there if
-    /// there is none: from -inf (`low`), or as a new tensor has it.
+    /// For each cell the position of the largest update along the plan's axis, the number of
+    /// updates there if there is none: from -inf (`low`), or as a new tensor has it.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn winners(&self, low: bool) -> Result<DynTensor, Problem> {
         let start = if low { Some(self.lowest()?) } else { None };

@@ -43,8 +43,8 @@ impl Plan {
         self.explain_with(dtype, shape, dim, reduces, None)
     }
 
-    /// Likewise, with the time that the runs should take on a machine that was measured: without that
-    /// of grouping the updates, which is done once for all runs.
+    /// Likewise, with the time that the runs should take on a machine that was measured: without
+    /// that of grouping the updates, which is done once for all runs.
     ///
     /// # Errors
     /// As [`explain`](Self::explain).

@@ -31,10 +31,10 @@ pub use crate::plan::statistics::Among;
 ///
 /// A plan owns a private copy of the row numbers, so a run can find no index out of bounds, and
 /// knows facts about them that it has proven itself. Where it pays, it also keeps for each row of
-/// the destination the list of its updates: then each row is reduced in the nearest cache and written
-/// once, and several reductions share one trip over the source; or, for single values all over a large
-/// destination, for each block of that. Every run has the bits of the
-/// sequential loop, like the same call without a plan.
+/// the destination the list of its updates: then each row is reduced in the nearest cache and
+/// written once, and several reductions share one trip over the source; or, for single values all
+/// over a large destination, for each block of that. Every run has the bits of the sequential loop,
+/// like the same call without a plan.
 ///
 /// A clone shares everything with the original; a plan can be used from many threads at once.
 ///
@@ -82,8 +82,9 @@ impl Plan {
     ///
     /// * `index`: 1-d, of any integer type (an empty one of any type).
     /// * `size`: the rows of the destination; `None`: the largest number plus 1, or 0 without any.
-    /// * `bounds`: what numbers mean that name no row. [`Bounds::STRICT`]: they are errors. A number may
-    ///   also be left out: scatters then skip that update, and [`gather`](Self::gather) gives zeros.
+    /// * `bounds`: what numbers mean that name no row. [`Bounds::STRICT`]: they are errors. A
+    ///   number may also be left out: scatters then skip that update, and [`gather`](Self::gather)
+    ///   gives zeros.
     ///
     /// # Errors
     /// [`Class::Index`] for a number that names no row, [`Class::Value`] for another rank,
@@ -287,7 +288,8 @@ impl Plan {
         self
     }
 
-    /// For each update its row; those that are left out have one that is not below [`size`](Self::size).
+    /// For each update its row; those that are left out have one that is not below
+    /// [`size`](Self::size).
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn numbers(&self) -> &Arc<RowIds> {
         &self.index.numbers
@@ -361,8 +363,8 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// A new tensor as the type that its arguments had. Typed arguments hold only valid elements, and runs write only
-/// valid ones.
+/// A new tensor as the type that its arguments had. Typed arguments hold only valid elements, and
+/// runs write only valid ones.
 fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
         .expect("the output's type is that of the updates")

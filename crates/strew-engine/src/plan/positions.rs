@@ -29,7 +29,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`scatter`](Self::scatter), and [`Class::Value`](strew_kernel::error::Class::Value) for another reduction.
+    /// As [`scatter`](Self::scatter), and [`Class::Value`](strew_kernel::error::Class::Value) for
+    /// another reduction.
     pub fn scatter_with_arg<'a, T: Element>(
         &self,
         src: impl Into<TensorView<'a, T>>,

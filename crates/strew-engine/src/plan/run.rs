@@ -25,14 +25,15 @@ const LISTED_ROWS: usize = 1 << 20;
 impl Plan {
     /// Reduces the updates of each row into a new tensor.
     ///
-    /// `src` has [`len`](Self::len) coordinates along axis `dim` (negative: from the end), the other
-    /// axes are as they like; the result has its shape but for `dim`, where it has
+    /// `src` has [`len`](Self::len) coordinates along axis `dim` (negative: from the end), the
+    /// other axes are as they like; the result has its shape but for `dim`, where it has
     /// [`size`](Self::size). What a row without updates holds is said at each [`Reduce`].
     ///
     /// # Errors
-    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, [`Class::Value`](strew_kernel::error::Class::Value) for a wrong shape,
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for a type that the reduction is not defined for,
-    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
+    /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for a wrong shape,
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for a type that the reduction is not
+    /// defined for, [`Class::Memory`](strew_kernel::error::Class::Memory).
     pub fn scatter<'a, T: Element>(
         &self,
         src: impl Into<TensorView<'a, T>>,
@@ -71,8 +72,8 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// As [`scatter`](Self::scatter), and [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that overlaps itself or
-    /// `src`; `out` is then unchanged.
+    /// As [`scatter`](Self::scatter), and [`Class::Value`](strew_kernel::error::Class::Value) for
+    /// an `out` that overlaps itself or `src`; `out` is then unchanged.
     pub fn scatter_into<'a, T: Element>(
         &self,
         src: impl Into<TensorView<'a, T>>,
@@ -88,7 +89,8 @@ impl Plan {
     /// [`scatter_into`](Self::scatter_into) with an element type known at run time.
     ///
     /// # Errors
-    /// As [`scatter_into`](Self::scatter_into), and [`Class::Type`](strew_kernel::error::Class::Type) if the types differ.
+    /// As [`scatter_into`](Self::scatter_into), and
+    /// [`Class::Type`](strew_kernel::error::Class::Type) if the types differ.
     pub fn scatter_into_dyn(
         &self,
         src: &DynView<'_>,
@@ -333,8 +335,8 @@ impl Plan {
             && scatter.execution()?.strategy() == Strategy::Partition)
     }
 
-    /// Whether a grouped run into new tensors clears the rows that take no update, one by one: they are few. Otherwise they are as they
-    /// should be from the beginning.
+    /// Whether a grouped run into new tensors clears the rows that take no update, one by one: they
+    /// are few. Otherwise they are as they should be from the beginning.
     fn clears(&self, src: &DynView<'_>, shape: &[usize], reduces: &[Reduce]) -> bool {
         let untouched = self.size() - self.touched();
         let cells = shape

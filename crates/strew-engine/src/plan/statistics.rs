@@ -45,9 +45,9 @@ impl Plan {
         })
     }
 
-    /// What is to be made of the values, along an axis, in one trip. Integers and bools are computed in 64 bits,
-    /// floats in `float64`, complex numbers in `complex128`; results become elements as C casts them, each rounded
-    /// once.
+    /// What is to be made of the values, along an axis, in one trip. Integers and bools are
+    /// computed in 64 bits, floats in `float64`, complex numbers in `complex128`; results become
+    /// elements as C casts them, each rounded once.
     ///
     /// # Errors
     /// [`Problem::Layout`] if there is no such axis, of as many values as the plan has updates;

@@ -34,8 +34,8 @@ pub enum OutOfRange {
 
 /// What indices that name no cell mean.
 ///
-/// Its words are `error` ([`STRICT`](Self::STRICT)), `wrap` (negative ones count from the end, all others are
-/// errors), `drop` (the update is left out) and `clip` (the nearest cell is meant).
+/// Its words are `error` ([`STRICT`](Self::STRICT)), `wrap` (negative ones count from the end, all
+/// others are errors), `drop` (the update is left out) and `clip` (the nearest cell is meant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// Those below zero.
@@ -110,7 +110,8 @@ impl Bounds {
         })
     }
 
-    /// How many cells an index needs of which the largest value names the last: none if it names none.
+    /// How many cells an index needs of which the largest value names the last: none if it names
+    /// none.
     ///
     /// Values that are ignored do not count, nor does an index of other things than integers.
     #[doc(hidden)] // Internal: for the crates of strew alone.

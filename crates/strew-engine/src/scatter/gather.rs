@@ -12,8 +12,8 @@ use strew_kernel::tensor::{Dims, DynTensor, DynViewMut, Held, Layout};
 
 /// A gather: which cell of an input each element of a new tensor is a copy of.
 ///
-/// The cells are described as those that a scatter writes to; here they are read. The new tensor has
-/// the shape of that scatter's updates; elements whose index is left out are zeros.
+/// The cells are described as those that a scatter writes to; here they are read. The new tensor
+/// has the shape of that scatter's updates; elements whose index is left out are zeros.
 #[derive(Debug)]
 pub struct Gather<'a> {
     places: Destinations<'a>,

@@ -48,7 +48,8 @@ impl<'a> Scatter<'a> {
                 return self.arg.map(|_| "positions in place are not kept by group");
             }
         };
-        // Positions are those along the one axis that has an index, of winners that start from nothing.
+        // Positions are those along the one axis that has an index, of winners that start from
+        // nothing.
         let strict = matches!(
             self.reduction.combine,
             Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
@@ -100,7 +101,8 @@ impl<'a> Scatter<'a> {
             return self.start(dtype, start);
         }
         let rows = self.rows_by_group()?;
-        // What the rows that take updates hold at first is never seen then. Positions are not zero where there are none.
+        // What the rows that take updates hold at first is never seen then. Positions are not zero
+        // where there are none.
         let zeros = match start {
             _ if self.arg.is_some() => false,
             Start::Zero => true,
@@ -136,7 +138,8 @@ impl<'a> Scatter<'a> {
         shaped(tensor, self.destinations.shape())
     }
 
-    /// Likewise, into memory of the caller's. All indices are checked before the first row is written.
+    /// Likewise, into memory of the caller's. All indices are checked before the first row is
+    /// written.
     pub(crate) fn grouped_into(&self, threads: usize, view: DynViewMut<'_>) -> Result<(), Problem> {
         let seed = match self.reduction.init {
             Init::Current => Seed::Current,

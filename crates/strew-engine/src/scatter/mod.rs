@@ -215,8 +215,9 @@ impl<'a> Scatter<'a> {
         self
     }
 
-    /// Every index value has been checked before, and nobody else can change it: it need not be checked
-    /// once more before the first visible write. One that is wrong all the same is still an error.
+    /// Every index value has been checked before, and nobody else can change it: it need not be
+    /// checked once more before the first visible write. One that is wrong all the same is still an
+    /// error.
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn proven(mut self) -> Self {
@@ -224,7 +225,8 @@ impl<'a> Scatter<'a> {
         self
     }
 
-    /// Where in which block of the destination the updates go, for a run that lists them by block: lists of the same index.
+    /// Where in which block of the destination the updates go, for a run that lists them by block:
+    /// lists of the same index.
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn listed(mut self, lists: Option<&'a CachedBucketLists>) -> Self {
@@ -476,7 +478,8 @@ impl<'a> Scatter<'a> {
         run.map_err(|fault| self.problem(fault))
     }
 
-    /// How to go on if there was no memory to group the updates, and nobody asked for that: nothing has been written then.
+    /// How to go on if there was no memory to group the updates, and nobody asked for that: nothing
+    /// has been written then.
     fn without_groups<T>(&self, request: Request, done: &Result<T, Problem>) -> Option<Request> {
         let rather = request.force.is_none() && matches!(done, Err(Problem::Memory { .. }));
         rather.then_some(Request {
@@ -485,8 +488,8 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more, or if
-    /// more than that is to be done.
+    /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more,
+    /// or if more than that is to be done.
     fn join_few(
         &self,
         request: Request,

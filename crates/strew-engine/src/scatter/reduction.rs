@@ -39,8 +39,8 @@ pub enum Init {
 pub enum Finish {
     /// Nothing.
     None,
-    /// Touched cells are divided by their number of updates; integers are rounded down, of runs toward
-    /// zero.
+    /// Touched cells are divided by their number of updates; integers are rounded down, of runs
+    /// toward zero.
     Mean {
         /// What the cell held at first counts as one more.
         count_self: bool,

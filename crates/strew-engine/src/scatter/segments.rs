@@ -147,8 +147,8 @@ impl Scatter<'_> {
     ) -> Result<(), Problem> {
         let component = &self.destinations.components()[0];
         if self.source.view().is_empty() {
-            // There is nothing to read, but what says where may still be wrong. A source without rows has a
-            // result without rows, wherever pointers would put them.
+            // There is nothing to read, but what says where may still be wrong. A source without
+            // rows has a result without rows, wherever pointers would put them.
             let fault = match pairing {
                 Pairing::Spread => None,
                 _ => self.fault_of_runs(pairing, component),
@@ -195,15 +195,16 @@ impl Scatter<'_> {
         })
     }
 
-    /// What is wrong with the array that says which rows belong together, if this is of runs and anything is.
+    /// What is wrong with the array that says which rows belong together, if this is of runs and
+    /// anything is.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn fault(&self) -> Option<Problem> {
         let pairing = self.destinations.pairing()?;
         self.fault_of_runs(pairing, &self.destinations.components()[0])
     }
 
-    /// What is wrong with the array that pairs rows: the first value that does not ascend, or else the
-    /// first that is outside. Walks it slowly; the run that found a fault does not know where.
+    /// What is wrong with the array that pairs rows: the first value that does not ascend, or else
+    /// the first that is outside. Walks it slowly; the run that found a fault does not know where.
     fn fault_of_runs(&self, pairing: Pairing, component: &Component<'_>) -> Option<Problem> {
         let axis = component.axis;
         let size = |shape: &[usize]| shape[axis];

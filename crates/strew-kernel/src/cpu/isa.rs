@@ -98,8 +98,8 @@ impl Isa for Avx512 {
     }
 }
 
-/// In a loop of few turns, each of which is vectors already: the compiler would make another one besides, many times as long, that
-/// does sixteen turns at once.
+/// In a loop of few turns, each of which is vectors already: the compiler would make another one
+/// besides, many times as long, that does sixteen turns at once.
 #[inline(always)]
 pub(crate) fn turn_by_turn() {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

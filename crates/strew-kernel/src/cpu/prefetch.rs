@@ -6,8 +6,8 @@
 //! - Measured: no fetching: W2a 1.67, W2d 1.58, W6 1.40
 //! - Holds: a prefetch does not fault, whatever the address
 
-/// Asks for lines that will be read, but only after a while: they take no place among the few lines that
-/// the nearest cache can wait for. A hint: the address may be anything.
+/// Asks for lines that will be read, but only after a while: they take no place among the few lines
+/// that the nearest cache can wait for. A hint: the address may be anything.
 #[inline(always)]
 pub(crate) fn prefetch_second_level(at: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]

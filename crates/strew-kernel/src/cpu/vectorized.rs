@@ -10,8 +10,8 @@ use crate::cpu::nontemporal::write_past_caches;
 use crate::cpu::prefetch::prefetch;
 use crate::tensor::Element;
 
-/// Does work that is compiled for the instruction sets that this computer may have. What it calls must
-/// be inlined to profit.
+/// Does work that is compiled for the instruction sets that this computer may have. What it calls
+/// must be inlined to profit.
 #[inline(always)]
 pub fn compiled<R>(work: impl FnOnce() -> R) -> R {
     vectorized!(|_| work())
@@ -32,8 +32,8 @@ pub fn copy_past_caches<T: Element>(from: &[T], to: &mut [T]) {
     let head = to.align_offset(64).min(bytes);
     let body = (bytes - head) / 64 * 64;
     let tail = head + body;
-    // SAFETY: three stretches that together are all bytes of both; the slices do not overlap, and the
-    // second stretch begins with a line where it has any byte.
+    // SAFETY: three stretches that together are all bytes of both; the slices do not overlap, and
+    // the second stretch begins with a line where it has any byte.
     unsafe {
         to.copy_from_nonoverlapping(from, head);
         write_past_caches(from.add(head), to.add(head), body);

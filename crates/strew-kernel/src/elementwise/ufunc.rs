@@ -58,7 +58,8 @@ trait Elementwise: Copy {
     fn apply(self, ufunc: Ufunc, by: Self) -> Self;
 }
 
-/// The one of the two that [`Ufunc::Maximum`], [`Ufunc::Minimum`], [`Ufunc::Fmax`] or [`Ufunc::Fmin`] keeps.
+/// The one of the two that [`Ufunc::Maximum`], [`Ufunc::Minimum`], [`Ufunc::Fmax`] or
+/// [`Ufunc::Fmin`] keeps.
 fn extreme<T: Compared>(ufunc: Ufunc, a: T, b: T) -> T {
     let wins = match ufunc {
         Ufunc::Maximum => first_nan_replaces::<T, true>(b, a),

@@ -1,14 +1,16 @@
-//! Conversion of single elements between any two element types, for operators whose elements change their type on the way.
+//! Conversion of single elements between any two element types, for operators whose elements change
+//! their type on the way.
 //!
 //! ```text
 //! load(dtype, from) -> Wide (i64, u64, f64 or Complex64: holds every element exactly) -> store(dtype, to)
 //! ```
 //!
-//! The rules are C's: integers wrap, fractions are cut off, and a complex number loses its imaginary part. A value
-//! beyond 64 bits, and NaN, becomes -2^63 before it wraps. Floats round to nearest.
+//! The rules are C's: integers wrap, fractions are cut off, and a complex number loses its
+//! imaginary part. A value beyond 64 bits, and NaN, becomes -2^63 before it wraps. Floats round to
+//! nearest.
 //!
-//! **Cost.** Two matches on dtypes per element. The hot loops convert with `Convert` instead, which is
-//! chosen at compile time.
+//! **Cost.** Two matches on dtypes per element. The hot loops convert with `Convert` instead, which
+//! is chosen at compile time.
 //!
 //! # Unsafe
 //!
@@ -150,8 +152,9 @@ impl Wide {
     }
 }
 
-/// The number rounded to odd: if `f32` cannot hold it, the neighbour whose last bit is 1. Rounding the result to a 16-bit float gives
-/// the same as rounding the number itself, without double rounding.
+/// The number rounded to odd: if `f32` cannot hold it, the neighbour whose last bit is 1. Rounding
+/// the result to a 16-bit float gives the same as rounding the number itself, without double
+/// rounding.
 #[allow(clippy::cast_possible_truncation)]
 fn odd(value: f64) -> f32 {
     let near = value as f32;
@@ -165,19 +168,21 @@ fn odd(value: f64) -> f32 {
     }
 }
 
-/// Converts the element at `from` to another type and writes it to `to`, as C does: integers wrap, fractions are cut off, and a real
-/// number has no imaginary part. A float that no 64-bit integer holds, NaN included, becomes -2^63 before it wraps.
+/// Converts the element at `from` to another type and writes it to `to`, as C does: integers wrap,
+/// fractions are cut off, and a real number has no imaginary part. A float that no 64-bit integer
+/// holds, NaN included, becomes -2^63 before it wraps.
 ///
 /// # Safety
-/// `from` is aligned for `is` and points to an initialised element of that type. `to` is aligned for `becomes`, and an element of that
-/// type can be written there. The two may be the same place: the element is read before the write.
+/// `from` is aligned for `is` and points to an initialised element of that type. `to` is aligned
+/// for `becomes`, and an element of that type can be written there. The two may be the same place:
+/// the element is read before the write.
 pub(crate) unsafe fn cast(is: DType, from: *const u8, becomes: DType, to: *mut u8) {
     // SAFETY: the caller's promise.
     unsafe { store(becomes, to, load(is, from)) }
 }
 
-/// A new tensor with the elements converted to another type: integers wrap, fractions are cut off, and a real number has no imaginary
-/// part.
+/// A new tensor with the elements converted to another type: integers wrap, fractions are cut off,
+/// and a real number has no imaginary part.
 ///
 /// # Errors
 /// [`Problem::Memory`] if there is not enough memory for the new tensor.
@@ -185,8 +190,8 @@ pub fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
     let mut made = DynTensor::zeros(to, view.shape())?;
     let room = made.as_bytes_mut().chunks_exact_mut(to.size());
     for (offset, room) in offsets(view.layout()).zip(room) {
-        // SAFETY: `offsets` yields offsets of the view's elements. `room` is one element of the new tensor, whose memory is aligned
-        // for every type.
+        // SAFETY: `offsets` yields offsets of the view's elements. `room` is one element of the new
+        // tensor, whose memory is aligned for every type.
         unsafe {
             let from = view.as_ptr().offset(offset);
             cast(view.dtype(), from, to, room.as_mut_ptr());
@@ -195,16 +200,19 @@ pub fn converted(view: &DynView<'_>, to: DType) -> Result<DynTensor, Problem> {
     Ok(made)
 }
 
-/// Converts elements to another type and writes them to `room`; the rules are those of [`converted`].
+/// Converts elements to another type and writes them to `room`; the rules are those of
+/// [`converted`].
 ///
 /// # Panics
-/// If `room` is not aligned for the type, or has another length than that of all converted elements.
+/// If `room` is not aligned for the type, or has another length than that of all converted
+/// elements.
 pub(crate) fn convert_into<T: Element>(values: &[T], to: DType, room: &mut [u8]) {
     assert!(room.as_ptr().addr().is_multiple_of(to.align()));
     assert!(room.len() == values.len() * to.size());
     for (value, room) in values.iter().zip(room.chunks_exact_mut(to.size())) {
-        // SAFETY: `value` is a reference to an element. `room` has the size of one element of the other type and lies a multiple of
-        // that size behind an aligned address, as the assertions prove.
+        // SAFETY: `value` is a reference to an element. `room` has the size of one element of the
+        // other type and lies a multiple of that size behind an aligned address, as the assertions
+        // prove.
         unsafe { cast(T::DTYPE, (&raw const *value).cast(), to, room.as_mut_ptr()) };
     }
 }

@@ -1,4 +1,5 @@
-//! How one update joins one cell: a type per reduction, over which the loops of [`update`](crate::update) are generic.
+//! How one update joins one cell: a type per reduction, over which the loops of
+//! [`update`](crate::update) are generic.
 //!
 //! ```text
 //! for each update: Join::join(&mut cells[destination], update converted to Join::Wide)
@@ -13,13 +14,15 @@
 //! | `MinMaxBranch` | the better of both, written only if it changes | element | `order::replaces_element_branch` |
 //! | `Overwrite` | value | bytes of an element's size | bits are copied |
 //!
-//! **Cost.** One operation per element, one read and one write of the cell. `MinMaxBranch` saves the write, and with it the wait of
-//! the next update of the same cell, at the price of a branch.
+//! **Cost.** One operation per element, one read and one write of the cell. `MinMaxBranch` saves
+//! the write, and with it the wait of the next update of the same cell, at the price of a branch.
 //!
-//! **When used.** [`dispatch`](crate::update::dispatch) chooses the type, once per run, from element type and reduction. It takes
-//! `MinMaxBranch` where there are many updates per cell, so that most of them leave their cell as it is.
+//! **When used.** [`dispatch`](crate::update::dispatch) chooses the type, once per run, from
+//! element type and reduction. It takes `MinMaxBranch` where there are many updates per cell, so
+//! that most of them leave their cell as it is.
 //!
-//! The order of the updates is the caller's: a join is a sequential step, and floats are not reassociated.
+//! The order of the updates is the caller's: a join is a sequential step, and floats are not
+//! reassociated.
 
 use crate::ops::number::{Convert, MaybeUnset, Number};
 use crate::ops::order::{Ordered, minmax, replaces_element_branch};
@@ -31,11 +34,13 @@ pub(crate) const CHANGES: usize = 6;
 
 /// How an update joins a cell.
 pub(crate) trait Join: 'static {
-    /// Elements that one call of [`join`](Self::join) takes: more than one where a short row is treated as one element.
+    /// Elements that one call of [`join`](Self::join) takes: more than one where a short row is
+    /// treated as one element.
     const LEN: usize = 1;
-    /// Repeated indices: the loop looks at [some index values](crate::update::fused_repeats) and keeps the cell in a register if at most
-    /// this many of them differ from the one before. 0 turns the test off: for joins whose result does not depend on the cell, and
-    /// for rare reductions.
+    /// Repeated indices: the loop looks at [some index values](crate::update::fused_repeats) and
+    /// keeps the cell in a register if at most this many of them differ from the one before. 0
+    /// turns the test off: for joins whose result does not depend on the cell, and for rare
+    /// reductions.
     const CHAINS: usize = 0;
     /// Whether most updates change their cells.
     const STORES: bool = true;
@@ -63,7 +68,8 @@ impl<T: Number> Join for Sum<T> {
     }
 }
 
-/// A sum whose cells may be unset: `0 + value` if the cell holds [`MaybeUnset::UNSET`], otherwise `cell + value`.
+/// A sum whose cells may be unset: `0 + value` if the cell holds [`MaybeUnset::UNSET`], otherwise
+/// `cell + value`.
 pub(crate) struct SumFromUnset<T>(PhantomData<T>);
 
 impl<T: MaybeUnset + Number<Acc = T>> Join for SumFromUnset<T> {
@@ -120,8 +126,8 @@ impl<T: Number> Join for Div<T> {
 
 /// A minimum or maximum, written as a select: the cell is always stored, and rows vectorise.
 ///
-/// Not strict: a NaN on either side is the result. Strict: a NaN update is ignored, and the cell is compared as it is, because it
-/// may hold a start value that is no element.
+/// Not strict: a NaN on either side is the result. Strict: a NaN update is ignored, and the cell is
+/// compared as it is, because it may hold a start value that is no element.
 pub(crate) struct MinMaxSelect<T, const MAX: bool, const STRICT: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for MinMaxSelect<T, MAX, STRICT> {
@@ -136,8 +142,9 @@ impl<T: Ordered, const MAX: bool, const STRICT: bool> Join for MinMaxSelect<T, M
     }
 }
 
-/// A minimum or maximum, written as a branch, for cells that most updates leave as they are. The predicted branch skips the store,
-/// for which the next update of the same cell would have to wait. A NaN on either side is the result.
+/// A minimum or maximum, written as a branch, for cells that most updates leave as they are. The
+/// predicted branch skips the store, for which the next update of the same cell would have to wait.
+/// A NaN on either side is the result.
 pub(crate) struct MinMaxBranch<T, const MAX: bool>(PhantomData<T>);
 
 impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
@@ -153,7 +160,8 @@ impl<T: Ordered, const MAX: bool> Join for MinMaxBranch<T, MAX> {
     }
 }
 
-/// The value replaces the cell. `B` is any plain type of the element's size and alignment: bits are copied.
+/// The value replaces the cell. `B` is any plain type of the element's size and alignment: bits are
+/// copied.
 pub(crate) struct Overwrite<B>(PhantomData<B>);
 
 impl<B: Copy + 'static> Join for Overwrite<B> {

@@ -4,11 +4,12 @@
 //! for_dtype!(dtype, T => expression over the real type T, complex C => expression over the complex type C)
 //! ```
 //!
-//! The macro is one `match`; both expressions are compiled once for each of their types (13 real, 2 complex). The loops of a run are
-//! looked up with it once, outside of every loop over elements. Reductions without a complex version write
-//! `complex C => return None`.
+//! The macro is one `match`; both expressions are compiled once for each of their types (13 real, 2
+//! complex). The loops of a run are looked up with it once, outside of every loop over elements.
+//! Reductions without a complex version write `complex C => return None`.
 
-/// Evaluates `$do` where `$t` is the Rust type of a real dtype, or `$complex` where `$c` is that of a complex dtype.
+/// Evaluates `$do` where `$t` is the Rust type of a real dtype, or `$complex` where `$c` is that of
+/// a complex dtype.
 macro_rules! for_dtype {
     ($dtype:expr, $t:ident => $do:expr, complex $c:ident => $complex:expr) => {{
         use $crate::ops::number::Bool;

@@ -1,8 +1,8 @@
 //! Conversion of 16-bit floats to 32 bits and back.
 //!
-//! There are two versions. One element is converted in a few integer steps that vectorise on every instruction set. Eight
-//! elements are converted by one instruction where the loop is compiled for an instruction set with F16C, and otherwise by the
-//! integer steps.
+//! There are two versions. One element is converted in a few integer steps that vectorise on every
+//! instruction set. Eight elements are converted by one instruction where the loop is compiled for
+//! an instruction set with F16C, and otherwise by the integer steps.
 //!
 //! ```text
 //! f16 -> f32    shift mantissa and exponent into place, add 112 to the exponent; infinity, NaN and subnormals are selected apart
@@ -11,10 +11,11 @@
 //! f32 -> bf16   the same with 16 bits
 //! ```
 //!
-//! Widening is exact. Narrowing rounds to the nearest value, ties to even. A signalling NaN becomes quiet, except
-//! from bf16 to f32.
+//! Widening is exact. Narrowing rounds to the nearest value, ties to even. A signalling NaN becomes
+//! quiet, except from bf16 to f32.
 //!
-//! The `half` crate's own conversions test for the instruction at every element, which makes a loop some forty times slower.
+//! The `half` crate's own conversions test for the instruction at every element, which makes a loop
+//! some forty times slower.
 //!
 //! # Unsafe
 //!
@@ -98,8 +99,8 @@ pub(crate) fn eight_f16_to_f32<M: Isa>(values: [f16; 8], _: M) -> [f32; 8] {
     #[cfg(target_arch = "x86_64")]
     if M::F16C {
         use std::arch::x86_64::{__m128i, __m256, _mm256_cvtph_ps};
-        // SAFETY: a value of an `Isa` with `F16C` exists only after the instruction was detected. Array and vector have the same
-        // size, and every bit pattern is a value of both.
+        // SAFETY: a value of an `Isa` with `F16C` exists only after the instruction was detected.
+        // Array and vector have the same size, and every bit pattern is a value of both.
         return unsafe {
             let wide = _mm256_cvtph_ps(transmute::<[f16; 8], __m128i>(values));
             transmute::<__m256, [f32; 8]>(wide)

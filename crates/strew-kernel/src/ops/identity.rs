@@ -8,10 +8,11 @@
 //! | max | -infinity, the smallest integer, or false | the smallest finite value; 255 for bools, compared as -1 |
 //! | assign | none | none |
 //!
-//! Complex numbers have no minimum and maximum. A cell that still holds the [`finite_start`] of a strict minimum or maximum was
-//! touched by no update that beats it.
+//! Complex numbers have no minimum and maximum. A cell that still holds the [`finite_start`] of a
+//! strict minimum or maximum was touched by no update that beats it.
 //!
-//! The caller has a [`DType`] and no Rust type, so values travel as [`Bits`]. One match on the dtype; called once per run.
+//! The caller has a [`DType`] and no Rust type, so values travel as [`Bits`]. One match on the
+//! dtype; called once per run.
 //!
 //! # Unsafe
 //!
@@ -25,7 +26,8 @@ use crate::ops::order::{finite_start_of, identity_of};
 use crate::ops::reduction::Combine;
 use crate::tensor::DType;
 
-/// The bytes of one value, in the machine's order: the first `size_of` the type count, the others are 0.
+/// The bytes of one value, in the machine's order: the first `size_of` the type count, the others
+/// are 0.
 pub type Bits = [u8; 16];
 
 /// The identity of a reduction, as an accumulator for sums and products and as an element for
@@ -69,8 +71,9 @@ pub fn finite_start(dtype: DType, combine: Combine) -> Option<Bits> {
 pub(crate) fn bits<T: Copy>(value: T) -> Bits {
     let mut bits = [0; 16];
     assert!(size_of::<T>() <= bits.len());
-    // SAFETY: the assertion proves that the value fits into `bits`, which does not overlap it. Every `T` of the callers is an
-    // element or accumulator type: plain numbers without padding, so all bytes that are read are initialised.
+    // SAFETY: the assertion proves that the value fits into `bits`, which does not overlap it.
+    // Every `T` of the callers is an element or accumulator type: plain numbers without padding, so
+    // all bytes that are read are initialised.
     unsafe {
         std::ptr::copy_nonoverlapping(
             (&raw const value).cast::<u8>(),

@@ -1,7 +1,8 @@
 //! Square roots, exponentials and logarithms of real accumulators.
 //!
-//! Exponentials and logarithms come from the crate `libm`, which is compiled in: the system's differ from machine to machine in
-//! their last bits, and a result must not depend on the machine. A square root is rounded correctly everywhere.
+//! Exponentials and logarithms come from the crate `libm`, which is compiled in: the system's
+//! differ from machine to machine in their last bits, and a result must not depend on the machine.
+//! A square root is rounded correctly everywhere.
 //!
 //! Softmax, log-sum-exp and their gradients use this, one value per call.
 

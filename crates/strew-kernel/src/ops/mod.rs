@@ -1,7 +1,8 @@
-//! What each reduction computes: its identity, how a value joins a cell, which of two values wins, and how a result is finished.
+//! What each reduction computes: its identity, how a value joins a cell, which of two values wins,
+//! and how a result is finished.
 //!
-//! The loops of [`update`](crate::update), [`segment`](crate::segment) and [`group_stats`](crate::group_stats) are generic over what is
-//! defined here.
+//! The loops of [`update`](crate::update), [`segment`](crate::segment) and
+//! [`group_stats`](crate::group_stats) are generic over what is defined here.
 //!
 //! | question | file |
 //! |---|---|

@@ -38,7 +38,8 @@ impl Bool {
 
 /// The arithmetic of an element type, done in its accumulator type.
 pub(crate) trait Number: Convert<Self::Acc> {
-    /// The accumulator type: `f32` for 16-bit floats, otherwise the type itself. Its values are rounded back once, at the end.
+    /// The accumulator type: `f32` for 16-bit floats, otherwise the type itself. Its values are
+    /// rounded back once, at the end.
     type Acc: Convert<Self>;
     const ZERO: Self::Acc;
     const ONE: Self::Acc;
@@ -229,8 +230,9 @@ impl Number for Bool {
     }
 }
 
-/// A type with a value that no sum of its own is, to mark cells that nothing was added to: a signalling NaN, which arithmetic turns
-/// into a quiet one. See [`Unset`](crate::ops::sentinel::Unset).
+/// A type with a value that no sum of its own is, to mark cells that nothing was added to: a
+/// signalling NaN, which arithmetic turns into a quiet one. See
+/// [`Unset`](crate::ops::sentinel::Unset).
 pub(crate) trait MaybeUnset: Number {
     const UNSET: Self;
     fn is_unset(self) -> bool;
@@ -251,7 +253,8 @@ maybe_unset!(f32, 0x7f91_a5c3; f64, 0x7ff1_a5c3_96f0_0f69);
 
 /// Conversion of an element to itself or to a wider type, or of an accumulator to its element.
 pub(crate) trait Convert<D>: Copy + 'static {
-    /// Whether [`eight`](Self::eight) is faster than eight calls of [`convert`](Self::convert): there is an instruction for it.
+    /// Whether [`eight`](Self::eight) is faster than eight calls of [`convert`](Self::convert):
+    /// there is an instruction for it.
     const EIGHT: bool = false;
     fn convert(self) -> D;
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Minimum and maximum: which of two values wins.
 //!
-//! Every loop of the crate that keeps the better of two values asks one of the functions below. They all rest on one comparison,
-//! `beats`, and differ in NaN and in how the cell is read:
+//! Every loop of the crate that keeps the better of two values asks one of the functions below.
+//! They all rest on one comparison, `beats`, and differ in NaN and in how the cell is read:
 //!
 //! ```text
 //! beats(value, cell)   max: cell < value      min: value < cell      false for ties and where either is NaN
@@ -26,16 +26,17 @@
 //! | `first_nan_replaces` | NumPy's `minimum` and `maximum`; minima and maxima of [`group_stats`](crate::group_stats) |
 //! | `number_replaces` | NumPy's `fmin` and `fmax` |
 //!
-//! A tie leaves the cell as it is, so the first of equal values stays; -0.0 and 0.0 are equal. An argmin or argmax therefore
-//! gives the first position.
+//! A tie leaves the cell as it is, so the first of equal values stays; -0.0 and 0.0 are equal. An
+//! argmin or argmax therefore gives the first position.
 //!
 //! **Bools.** Any byte but 0 is true. An update is compared and stored in its canonical form, 0 or 1. A cell that is read as an
 //! element is compared in that form, and keeps its byte if it stays. `replaces_start` compares the cell's byte as it is, because the
 //! cell may hold a start value that is no bool: `FINITE_HIGHEST` is 2, so that both bools replace it.
 //!
-//! **Form.** All but one are written without a branch (`|` and `&` instead of `||` and `&&`): their callers turn the answer into a
-//! select, and LLVM vectorises the loop. `replaces_element_branch` is for loops whose cells rarely change: a predicted branch skips the
-//! store, and the next update of the same cell does not wait for it.
+//! **Form.** All but one are written without a branch (`|` and `&` instead of `||` and `&&`): their
+//! callers turn the answer into a select, and LLVM vectorises the loop. `replaces_element_branch`
+//! is for loops whose cells rarely change: a predicted branch skips the store, and the next update
+//! of the same cell does not wait for it.
 //!
 //! **Cost.** One comparison, and one test for NaN where a NaN can win.
 
@@ -45,7 +46,8 @@ use num_complex::{Complex32, Complex64};
 
 /// A type whose values can be compared.
 pub trait Compared: Copy + 'static {
-    /// Whether it is less than the other: false if either is a NaN. Complex numbers are compared by their real parts first.
+    /// Whether it is less than the other: false if either is a NaN. Complex numbers are compared by
+    /// their real parts first.
     fn below(self, other: Self) -> bool;
     /// Whether it is a NaN. A complex number is one if either part is.
     fn nan(self) -> bool;
@@ -53,7 +55,8 @@ pub trait Compared: Copy + 'static {
 
 /// A real type that minima and maxima reduce: its extreme values, and how its elements are read.
 pub(crate) trait Ordered: Compared {
-    /// There is no NaN, and every pattern of bits is a value of its own: all rules of this module choose alike.
+    /// There is no NaN, and every pattern of bits is a value of its own: all rules of this module
+    /// choose alike.
     const PLAIN: bool;
     /// No value is below it: the identity of max.
     const LOWEST: Self;
@@ -88,7 +91,8 @@ pub(crate) fn finite_start_of<T: Ordered, const MAX: bool>() -> T {
     }
 }
 
-/// Whether the value is better than the cell: greater for a maximum, less for a minimum. False for ties and NaN.
+/// Whether the value is better than the cell: greater for a maximum, less for a minimum. False for
+/// ties and NaN.
 #[inline(always)]
 pub(crate) fn beats<T: Compared, const MAX: bool>(value: T, cell: T) -> bool {
     if MAX {
@@ -107,13 +111,15 @@ pub(crate) fn replaces_element<T: Ordered, const MAX: bool, const NAN: bool>(
     beats::<T, MAX>(value.canonical(), cell.canonical()) | (NAN & value.nan())
 }
 
-/// Whether the value replaces a cell that holds an element or a start value that is none. A NaN never does.
+/// Whether the value replaces a cell that holds an element or a start value that is none. A NaN
+/// never does.
 #[inline(always)]
 pub(crate) fn replaces_start<T: Ordered, const MAX: bool>(value: T, cell: T) -> bool {
     beats::<T, MAX>(value.canonical(), cell)
 }
 
-/// [`replaces_element`] with `NAN`, for cells that rarely change: two numbers, of which the cell stays, cost one comparison.
+/// [`replaces_element`] with `NAN`, for cells that rarely change: two numbers, of which the cell
+/// stays, cost one comparison.
 #[inline(always)]
 pub(crate) fn replaces_element_branch<T: Ordered, const MAX: bool>(value: T, cell: T) -> bool {
     let (value, cell) = (value.canonical(), cell.canonical());
@@ -125,8 +131,8 @@ pub(crate) fn replaces_element_branch<T: Ordered, const MAX: bool>(value: T, cel
     !stays && (value.nan() || !cell.nan())
 }
 
-/// What a cell becomes: the value, in its canonical form, or the cell as it is. Strict: by [`replaces_start`]; otherwise by
-/// [`replaces_element`] with `NAN`.
+/// What a cell becomes: the value, in its canonical form, or the cell as it is. Strict: by
+/// [`replaces_start`]; otherwise by [`replaces_element`] with `NAN`.
 #[inline(always)]
 pub(crate) fn minmax<T: Ordered, const MAX: bool, const STRICT: bool>(cell: T, value: T) -> T {
     let wins = if STRICT {

@@ -1,14 +1,15 @@
 //! The reductions that the loops know.
 //!
-//! A [`Combine`] says how one update joins its cell; the result is that of the sequential loop over the updates:
+//! A [`Combine`] says how one update joins its cell; the result is that of the sequential loop over
+//! the updates:
 //!
 //! ```text
 //! for each update, in order: cell = combine(cell, update)
 //! ```
 //!
-//! The value before the first update is in [`identity`](crate::ops::identity), the arithmetic in [`number`](crate::ops::number), the
-//! rules of minima and maxima in [`order`](crate::ops::order). What is done to a finished sum is a
-//! [`Mean`](crate::ops::number::Mean).
+//! The value before the first update is in [`identity`](crate::ops::identity), the arithmetic in
+//! [`number`](crate::ops::number), the rules of minima and maxima in [`order`](crate::ops::order).
+//! What is done to a finished sum is a [`Mean`](crate::ops::number::Mean).
 
 use crate::tensor::DType;
 
@@ -23,7 +24,8 @@ pub enum Combine {
     Prod,
     /// Subtraction of the update from the cell. Integers wrap.
     Sub,
-    /// Division of the cell by the update. Integers are rounded toward zero and wrap; an integer divided by 0 is 0.
+    /// Division of the cell by the update. Integers are rounded toward zero and wrap; an integer
+    /// divided by 0 is 0.
     Div,
     /// The smaller one.
     Min(Nan),
@@ -38,8 +40,8 @@ impl Combine {
         matches!(self, Self::Sum | Self::Prod | Self::Sub | Self::Div)
     }
 
-    /// Whether joining takes longer than reading rows at random: `f16` elements are compared one by one, and a complex product is four
-    /// products.
+    /// Whether joining takes longer than reading rows at random: `f16` elements are compared one by
+    /// one, and a complex product is four products.
     pub fn computes(self, dtype: DType) -> bool {
         match self {
             Self::Min(_) | Self::Max(_) => dtype == DType::F16,
@@ -54,6 +56,7 @@ impl Combine {
 pub enum Nan {
     /// A NaN on either side is the result.
     Propagate,
-    /// Only a strictly better update replaces the cell: a NaN update is ignored, and so are ties. A NaN cell stays.
+    /// Only a strictly better update replaces the cell: a NaN update is ignored, and so are ties. A
+    /// NaN cell stays.
     Ignore,
 }

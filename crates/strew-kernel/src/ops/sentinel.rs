@@ -1,7 +1,7 @@
 //! Sentinel values that mark untouched cells.
 //!
-//! Some sums must treat cells that no update touched differently. Instead of a mark per cell, all cells hold a sentinel at first; a cell
-//! that still holds it at the end was touched by no update.
+//! Some sums must treat cells that no update touched differently. Instead of a mark per cell, all
+//! cells hold a sentinel at first; a cell that still holds it at the end was touched by no update.
 //!
 //! ```text
 //! fill all cells with the sentinel
@@ -20,9 +20,11 @@ use crate::tensor::DType;
 /// The sentinel that untouched cells hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unset {
-    /// A signalling NaN. No sum has this value, because arithmetic makes NaN quiet; the sum tests each cell for it.
+    /// A signalling NaN. No sum has this value, because arithmetic makes NaN quiet; the sum tests
+    /// each cell for it.
     Signalling,
-    /// -0.0. A sum needs no test, because -0.0 + x is x. A cell whose updates are all -0.0 cannot be told from an untouched cell.
+    /// -0.0. A sum needs no test, because -0.0 + x is x. A cell whose updates are all -0.0 cannot
+    /// be told from an untouched cell.
     NegativeZero,
 }
 

@@ -1,9 +1,10 @@
 //! A processor of its own for each thread of a run.
 //!
-//! A thread that is woken may be put on the processor of the one that woke it, and wait there until that one has done its own
-//! piece, although another processor idles: on a virtual machine one that is halted looks like one that the host has given to
-//! others, and those are avoided. A run would then be slower than on one thread. So who may run where is said before they
-//! are woken, and taken back as soon as they run.
+//! A thread that is woken may be put on the processor of the one that woke it, and wait there until
+//! that one has done its own piece, although another processor idles: on a virtual machine one that
+//! is halted looks like one that the host has given to others, and those are avoided. A run would
+//! then be slower than on one thread. So who may run where is said before they are woken, and taken
+//! back as soon as they run.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Seats;
@@ -81,8 +82,9 @@ mod linux {
             }
         }
 
-        /// Gives each worker a processor, none of them that of the calling thread, for as long as it has not come to work.
-        /// To others that run at the same time none are given: the workers are awake.
+        /// Gives each worker a processor, none of them that of the calling thread, for as long as
+        /// it has not come to work. To others that run at the same time none are given: the workers
+        /// are awake.
         pub(crate) fn give(&self) -> Given<'_> {
             let here = sched_getcpu();
             if here >= CpuSet::MAX_CPU || self.given.swap(true, Ordering::Acquire) {

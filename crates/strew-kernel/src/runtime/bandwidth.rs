@@ -80,8 +80,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Measures with one thread and with as many as a run may have. Takes some tenths of a second, and
-    /// 128 MiB of memory meanwhile.
+    /// Measures with one thread and with as many as a run may have. Takes some tenths of a second,
+    /// and 128 MiB of memory meanwhile.
     ///
     /// ```
     /// # mod strew { pub use strew_kernel::{error::Problem, runtime::bandwidth::Machine}; }
@@ -258,7 +258,8 @@ fn sum(left: &[u8], right: &[u8]) -> u64 {
     }
 }
 
-/// Adds each row of the source, `width` bytes, to one of the cells' rows, whose number nothing foretells.
+/// Adds each row of the source, `width` bytes, to one of the cells' rows, whose number nothing
+/// foretells.
 fn scatter(cells: &mut [u8], source: &[u8], width: usize) {
     let rows = (cells.len() / width) as u64;
     for (n, row) in source.chunks_exact(width).enumerate() {

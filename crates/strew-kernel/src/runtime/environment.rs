@@ -7,12 +7,13 @@ use crate::runtime::settings::{
 use crate::runtime::threads::num_threads;
 use fearless_simd::Level;
 
-/// Checks `STREW_NUM_THREADS`, `STREW_MEMORY_LIMIT` and `STREW_KEPT_MEMORY`, so that a slip in them is not overlooked:
-/// what cannot be read is otherwise taken as not set.
+/// Checks `STREW_NUM_THREADS`, `STREW_MEMORY_LIMIT` and `STREW_KEPT_MEMORY`, so that a slip in them
+/// is not overlooked: what cannot be read is otherwise taken as not set.
 ///
-/// Also looks up everything that is looked up once: these settings, the cores, the instruction set. The first
-/// run would do so too, but a process that another thread forks just then would wait forever for
-/// a lookup that nobody ends. So a program that forks calls this first, as the Python package does.
+/// Also looks up everything that is looked up once: these settings, the cores, the instruction set.
+/// The first run would do so too, but a process that another thread forks just then would wait
+/// forever for a lookup that nobody ends. So a program that forks calls this first, as the Python
+/// package does.
 ///
 /// # Errors
 /// [`Problem::Value`] for a variable that is set to something else than a number of threads, or a

@@ -10,8 +10,9 @@ pub trait Monitor {
     /// of them). Called between blocks, on the thread that called the operator; of a run that is
     /// shared out among threads, it is told of the part that this thread does.
     ///
-    /// Returning false stops the run with [`Problem::Interrupted`](crate::error::Problem::Interrupted),
-    /// unless it has begun to write to memory that the caller can see: then it goes on to its end.
+    /// Returning false stops the run with
+    /// [`Problem::Interrupted`](crate::error::Problem::Interrupted), unless it has begun to write
+    /// to memory that the caller can see: then it goes on to its end.
     fn progress(&self, done: u64, total: u64) -> bool;
 }
 

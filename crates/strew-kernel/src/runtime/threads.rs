@@ -43,8 +43,8 @@ pub fn available() -> usize {
 }
 
 thread_local! {
-    /// Whether this thread is at a piece of shared work. To share that out again would be to wait for
-    /// the others, which are at pieces of their own.
+    /// Whether this thread is at a piece of shared work. To share that out again would be to wait
+    /// for the others, which are at pieces of their own.
     static AT_A_PIECE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -116,7 +116,8 @@ impl Team {
     }
 }
 
-/// Does the pieces of work, of which there are as many as `threads`: each on a thread of its own if so many can be had.
+/// Does the pieces of work, of which there are as many as `threads`: each on a thread of its own if
+/// so many can be had.
 pub fn share<T: Send>(
     threads: usize,
     pieces: impl IntoIterator<Item = T>,
@@ -188,16 +189,18 @@ impl Drop for Making {
     }
 }
 
-/// To be called before a fork, if other threads may call operators: waits for those that make a pool of threads to be done, and
-/// keeps others from it. A child that is forked in the midst of that may wait forever for what its parent's thread had
-/// begun.
+/// To be called before a fork, if other threads may call operators: waits for those that make a
+/// pool of threads to be done, and keeps others from it. A child that is forked in the midst of
+/// that may wait forever for what its parent's thread had begun.
 ///
-/// [`after_fork`] must follow, in the parent and in the child. The Python package does both by itself.
+/// [`after_fork`] must follow, in the parent and in the child. The Python package does both by
+/// itself.
 pub fn before_fork() {
     std::mem::forget(Making::begin());
 }
 
-/// To be called after a fork that [`before_fork`] came before, in the parent and in the child, also if it failed.
+/// To be called after a fork that [`before_fork`] came before, in the parent and in the child, also
+/// if it failed.
 pub fn after_fork() {
     drop(Making);
 }

@@ -14,8 +14,8 @@ use std::ops::Deref;
 
 /// A read-only n-d view of elements of type `T`.
 ///
-/// Slices, arrays, vectors, [`Tensor`](crate::tensor::Tensor)s and (feature `ndarray`) references to `ndarray` arrays
-/// convert into it, so an operator takes any of them.
+/// Slices, arrays, vectors, [`Tensor`](crate::tensor::Tensor)s and (feature `ndarray`) references
+/// to `ndarray` arrays convert into it, so an operator takes any of them.
 #[derive(Clone, Debug)]
 pub struct TensorView<'a, T> {
     view: DynView<'a>,

@@ -1,7 +1,8 @@
 //! numpy_groupies: `aggregate`.
 //!
 //! Source of the semantics: numpy_groupies 0.11, the document of `aggregate`, its tests
-//! (`numpy_groupies/tests/test_generic.py`) and runs of its NumPy implementation; see also `COMPARE.md`.
+//! (`numpy_groupies/tests/test_generic.py`) and runs of its NumPy implementation; see also
+//! `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::custom::{Steps, Stepwise};
@@ -266,21 +267,26 @@ struct Options<'a> {
 
 /// Aggregates the values of `a` by the group that each belongs to: numpy_groupies' `aggregate`.
 ///
-/// * `group_idx`: the number of each value's group, none negative. 1-d, or 2-d for groups that stand along several
-///   axes: then a row for each of them.
-/// * `a`: the values, 1-d; with `axis` of any rank, whose other axes stay. One number for `sum`, `prod` and `len`.
-/// * `func`: `sum`, `prod`, `min`, `max`, `mean`, `var`, `std`, `sumofsquares`, `first`, `last`, `len`, `any`, `all`,
-///   `allnan`, `anynan`, `argmin`, `argmax`; for each value: `cumsum`, `cumprod`, `cummin`, `cummax`, `sort`, `rsort`.
-///   With the prefix `nan` (but for `sort`, `rsort`, `allnan`, `anynan`) NaN does not count.
-/// * `size`: how many groups there are along each axis of theirs; `None`: one more than the largest number.
-/// * `fill_value`: what stands where nothing is made: for groups without values (that count), for `argmin` and
-///   `argmax` of groups with a NaN, and for `var` and `std` of no more than `ddof` values.
-/// * `dtype`: of the result; `None`: that of `a`, but for counts and positions (`int64`), flags (`bool`), sums of
-///   integers (of 64 bits), and means and deviations of integers (`float64`).
+/// * `group_idx`: the number of each value's group, none negative. 1-d, or 2-d for groups that
+///   stand along several axes: then a row for each of them.
+/// * `a`: the values, 1-d; with `axis` of any rank, whose other axes stay. One number for `sum`,
+///   `prod` and `len`.
+/// * `func`: `sum`, `prod`, `min`, `max`, `mean`, `var`, `std`, `sumofsquares`, `first`, `last`,
+///   `len`, `any`, `all`, `allnan`, `anynan`, `argmin`, `argmax`; for each value: `cumsum`,
+///   `cumprod`, `cummin`, `cummax`, `sort`, `rsort`. With the prefix `nan` (but for `sort`,
+///   `rsort`, `allnan`, `anynan`) NaN does not count.
+/// * `size`: how many groups there are along each axis of theirs; `None`: one more than the largest
+///   number.
+/// * `fill_value`: what stands where nothing is made: for groups without values (that count), for
+///   `argmin` and `argmax` of groups with a NaN, and for `var` and `std` of no more than `ddof`
+///   values.
+/// * `dtype`: of the result; `None`: that of `a`, but for counts and positions (`int64`), flags
+///   (`bool`), sums of integers (of 64 bits), and means and deviations of integers (`float64`).
 ///
-/// One pass over the values, group by group in their order. Integers are computed in 64 bits and wrap, floats in
-/// `float64` (means and variances of integers, too), and are rounded once; `var` and `std` take the mean first. A NaN
-/// that counts is the result of all but `len`, `first`, `last` and the flags.
+/// One pass over the values, group by group in their order. Integers are computed in 64 bits and
+/// wrap, floats in `float64` (means and variances of integers, too), and are rounded once; `var`
+/// and `std` take the mean first. A NaN that counts is the result of all but `len`, `first`, `last`
+/// and the flags.
 ///
 /// ```
 /// use strew::{Scalar, TensorView};
@@ -297,8 +303,9 @@ struct Options<'a> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`] for negative or too large numbers, shapes that do not fit, names that are none, and a fill value
-/// that the dtype does not have; [`Class::Type`] for dtypes that do not go together.
+/// [`Class::Value`] for negative or too large numbers, shapes that do not fit, names that are none,
+/// and a fill value that the dtype does not have; [`Class::Type`] for dtypes that do not go
+/// together.
 #[allow(clippy::too_many_arguments)] // They are the framework's.
 pub fn aggregate_dyn<'a>(
     group_idx: DynView<'a>,

@@ -119,12 +119,12 @@ pub enum OutOfBounds {
     Element,
 }
 
-/// A copy of `operand` in which each window of `updates` has joined the one that begins where its index
-/// vector says, in row-major order of the updates.
+/// A copy of `operand` in which each window of `updates` has joined the one that begins where its
+/// index vector says, in row-major order of the updates.
 ///
 /// * `indices`: any integer type.
-/// * `region`: `"set"` (the last update of an element stays), `"add"`, `"mul"`, `"max"` or `"min"` (both of
-///   NaN where there is one).
+/// * `region`: `"set"` (the last update of an element stays), `"add"`, `"mul"`, `"max"` or `"min"`
+///   (both of NaN where there is one).
 ///
 /// ```
 /// use ndarray::array;
@@ -145,7 +145,8 @@ pub enum OutOfBounds {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`] for element types, [`Class::Value`] for dimension numbers and shapes that do not fit.
+/// [`Class::Type`] for element types, [`Class::Value`] for dimension numbers and shapes that do not
+/// fit.
 pub fn scatter<'a, T: Element, I: Element>(
     operand: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -323,8 +324,8 @@ fn describe<'a>(
     Scatter::new(destinations, reduction, "updates", updates, target)
 }
 
-/// The numbers of every element of windows of `len` along an axis of `size`: one axis more, behind the
-/// others. Those of windows that are left out are negative.
+/// The numbers of every element of windows of `len` along an axis of `size`: one axis more, behind
+/// the others. Those of windows that are left out are negative.
 fn every_place(
     firsts: &DynView<'_>,
     len: usize,
@@ -350,7 +351,8 @@ fn every_place(
 
 /// What each axis is for.
 struct Roles {
-    /// For each axis of the updates the operand's axis that it walks along: of windows, and of batches.
+    /// For each axis of the updates the operand's axis that it walks along: of windows, and of
+    /// batches.
     walks: Vec<Option<usize>>,
     /// The axes of the updates that are not windows', in order.
     scatter: Vec<usize>,
@@ -516,7 +518,8 @@ impl Roles {
         picked.unwrap_or_else(|| indices.clone())
     }
 
-    /// Numbers of index vectors, and of the elements along a window's axis, as numbers for every update.
+    /// Numbers of index vectors, and of the elements along a window's axis, as numbers for every
+    /// update.
     fn spread<'a>(
         &self,
         numbers: Held<'a>,

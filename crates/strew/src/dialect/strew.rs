@@ -1,7 +1,7 @@
 //! strew's own scatter and gather: for those who have no framework in mind.
 //!
-//! Any integer is an index, an index lies along `dim` or broadcasts as in NumPy, and everything that frameworks
-//! leave open is an argument.
+//! Any integer is an index, an index lies along `dim` or broadcasts as in NumPy, and everything
+//! that frameworks leave open is an argument.
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
@@ -150,10 +150,10 @@ impl Default for ScatterOptions {
 /// Reduces the elements of `src` that share an index along `dim` into a new tensor.
 ///
 /// * `src`: at least one dimension, any element type.
-/// * `index`: any integer type. A 1-d index lies along `dim`; one of other rank is broadcast to `src`'s shape as
-///   NumPy does it: its last axis is `src`'s last.
-/// * The result has `src`'s shape but for `dim`, and its type: sums and products of integers wrap, means are
-///   rounded down. 16-bit floats accumulate in `f32` and are rounded once.
+/// * `index`: any integer type. A 1-d index lies along `dim`; one of other rank is broadcast to
+///   `src`'s shape as NumPy does it: its last axis is `src`'s last.
+/// * The result has `src`'s shape but for `dim`, and its type: sums and products of integers wrap,
+///   means are rounded down. 16-bit floats accumulate in `f32` and are rounded once.
 ///
 /// ```
 /// use ndarray::array;
@@ -171,9 +171,9 @@ impl Default for ScatterOptions {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none and an index that names no cell, [`Class::Type`] for an index that is
-/// none and for types that a reduction is not defined for, [`Class::Value`] for shapes and values that do not fit,
-/// [`Class::Memory`].
+/// [`Class::Index`] for a `dim` that is none and an index that names no cell, [`Class::Type`] for
+/// an index that is none and for types that a reduction is not defined for, [`Class::Value`] for
+/// shapes and values that do not fit, [`Class::Memory`].
 pub fn scatter<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -221,8 +221,8 @@ fn new<'a>(
 
 /// [`scatter`] into a tensor that is there, in place.
 ///
-/// With `include_self` what a cell holds is one more element of it; without, cells that elements go to
-/// start afresh. All others stay as they are.
+/// With `include_self` what a cell holds is one more element of it; without, cells that elements go
+/// to start afresh. All others stay as they are.
 ///
 /// ```
 /// use strew::{Bounds, Reduce, scatter_into};
@@ -255,10 +255,12 @@ pub fn scatter_into<'a, T: Element, I: Element>(
     Ok(())
 }
 
-/// The elements of `src` that `index` names along `dim`: the way back of [`scatter`]. Bits are copied.
+/// The elements of `src` that `index` names along `dim`: the way back of [`scatter`]. Bits are
+/// copied.
 ///
-/// * `index`: any integer type. A 1-d index takes whole slices: the result has its size along `dim`. Otherwise it
-///   has `src`'s rank, and both are broadcast apart from `dim`; the result has the index's size there.
+/// * `index`: any integer type. A 1-d index takes whole slices: the result has its size along
+///   `dim`. Otherwise it has `src`'s rank, and both are broadcast apart from `dim`; the result has
+///   the index's size there.
 /// * `fill_value`: what stands where an index is left out, as `bounds` say; `None`: 0.
 ///
 /// ```

@@ -1,9 +1,9 @@
-//! Derivatives of torch_scatter's functions of groups: `scatter_std`, `scatter_logsumexp`, `scatter_softmax` and
-//! `scatter_log_softmax`.
+//! Derivatives of torch_scatter's functions of groups: `scatter_std`, `scatter_logsumexp`,
+//! `scatter_softmax` and `scatter_log_softmax`.
 //!
-//! With m the largest of a group's elements, s the sum of `exp(x - m)` and p = `exp(x - m) / (s + eps)`, an element moves
-//! the group's log-sum-exp by p, and the largest, which is subtracted, by `eps / (s + eps)` more; softmax and log-softmax
-//! follow from that.
+//! With m the largest of a group's elements, s the sum of `exp(x - m)` and p = `exp(x - m) / (s +
+//! eps)`, an element moves the group's log-sum-exp by p, and the largest, which is subtracted, by
+//! `eps / (s + eps)` more; softmax and log-softmax follow from that.
 
 use crate::dialect::framework::composite::plan_of;
 use crate::dialect::framework::operator::{Arguments, Value, find};
@@ -36,10 +36,13 @@ macro_rules! by_field {
     };
 }
 
-/// The gradient of [`scatter_std`](crate::torch_scatter::scatter_std) with respect to `src`, given that of its result.
+/// The gradient of [`scatter_std`](crate::torch_scatter::scatter_std) with respect to `src`, given
+/// that of its result.
 ///
-/// * `grad`, `result`: of the result's shape and of `src`'s type; `result` is what the operator made.
-/// * Where the result is 0 the gradient is 0, as PyTorch has it for a deviation. (torch_scatter's is NaN there.)
+/// * `grad`, `result`: of the result's shape and of `src`'s type; `result` is what the operator
+///   made.
+/// * Where the result is 0 the gradient is 0, as PyTorch has it for a deviation. (torch_scatter's
+///   is NaN there.)
 ///
 /// ```
 /// use strew::grad::torch_scatter::scatter_std_vjp;
@@ -54,8 +57,8 @@ macro_rules! by_field {
 /// ```
 ///
 /// # Errors
-/// As the operator's, but for integers, which have no gradients; [`Class::Runtime`] for a `grad` or `result` of another type
-/// or shape.
+/// As the operator's, but for integers, which have no gradients; [`Class::Runtime`] for a `grad` or
+/// `result` of another type or shape.
 pub fn scatter_std_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -95,8 +98,8 @@ pub fn scatter_std_vjp_dyn(
     })
 }
 
-/// The tangent of [`scatter_std`](crate::torch_scatter::scatter_std)'s result, given that of `src`; see
-/// [`scatter_std_vjp`].
+/// The tangent of [`scatter_std`](crate::torch_scatter::scatter_std)'s result, given that of `src`;
+/// see [`scatter_std_vjp`].
 ///
 /// # Errors
 /// As [`scatter_std_vjp`].
@@ -139,8 +142,8 @@ pub fn scatter_std_jvp_dyn(
     })
 }
 
-/// The gradient of [`scatter_logsumexp`](crate::torch_scatter::scatter_logsumexp) (without `out=`) with respect to `src`,
-/// given that of its result.
+/// The gradient of [`scatter_logsumexp`](crate::torch_scatter::scatter_logsumexp) (without `out=`)
+/// with respect to `src`, given that of its result.
 ///
 /// * `grad`: of the result's shape and of `src`'s type.
 /// * Groups whose logarithm is infinite or NaN, which the operator replaces, have the gradient 0.
@@ -188,8 +191,8 @@ pub fn scatter_logsumexp_vjp_dyn(
     })
 }
 
-/// The tangent of [`scatter_logsumexp`](crate::torch_scatter::scatter_logsumexp)'s result, given that of `src`; see
-/// [`scatter_logsumexp_vjp`].
+/// The tangent of [`scatter_logsumexp`](crate::torch_scatter::scatter_logsumexp)'s result, given
+/// that of `src`; see [`scatter_logsumexp_vjp`].
 ///
 /// # Errors
 /// As [`scatter_logsumexp_vjp`].
@@ -229,11 +232,12 @@ pub fn scatter_logsumexp_jvp_dyn(
     })
 }
 
-/// The gradient of [`scatter_softmax`](crate::torch_scatter::scatter_softmax) with respect to `src`, given that of its
-/// result.
+/// The gradient of [`scatter_softmax`](crate::torch_scatter::scatter_softmax) with respect to
+/// `src`, given that of its result.
 ///
 /// * `grad`, `result`: of the same shape and type; `result` is what the operator made.
-/// * The tangent of the result, given that of `src`, is the same function of it: the Jacobian is symmetric.
+/// * The tangent of the result, given that of `src`, is the same function of it: the Jacobian is
+///   symmetric.
 ///
 /// ```
 /// use strew::grad::torch_scatter::scatter_softmax_vjp;
@@ -274,8 +278,8 @@ pub fn scatter_softmax_vjp_dyn(
     })
 }
 
-/// The gradient of [`scatter_log_softmax`](crate::torch_scatter::scatter_log_softmax) with respect to `src`, given that of
-/// its result.
+/// The gradient of [`scatter_log_softmax`](crate::torch_scatter::scatter_log_softmax) with respect
+/// to `src`, given that of its result.
 ///
 /// * `grad`: of `src`'s type and shape.
 ///
@@ -322,8 +326,8 @@ pub fn scatter_log_softmax_vjp_dyn(
     })
 }
 
-/// The tangent of [`scatter_log_softmax`](crate::torch_scatter::scatter_log_softmax)'s result, given that of `src`; see
-/// [`scatter_log_softmax_vjp`].
+/// The tangent of [`scatter_log_softmax`](crate::torch_scatter::scatter_log_softmax)'s result,
+/// given that of `src`; see [`scatter_log_softmax_vjp`].
 ///
 /// # Errors
 /// As [`scatter_log_softmax_vjp`].
@@ -662,7 +666,8 @@ impl Case {
         work(self).map_err(|problem| context(self.name, class).error(problem))
     }
 
-    /// Does the passes over `src`, and rounds what they make: of the shape of the updates, or of the cells.
+    /// Does the passes over `src`, and rounds what they make: of the shape of the updates, or of
+    /// the cells.
     fn with<A: Field + Real>(
         &self,
         src: &DynView<'_>,

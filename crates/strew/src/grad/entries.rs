@@ -1,5 +1,5 @@
-//! Segments as a plan: which row of the source goes to which row of the result. Where runs overlap, a row goes to
-//! several, and is listed once for each.
+//! Segments as a plan: which row of the source goes to which row of the result. Where runs overlap,
+//! a row goes to several, and is listed once for each.
 
 use crate::grad::route::{Packed, own, packed};
 use strew_engine::exec::segments::Pairing;

@@ -287,8 +287,8 @@ fn narrow(from: &[f64], to: DynTensor) -> Result<DynTensor, Problem> {
     }
 }
 
-/// One of the two neighbours as `f32`: the value itself or else the one whose last bit is set, so that rounding
-/// once more rounds as if it were the first time.
+/// One of the two neighbours as `f32`: the value itself or else the one whose last bit is set, so
+/// that rounding once more rounds as if it were the first time.
 #[allow(clippy::cast_possible_truncation)]
 fn to_odd(value: f64) -> f32 {
     let near = value as f32;

@@ -51,7 +51,8 @@ pub(super) struct Forward<'a> {
     pub(super) result: Option<DynView<'a>>,
 }
 
-/// Cotangents: those of what the cells held before, if that was the caller's, and those of the updates.
+/// Cotangents: those of what the cells held before, if that was the caller's, and those of the
+/// updates.
 #[derive(Debug)]
 pub(super) struct Gradients {
     pub(super) own: Option<DynTensor>,
@@ -59,8 +60,8 @@ pub(super) struct Gradients {
 }
 
 impl Forward<'_> {
-    /// The double backward of a product: the cotangents of its gradients, taken back to the cotangent of the
-    /// result, to what the cells held before, and to the updates.
+    /// The double backward of a product: the cotangents of its gradients, taken back to the
+    /// cotangent of the result, to what the cells held before, and to the updates.
     pub(super) fn double_vjp(
         &self,
         grad: &DynView<'_>,
@@ -199,8 +200,8 @@ fn times_conj<A: Field>(values: &mut Tensor<A>, weights: &Tensor<A>) {
     pairs.for_each(|(value, weight)| *value = *value * weight.conj());
 }
 
-/// A new tensor of zeros of shape `shape` in which each cell's value stands at its position along `axis`; what has no
-/// position there is left out. Positions are not negative.
+/// A new tensor of zeros of shape `shape` in which each cell's value stands at its position along
+/// `axis`; what has no position there is left out. Positions are not negative.
 pub(super) fn to_positions(
     cells: &DynView<'_>,
     at: &DynView<'_>,

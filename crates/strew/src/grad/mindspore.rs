@@ -1,7 +1,7 @@
 //! Derivatives of MindSpore's operators.
 //!
-//! Source of the rules: the `ops.scatter_mul` document, which says that every factor of a row counts, and the mathematics of
-//! that product.
+//! Source of the rules: the `ops.scatter_mul` document, which says that every factor of a row
+//! counts, and the mathematics of that product.
 
 use crate::dialect::mindspore::class;
 use crate::dialect::mindspore::rows::destinations;
@@ -12,13 +12,14 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
-/// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to `updates`, given that of
-/// its result.
+/// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to
+/// `updates`, given that of its result.
 ///
-/// * `grad`: of `input_x`'s type and shape. `input_x` is what it was *before* the operator changed it. The other arguments
-///   are the operator's own; `updates` may be of a float type that is promoted to `input_x`'s, and its
-///   gradient is of that type.
-/// * A row that is named several times is the product of all its factors. Any number of zeros may be among them.
+/// * `grad`: of `input_x`'s type and shape. `input_x` is what it was *before* the operator changed
+///   it. The other arguments are the operator's own; `updates` may be of a float type that is
+///   promoted to `input_x`'s, and its gradient is of that type.
+/// * A row that is named several times is the product of all its factors. Any number of zeros may
+///   be among them.
 ///
 /// ```
 /// use strew::grad::mindspore::scatter_mul_vjp;
@@ -30,7 +31,8 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for a type without gradients.
+/// As the operator's; [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for a
+/// type without gradients.
 pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input_x: impl Into<TensorView<'a, T>>,
@@ -70,9 +72,11 @@ pub fn scatter_mul_vjp_dyn(
     work().map_err(refuse)
 }
 
-/// The tangent of [`scatter_mul`](crate::mindspore::scatter_mul)'s result, given those of `input_x` and of `updates`.
+/// The tangent of [`scatter_mul`](crate::mindspore::scatter_mul)'s result, given those of `input_x`
+/// and of `updates`.
 ///
-/// * `input_x_tangent`, `updates_tangent`: of the types and shapes of `input_x` and `updates`; see [`scatter_mul_vjp`].
+/// * `input_x_tangent`, `updates_tangent`: of the types and shapes of `input_x` and `updates`; see
+///   [`scatter_mul_vjp`].
 ///
 /// ```
 /// use strew::grad::mindspore::scatter_mul_jvp;
@@ -131,8 +135,9 @@ pub fn scatter_mul_jvp_dyn(
     work().map_err(refuse)
 }
 
-/// The double backward of [`scatter_mul`](crate::mindspore::scatter_mul): what the cotangents of the two gradients that
-/// [`scatter_mul_vjp`] makes are as gradients with respect to `grad`, `input_x` and `updates`.
+/// The double backward of [`scatter_mul`](crate::mindspore::scatter_mul): what the cotangents of
+/// the two gradients that [`scatter_mul_vjp`] makes are as gradients with respect to `grad`,
+/// `input_x` and `updates`.
 ///
 /// * `input_x_cotangent`, `updates_cotangent`: of the types and shapes of `input_x` and `updates`.
 ///

@@ -1,8 +1,9 @@
 //! Derivatives of the operators: plain functions, made of the same scatters and back again.
 //!
-//! Of each operator there is the *vector-Jacobian product* (`.._vjp`), which takes the gradient of the result back
-//! to the arguments, as an autograd's backward does, and the *Jacobian-vector product* (`.._jvp`), which
-//! takes tangents of the arguments forth to the result. Nothing is recorded: what a function needs it is given.
+//! Of each operator there is the *vector-Jacobian product* (`.._vjp`), which takes the gradient of
+//! the result back to the arguments, as an autograd's backward does, and the *Jacobian-vector
+//! product* (`.._jvp`), which takes tangents of the arguments forth to the result. Nothing is
+//! recorded: what a function needs it is given.
 //!
 //! ```
 //! use strew::grad;
@@ -22,10 +23,10 @@
 //!
 //! # The Jacobian of a scatter
 //!
-//! It has one entry for each update, its *weight* w: how the update's cell goes with it; and one for each cell, how
-//! the cell goes with what it held before. The gradient of an update is its cell's gradient times its weight;
-//! the tangent of a cell is the sum of its updates' tangents times their weights, in the updates'
-//! order, on top of its own.
+//! It has one entry for each update, its *weight* w: how the update's cell goes with it; and one
+//! for each cell, how the cell goes with what it held before. The gradient of an update is its
+//! cell's gradient times its weight; the tangent of a cell is the sum of its updates' tangents
+//! times their weights, in the updates' order, on top of its own.
 //!
 //! | reduction | weight of an update | and of the cell's own value, where it counts |
 //! |---|---|---|
@@ -36,22 +37,26 @@
 //! | min, max | 1 for the first that no other beats, else 0 | likewise; it comes before all updates |
 //! | assign | 1 for the last one, else 0 | 0 |
 //!
-//! Where a cell's own value does not count (`include_self=False`), its weight is 0 if an update goes to the cell; where none
-//! goes, it is 1. Indices have no gradient.
+//! Where a cell's own value does not count (`include_self=False`), its weight is 0 if an update
+//! goes to the cell; where none goes, it is 1. Indices have no gradient.
 //!
-//! * A weight of 0 that says "this one was not chosen" (amax, amin, min, max, assign, `include_self=False`) takes
-//!   nothing: the gradient is +0 whatever the cell's is. In a mean and for amax and amin the gradient is divided
-//!   by n, which is more exact than a multiplication by 1/n.
+//! * A weight of 0 that says "this one was not chosen" (amax, amin, min, max, assign,
+//!   `include_self=False`) takes nothing: the gradient is +0 whatever the cell's is. In a mean and
+//!   for amax and amin the gradient is divided by n, which is more exact than a multiplication by
+//!   1/n.
 //! * A factor's weight is a number like others: 0 times an infinite gradient is NaN.
-//! * Complex numbers are as in PyTorch: a gradient is multiplied by the weight's conjugate, a tangent by the weight.
-//! * 16-bit floats are computed in `f32` and rounded once. Other types have no gradients and are refused.
+//! * Complex numbers are as in PyTorch: a gradient is multiplied by the weight's conjugate, a
+//!   tangent by the weight.
+//! * 16-bit floats are computed in `f32` and rounded once. Other types have no gradients and are
+//!   refused.
 //! * Results have the same bits on any number of threads.
 //!
-//! Segments have the same weights. What is no fold (`scatter_std`, `scatter_softmax` and the like) has its rule at its own
-//! function.
+//! Segments have the same weights. What is no fold (`scatter_std`, `scatter_softmax` and the like)
+//! has its rule at its own function.
 //!
-//! A sum, a mean and an assignment are linear, so their Jacobian-vector product is the operator itself, on tangents.
-//! Of all reductions only the product has a second derivative: `.._double_vjp`.
+//! A sum, a mean and an assignment are linear, so their Jacobian-vector product is the operator
+//! itself, on tangents. Of all reductions only the product has a second derivative:
+//! `.._double_vjp`.
 
 // As many as the operators have, and their gradients.
 #![allow(clippy::too_many_arguments)]

@@ -1,7 +1,7 @@
 //! Derivatives of MXNet's operators.
 //!
-//! Source of the rules: MXNet 1.9.1, `scatter_nd`'s document; where that is wrong, the mathematics. See also
-//! `COMPARE.md`.
+//! Source of the rules: MXNet 1.9.1, `scatter_nd`'s document; where that is wrong, the mathematics.
+//! See also `COMPARE.md`.
 
 use crate::dialect::mxnet::{class, destinations};
 use crate::grad::forward::{Forward, Own, Rule};
@@ -11,12 +11,13 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
-/// The gradient of [`scatter_nd`](crate::mxnet::scatter_nd) with respect to `data`, given that of its result.
+/// The gradient of [`scatter_nd`](crate::mxnet::scatter_nd) with respect to `data`, given that of
+/// its result.
 ///
 /// * `grad`: of the result's shape. `indices`: the operator's own. The gradient has `data`'s shape,
 ///   `indices.shape[1:] + grad.shape[M:]`.
-/// * Of duplicates the last one stays, so it alone takes the gradient, and the others 0. (MXNet gives each of them all of
-///   it, which it documents as wrong.)
+/// * Of duplicates the last one stays, so it alone takes the gradient, and the others 0. (MXNet
+///   gives each of them all of it, which it documents as wrong.)
 ///
 /// ```
 /// use strew::grad::mxnet::scatter_nd_vjp;
@@ -27,7 +28,8 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
+/// gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -68,8 +70,8 @@ pub fn scatter_nd_vjp_dyn(
     })
 }
 
-/// The tangent of [`scatter_nd`](crate::mxnet::scatter_nd)'s result, given that of `data`: as an assignment is linear, the
-/// operator itself.
+/// The tangent of [`scatter_nd`](crate::mxnet::scatter_nd)'s result, given that of `data`: as an
+/// assignment is linear, the operator itself.
 ///
 /// ```
 /// use strew::grad::mxnet::scatter_nd_jvp;

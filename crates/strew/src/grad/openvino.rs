@@ -1,6 +1,7 @@
 //! Derivatives of OpenVINO's operators.
 //!
-//! Source of the rules: the `SliceScatter-15` document. A slice names no cell twice, so there is nothing to decide.
+//! Source of the rules: the `SliceScatter-15` document. A slice names no cell twice, so there is
+//! nothing to decide.
 
 use crate::dialect::framework::operator::Integers;
 use crate::dialect::openvino::class;
@@ -15,11 +16,11 @@ use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
 
-/// The gradients of [`slice_scatter`](crate::openvino::slice_scatter) with respect to `data` and to `updates`, given that of
-/// its result.
+/// The gradients of [`slice_scatter`](crate::openvino::slice_scatter) with respect to `data` and to
+/// `updates`, given that of its result.
 ///
-/// * `grad`: of `data`'s shape. `start`, `stop`, `step`, `axes`: the operator's own. The gradient of `data` is `grad` with the
-///   slice set to 0, that of `updates` is the slice.
+/// * `grad`: of `data`'s shape. `start`, `stop`, `step`, `axes`: the operator's own. The gradient
+///   of `data` is `grad` with the slice set to 0, that of `updates` is the slice.
 ///
 /// ```
 /// use strew::grad::openvino::slice_scatter_vjp;
@@ -31,7 +32,8 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
+/// gradients.
 pub fn slice_scatter_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     start: &[i64],
@@ -49,8 +51,8 @@ pub fn slice_scatter_vjp<'a, T: Element>(
     Ok((typed(to_data), typed(to_updates)))
 }
 
-/// [`slice_scatter_vjp`] with element types known at run time, and start, stop, step and axes as lists or as tensors
-/// of any integer type.
+/// [`slice_scatter_vjp`] with element types known at run time, and start, stop, step and axes as
+/// lists or as tensors of any integer type.
 ///
 /// # Errors
 /// As [`slice_scatter_vjp`].
@@ -105,8 +107,8 @@ fn vjp(grad: &DynView<'_>, slice: &Slice<'_>) -> Result<(DynTensor, DynTensor), 
     Ok((to_data, to_updates))
 }
 
-/// The tangent of [`slice_scatter`](crate::openvino::slice_scatter)'s result, given those of `data` and of `updates`: as an
-/// assignment is linear, the operator itself.
+/// The tangent of [`slice_scatter`](crate::openvino::slice_scatter)'s result, given those of `data`
+/// and of `updates`: as an assignment is linear, the operator itself.
 ///
 /// # Errors
 /// As [`slice_scatter_vjp`].

@@ -66,8 +66,8 @@ impl Rows {
     }
 }
 
-/// A tensor of something for every update: `make` sets a stretch of it, and `ask` asks for what `make` will read of
-/// the row that begins at a cell. Updates that go nowhere get zeros.
+/// A tensor of something for every update: `make` sets a stretch of it, and `ask` asks for what
+/// `make` will read of the row that begins at a cell. Updates that go nowhere get zeros.
 pub(super) fn each_update<T: Graded>(
     route: &Route,
     ask: impl Fn(usize) + Sync,
@@ -175,7 +175,8 @@ pub(super) fn any_element<T: Element>(
     Ok(any.into_inner())
 }
 
-/// A tensor of rows: `make` sets a stretch of a row, given the row's number and the stretch's first column.
+/// A tensor of rows: `make` sets a stretch of a row, given the row's number and the stretch's first
+/// column.
 #[inline(always)]
 fn each_row<T: Element>(
     shape: &[usize],
@@ -258,8 +259,8 @@ fn fill<T: Element>(
     step(done)
 }
 
-/// Lets every update do something to its cells, in the updates' order: `join` is given the row's cells, and where
-/// they and the update begin. `ask` asks for what it will read.
+/// Lets every update do something to its cells, in the updates' order: `join` is given the row's
+/// cells, and where they and the update begin. `ask` asks for what it will read.
 pub(super) fn each_into<C: Element>(
     route: &Route,
     cells: &mut Tensor<C>,
@@ -273,8 +274,8 @@ pub(super) fn each_into<C: Element>(
     if total == 0 || size == 0 {
         return Ok(());
     }
-    // Each thread has rows of its own, and looks through all updates for them: all rows of some of the `outer`,
-    // or, if those are too few, some rows of each.
+    // Each thread has rows of its own, and looks through all updates for them: all rows of some of
+    // the `outer`, or, if those are too few, some rows of each.
     let (stretches, parts) = match rows.outer >= threads {
         true => (threads, 1),
         false => (rows.outer, (threads / rows.outer).clamp(1, size)),
@@ -361,8 +362,8 @@ fn scratch<T: Element>(shape: &[usize]) -> Result<Tensor<T>, Problem> {
     Ok(crate::grad::typed(made))
 }
 
-/// Does the pieces, each on a thread of its own. `work` is told how to ask whether to go on, and gives whether it
-/// came to its end.
+/// Does the pieces, each on a thread of its own. `work` is told how to ask whether to go on, and
+/// gives whether it came to its end.
 fn share<P: Send>(
     mut pieces: Vec<P>,
     total: usize,

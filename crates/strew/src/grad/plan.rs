@@ -13,9 +13,10 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 
 /// The gradient of [`Plan::scatter`] with respect to `src`, given that of its result.
 ///
-/// * `grad`, `result`: of the result's type and shape; `result` is what the plan made, which `Amin` and `Amax` compare with.
-/// * `Min` and `Max` give all to the first winner, `Amin` and `Amax` share it among ties, `Assign` gives it to the last
-///   update.
+/// * `grad`, `result`: of the result's type and shape; `result` is what the plan made, which `Amin`
+///   and `Amax` compare with.
+/// * `Min` and `Max` give all to the first winner, `Amin` and `Amax` share it among ties, `Assign`
+///   gives it to the last update.
 ///
 /// ```
 /// use strew::{Bounds, Plan, Reduce, grad};
@@ -29,8 +30,8 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 /// ```
 ///
 /// # Errors
-/// As the plan's; [`Class::Type`] for a type without gradients, and for a `grad` or `result` of another; [`Class::Value`]
-/// for another shape.
+/// As the plan's; [`Class::Type`] for a type without gradients, and for a `grad` or `result` of
+/// another; [`Class::Value`] for another shape.
 pub fn scatter_vjp<'a, T: Element>(
     plan: &Plan,
     grad: impl Into<TensorView<'a, T>>,
@@ -113,8 +114,8 @@ pub fn scatter_jvp_dyn(
     })
 }
 
-/// The gradients of [`Plan::scatter_into`] with respect to what `out` held before, here `input`, and to `src`, given that of
-/// what it holds then, `result`.
+/// The gradients of [`Plan::scatter_into`] with respect to what `out` held before, here `input`,
+/// and to `src`, given that of what it holds then, `result`.
 ///
 /// * `grad`, `input`, `result`: of the type and shape of `out`.
 ///
@@ -234,8 +235,8 @@ pub fn scatter_into_jvp_dyn(
     })
 }
 
-/// The double backward of [`Plan::scatter`] with [`Reduce::Prod`]: what the cotangent of the gradient that
-/// [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
+/// The double backward of [`Plan::scatter`] with [`Reduce::Prod`]: what the cotangent of the
+/// gradient that [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
 ///
 /// * `cotangent`: of `src`'s type and shape. Any number of zeros may go to a cell.
 ///
@@ -278,8 +279,8 @@ pub fn scatter_prod_double_vjp_dyn(
     })
 }
 
-/// The gradient of [`Plan::gather`] with respect to `input`, given that of its result: the sums of what each row was
-/// picked for, as by [`Plan::scatter`].
+/// The gradient of [`Plan::gather`] with respect to `input`, given that of its result: the sums of
+/// what each row was picked for, as by [`Plan::scatter`].
 ///
 /// ```
 /// use strew::{Bounds, Plan, grad};

@@ -1,8 +1,8 @@
 //! Products: how each factor moves its cell's product, and how that changes with the other factors.
 //!
-//! A cell has the factors f_1, ..., f_n: its updates and, where it counts, what it held before. With P the product of
-//! those that are not zero and z the number of those that are, the weight of a factor is the product of
-//! the others,
+//! A cell has the factors f_1, ..., f_n: its updates and, where it counts, what it held before.
+//! With P the product of those that are not zero and z the number of those that are, the weight of
+//! a factor is the product of the others,
 //!
 //! ```text
 //! w_i = P / f_i   if z = 0,          P   if z = 1 and f_i is the zero,          0   otherwise
@@ -33,8 +33,9 @@ pub(super) struct Products<'p, A> {
 }
 
 impl<'p, A: Field> Products<'p, A> {
-    /// Those that the forward computation has left, if it has: where it ends with a number that is neither zero nor NaN,
-    /// no factor is zero, and it is the product of all. `T` is the result's type.
+    /// Those that the forward computation has left, if it has: where it ends with a number that is
+    /// neither zero nor NaN, no factor is zero, and it is the product of all. `T` is the result's
+    /// type.
     pub(super) fn known<T: Graded<Wide = A>>(
         result: Option<&DynView<'p>>,
     ) -> Result<Option<Self>, Problem> {
@@ -120,7 +121,8 @@ impl<A: Field> Weights<'_, A> {
         }
     }
 
-    /// The gradients of factors: those of their cells, which begin at `cell`, times their weights' conjugates.
+    /// The gradients of factors: those of their cells, which begin at `cell`, times their weights'
+    /// conjugates.
     #[inline(always)]
     pub(super) fn times<T: Graded<Wide = A>, S: Graded<Wide = A>>(
         self,
@@ -240,7 +242,8 @@ impl<'r, A: Field> Factors<'r, A> {
         )
     }
 
-    /// The weight of what each cell held before: 1 where no update goes, and nothing where it is no factor.
+    /// The weight of what each cell held before: 1 where no update goes, and nothing where it is no
+    /// factor.
     pub(super) fn own_weights(&self) -> Result<Option<Tensor<A>>, Problem> {
         let Some(own) = &self.own else {
             return Ok(None);
@@ -261,7 +264,8 @@ impl<'r, A: Field> Factors<'r, A> {
         made.map(Some)
     }
 
-    /// How the weights change in a direction: those of the updates, and those of what the cells held before.
+    /// How the weights change in a direction: those of the updates, and those of what the cells
+    /// held before.
     pub(super) fn turned(
         &self,
         src: &Tensor<A>,

@@ -74,7 +74,8 @@ impl Route {
         }
     }
 
-    /// For each row of updates the row of cells; of updates that go nowhere it is not below [`size`](Self::size).
+    /// For each row of updates the row of cells; of updates that go nowhere it is not below
+    /// [`size`](Self::size).
     pub(super) fn numbers(&self) -> &RowIds {
         &self.numbers
     }
@@ -182,8 +183,8 @@ impl Route {
         Ok(counts)
     }
 
-    /// For each row of updates how many its row of cells takes; 0 for those that go nowhere. It costs nothing in
-    /// proportion to the cells.
+    /// For each row of updates how many its row of cells takes; 0 for those that go nowhere. It
+    /// costs nothing in proportion to the cells.
     pub(super) fn counts_of_updates(&self) -> Result<Vec<i64>, Problem> {
         self.plan()?.counts_of_updates()
     }
@@ -256,8 +257,8 @@ impl Route {
         Ok(())
     }
 
-    /// For each cell the position of its winner; [`none`](Self::none) where no update is. Without an own value of
-    /// the cells they are those of a new tensor.
+    /// For each cell the position of its winner; [`none`](Self::none) where no update is. Without
+    /// an own value of the cells they are those of a new tensor.
     pub(super) fn winners(
         &self,
         updates: &DynView<'_>,
@@ -296,7 +297,8 @@ pub(super) fn packed<'a>(view: &DynView<'a>, shape: &[usize]) -> Result<Packed<'
     })
 }
 
-/// Calls `each` with the number of each row along an axis, and where each stretch of its elements is.
+/// Calls `each` with the number of each row along an axis, and where each stretch of its elements
+/// is.
 pub(super) fn rows(shape: &[usize], axis: usize, mut each: impl FnMut(usize, Range<usize>)) {
     if shape.contains(&0) {
         return;

@@ -1,5 +1,5 @@
-//! Derivatives of the operators on segments: torch_scatter's `segment_coo`, `segment_csr`, `gather_coo` and
-//! `gather_csr`, PyTorch's `segment_reduce`.
+//! Derivatives of the operators on segments: torch_scatter's `segment_coo`, `segment_csr`,
+//! `gather_coo` and `gather_csr`, PyTorch's `segment_reduce`.
 //!
 //! Segments are seen as a plan: see `entries.rs`.
 
@@ -20,9 +20,11 @@ use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView, shaped};
 
-/// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given that of its result.
+/// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given
+/// that of its result.
 ///
-/// * `grad`: of the result's shape and of `src`'s type. `min` and `max`: the first winner takes all.
+/// * `grad`: of the result's shape and of `src`'s type. `min` and `max`: the first winner takes
+///   all.
 ///
 /// ```
 /// use strew::grad::torch_scatter::segment_coo_vjp;
@@ -34,8 +36,8 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorVi
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type or shape than the
-/// result.
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type
+/// or shape than the result.
 pub fn segment_coo_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -126,10 +128,11 @@ pub fn segment_coo_jvp_dyn(
     })
 }
 
-/// The gradient of [`segment_csr`](crate::torch_scatter::segment_csr) with respect to `src`, given that of its result.
+/// The gradient of [`segment_csr`](crate::torch_scatter::segment_csr) with respect to `src`, given
+/// that of its result.
 ///
-/// * `grad`: of the result's shape and of `src`'s type. `min` and `max`: the first winner takes all. An element that
-///   several rows take gets something of each.
+/// * `grad`: of the result's shape and of `src`'s type. `min` and `max`: the first winner takes
+///   all. An element that several rows take gets something of each.
 ///
 /// ```
 /// use strew::grad::torch_scatter::segment_csr_vjp;
@@ -144,8 +147,8 @@ pub fn segment_coo_jvp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type or shape than the
-/// result.
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type
+/// or shape than the result.
 pub fn segment_csr_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -222,8 +225,9 @@ pub fn segment_csr_jvp_dyn(
     })
 }
 
-/// The gradient of [`gather_coo`](crate::torch_scatter::gather_coo) with respect to `src`, which has `rows` rows, given that
-/// of its result: the sum of what each row was copied to. The operator is linear: its tangent is the operator itself.
+/// The gradient of [`gather_coo`](crate::torch_scatter::gather_coo) with respect to `src`, which
+/// has `rows` rows, given that of its result: the sum of what each row was copied to. The operator
+/// is linear: its tangent is the operator itself.
 ///
 /// ```
 /// let to_src = strew::grad::torch_scatter::gather_coo_vjp(&[1.0, 2.0, 4.0], &[0i64, 0, 2], 3)?;
@@ -257,9 +261,9 @@ pub fn gather_coo_vjp_dyn(
     case.done(|| case.folded_jvp("grad", grad, grad, None))
 }
 
-/// The gradient of [`gather_csr`](crate::torch_scatter::gather_csr) with respect to `src`, given that of its result: the sum
-/// of what each row was copied to, and has not been overwritten. The operator is linear: its tangent is the operator
-/// itself.
+/// The gradient of [`gather_csr`](crate::torch_scatter::gather_csr) with respect to `src`, given
+/// that of its result: the sum of what each row was copied to, and has not been overwritten. The
+/// operator is linear: its tangent is the operator itself.
 ///
 /// ```
 /// let to_src = strew::grad::torch_scatter::gather_csr_vjp(&[1.0, 2.0, 4.0], &[0i64, 2, 3])?;
@@ -288,10 +292,11 @@ pub fn gather_csr_vjp_dyn(grad: &DynView<'_>, indptr: &DynView<'_>) -> Result<Dy
     case.done(|| case.folded_jvp("grad", grad, grad, None))
 }
 
-/// The gradient of [`segment_reduce`](crate::torch::segment_reduce) with respect to `data`, given that of its result.
+/// The gradient of [`segment_reduce`](crate::torch::segment_reduce) with respect to `data`, given
+/// that of its result.
 ///
-/// * `grad`, `result`: of the result's shape and of `data`'s type; `result` is what the operator made, which `amax` and `amin`
-///   compare with. All that equal it share; `initial` takes no share.
+/// * `grad`, `result`: of the result's shape and of `data`'s type; `result` is what the operator
+///   made, which `amax` and `amin` compare with. All that equal it share; `initial` takes no share.
 /// * The other arguments are the operator's own.
 ///
 /// ```
@@ -306,8 +311,8 @@ pub fn gather_csr_vjp_dyn(grad: &DynView<'_>, indptr: &DynView<'_>) -> Result<Dy
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of another type or shape
-/// than the result.
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of
+/// another type or shape than the result.
 pub fn segment_reduce_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -357,8 +362,8 @@ pub fn segment_reduce_vjp_dyn(
     })
 }
 
-/// The tangent of [`segment_reduce`](crate::torch::segment_reduce)'s result, given that of `data`; see
-/// [`segment_reduce_vjp`].
+/// The tangent of [`segment_reduce`](crate::torch::segment_reduce)'s result, given that of `data`;
+/// see [`segment_reduce_vjp`].
 ///
 /// # Errors
 /// As [`segment_reduce_vjp`].
@@ -674,8 +679,8 @@ fn positions(run: Result<Output>) -> Result<DynTensor, Problem> {
     Ok(arg.expect("it was run with positions"))
 }
 
-/// The sums of the cells at each position along `axis` of a new tensor of this shape; what has no position there is
-/// left out.
+/// The sums of the cells at each position along `axis` of a new tensor of this shape; what has no
+/// position there is left out.
 fn summed_at(
     cells: &DynView<'_>,
     at: &DynView<'_>,

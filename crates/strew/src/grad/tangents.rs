@@ -10,8 +10,8 @@ use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DynTensor, DynView, Tensor};
 
 impl Forward<'_> {
-    /// The tangent of the result, given those of what the cells held before, if that was the caller's, and of the
-    /// updates.
+    /// The tangent of the result, given those of what the cells held before, if that was the
+    /// caller's, and of the updates.
     pub(super) fn jvp(
         &self,
         own: Option<&DynView<'_>>,
@@ -120,8 +120,8 @@ impl Forward<'_> {
     }
 }
 
-/// Sets each cell that has a position along `axis` to the element there; the others stay as they are. Positions are
-/// not negative.
+/// Sets each cell that has a position along `axis` to the element there; the others stay as they
+/// are. Positions are not negative.
 pub(super) fn from_positions(
     src: &DynView<'_>,
     at: &DynView<'_>,

@@ -1,7 +1,8 @@
 //! Derivatives of TensorFlow's operators.
 //!
-//! Source of the rules: TensorFlow 2.21, the gradients that its `python/ops/array_grad.py` and `math_grad.py` register and its
-//! tests; where one is wrong, the mathematics. See also `COMPARE.md`.
+//! Source of the rules: TensorFlow 2.21, the gradients that its `python/ops/array_grad.py` and
+//! `math_grad.py` register and its tests; where one is wrong, the mathematics. See also
+//! `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Arguments, Value, find};
@@ -48,8 +49,8 @@ pub enum Fold {
     SqrtN,
 }
 
-/// The gradient of [`scatter_nd`](crate::tensorflow::scatter_nd) with respect to `updates`, given that of its result: what
-/// [`gather_nd`](crate::tensorflow::gather_nd) picks of it.
+/// The gradient of [`scatter_nd`](crate::tensorflow::scatter_nd) with respect to `updates`, given
+/// that of its result: what [`gather_nd`](crate::tensorflow::gather_nd) picks of it.
 ///
 /// * `grad`: of the result's shape. `indices`: the operator's own.
 ///
@@ -62,7 +63,8 @@ pub enum Fold {
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
+/// gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -72,7 +74,8 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the gradient 0.
+/// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the
+/// gradient 0.
 ///
 /// # Errors
 /// As [`scatter_nd_vjp`].
@@ -86,12 +89,14 @@ pub fn scatter_nd_vjp_dyn(
     gather_nd_dyn(grad.clone(), indices.clone(), 0, bad_indices_policy).map_err(renamed(NAME))
 }
 
-/// The gradients of `tensor_scatter_nd_*` with respect to `tensor` and to `updates`, given that of the result.
+/// The gradients of `tensor_scatter_nd_*` with respect to `tensor` and to `updates`, given that of
+/// the result.
 ///
 /// * `grad`: of `tensor`'s type and shape. The other arguments are the operator's own.
-/// * [`Join::Min`] and [`Join::Max`]: those that equal the result share, `tensor`'s own value with them.
-/// * [`Join::Update`]: of several updates of a cell the last one stays, so it alone takes the gradient.
-///   (TensorFlow gives each of them all of it.)
+/// * [`Join::Min`] and [`Join::Max`]: those that equal the result share, `tensor`'s own value with
+///   them.
+/// * [`Join::Update`]: of several updates of a cell the last one stays, so it alone takes the
+///   gradient. (TensorFlow gives each of them all of it.)
 ///
 /// ```
 /// use strew::grad::tensorflow::{Join, tensor_scatter_nd_vjp};
@@ -105,7 +110,8 @@ pub fn scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
+/// gradients.
 pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     tensor: impl Into<TensorView<'a, T>>,
@@ -193,7 +199,8 @@ pub fn tensor_scatter_nd_vjp_dyn(
 /// The gradient of `segment_*` with respect to `data`, given that of its result.
 ///
 /// * `grad`: of the result's type and shape. `data`, `segment_ids`: the operator's own.
-/// * [`Fold::Min`] and [`Fold::Max`]: rows that equal the result share. [`Fold::Prod`]: any number of zeros.
+/// * [`Fold::Min`] and [`Fold::Max`]: rows that equal the result share. [`Fold::Prod`]: any number
+///   of zeros.
 ///
 /// ```
 /// use strew::grad::tensorflow::{Fold, segment_vjp};
@@ -204,8 +211,9 @@ pub fn tensor_scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without gradients,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for [`Fold::SqrtN`], which needs no order.
+/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
+/// gradients, [`Class::Value`](strew_kernel::error::Class::Value) for [`Fold::SqrtN`], which needs
+/// no order.
 pub fn segment_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -245,10 +253,11 @@ pub fn segment_vjp_dyn(
     of_segments(NAME, operator, grad, data, segment_ids, fold)
 }
 
-/// The gradient of `unsorted_segment_*` with respect to `data`, given that of its result; see [`segment_vjp`].
+/// The gradient of `unsorted_segment_*` with respect to `data`, given that of its result; see
+/// [`segment_vjp`].
 ///
-/// * `grad`: of `data`'s type, and of the result's shape: its first dimension is `num_segments`. `segment_ids`: the
-///   operator's own; rows that are left out have the gradient 0.
+/// * `grad`: of `data`'s type, and of the result's shape: its first dimension is `num_segments`.
+///   `segment_ids`: the operator's own; rows that are left out have the gradient 0.
 ///
 /// ```
 /// use strew::grad::tensorflow::{Fold, unsorted_segment_vjp};
@@ -379,7 +388,8 @@ fn negated(gradient: &DynTensor) -> Result<DynTensor, Problem> {
     })
 }
 
-/// What each row of cells hands on, where it was divided by the square root of how many it was made of.
+/// What each row of cells hands on, where it was divided by the square root of how many it was made
+/// of.
 fn over_roots(route: &Route, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
     let (dtype, counts) = (grad.dtype(), route.counts()?);
     for_field!(dtype, A => {

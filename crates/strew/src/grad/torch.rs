@@ -1,7 +1,7 @@
 //! Derivatives of PyTorch's operators.
 //!
-//! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it; where that is wrong or
-//! refuses, the mathematics. See also `COMPARE.md`.
+//! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it;
+//! where that is wrong or refuses, the mathematics. See also `COMPARE.md`.
 
 use crate::dialect::framework::operator::{Arguments, Value, find};
 use crate::dialect::torch::reduce::Reduce;
@@ -15,16 +15,18 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 pub use crate::grad::segment::{
     segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
 };
-/// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to `src`, given that of
-/// its result.
+/// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to
+/// `src`, given that of its result.
 ///
-/// * `grad` and `result`: of `input`'s type and shape; `result` is what the operator made, which `amax` and `amin`
-///   compare with and `prod` divides. The other arguments are the operator's own.
-/// * The gradients have `input`'s and `src`'s shapes. What of `src` lies beyond `index` was not read: its gradient
-///   is 0. (PyTorch's backward refuses a `src` that is larger than `index`.)
-/// * Ties of `amax` and `amin` share equally: all elements that equal the result, and `input`'s where it counts. Where
-///   it does not count (`include_self` false) it has no share, though PyTorch counts it.
-/// * Any number of zeros among the factors of `prod`: the gradient is that of the product of the others.
+/// * `grad` and `result`: of `input`'s type and shape; `result` is what the operator made, which
+///   `amax` and `amin` compare with and `prod` divides. The other arguments are the operator's own.
+/// * The gradients have `input`'s and `src`'s shapes. What of `src` lies beyond `index` was not
+///   read: its gradient is 0. (PyTorch's backward refuses a `src` that is larger than `index`.)
+/// * Ties of `amax` and `amin` share equally: all elements that equal the result, and `input`'s
+///   where it counts. Where it does not count (`include_self` false) it has no share, though
+///   PyTorch counts it.
+/// * Any number of zeros among the factors of `prod`: the gradient is that of the product of the
+///   others.
 ///
 /// ```
 /// use strew::grad::torch::scatter_reduce_vjp;
@@ -46,8 +48,8 @@ pub use crate::grad::segment::{
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of another type or
-/// shape than `input`.
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of
+/// another type or shape than `input`.
 pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input: impl Into<TensorView<'a, T>>,
@@ -109,7 +111,8 @@ pub struct Kept<'a> {
     pub result: Option<DynView<'a>>,
 }
 
-/// [`scatter_reduce_vjp_dyn`] for those who keep no more of a call than it needs, and want one of the gradients only.
+/// [`scatter_reduce_vjp_dyn`] for those who keep no more of a call than it needs, and want one of
+/// the gradients only.
 ///
 /// * `to_input`, `to_src`: whether these are wanted; those that are not are `None`.
 ///
@@ -148,7 +151,8 @@ pub fn scatter_reduce_vjp_kept_dyn(
     case.vjp(grad, kept.result.as_ref(), wanted).map_err(refuse)
 }
 
-/// The tangent of [`scatter_reduce`](crate::torch::scatter_reduce)'s result, given those of `input` and of `src`.
+/// The tangent of [`scatter_reduce`](crate::torch::scatter_reduce)'s result, given those of `input`
+/// and of `src`.
 ///
 /// * `input_tangent`, `src_tangent`: of `input`'s and of `src`'s type and shape. `result` is as for
 ///   [`scatter_reduce_vjp`]. The tangent has `input`'s shape.
@@ -220,11 +224,12 @@ pub fn scatter_reduce_jvp_dyn(
     work().map_err(|problem| context(NAME, class).error(problem))
 }
 
-/// The double backward of [`scatter_reduce`](crate::torch::scatter_reduce) with `prod`: what the cotangents of the two
-/// gradients that [`scatter_reduce_vjp`] makes are as gradients with respect to `grad`, `input` and `src`.
+/// The double backward of [`scatter_reduce`](crate::torch::scatter_reduce) with `prod`: what the
+/// cotangents of the two gradients that [`scatter_reduce_vjp`] makes are as gradients with respect
+/// to `grad`, `input` and `src`.
 ///
-/// * `input_cotangent`, `src_cotangent`: of `input`'s and of `src`'s type and shape. The three results have `input`'s,
-///   `input`'s and `src`'s shapes.
+/// * `input_cotangent`, `src_cotangent`: of `input`'s and of `src`'s type and shape. The three
+///   results have `input`'s, `input`'s and `src`'s shapes.
 /// * Any number of zeros may go to a cell, where PyTorch refuses more than one.
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! Derivatives of torch_scatter's operators.
 //!
-//! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is wrong, the
-//! mathematics. See also `COMPARE.md`.
+//! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is
+//! wrong, the mathematics. See also `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Arguments, Value, find};
@@ -28,12 +28,13 @@ pub use crate::grad::segment::{
     segment_coo_jvp_dyn, segment_coo_vjp, segment_coo_vjp_dyn, segment_csr_jvp,
     segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
 };
-/// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of its result.
+/// The gradient of [`scatter`](crate::torch_scatter::scatter) with respect to `src`, given that of
+/// its result.
 ///
-/// * `grad`: of the result's shape, which is `src`'s but for `dim`, and of `src`'s type. The other arguments are the
-///   operator's own.
-/// * `min` and `max`: the first winner takes all, as in torch_scatter. Who has the positions already takes
-///   [`scatter_arg_vjp`].
+/// * `grad`: of the result's shape, which is `src`'s but for `dim`, and of `src`'s type. The other
+///   arguments are the operator's own.
+/// * `min` and `max`: the first winner takes all, as in torch_scatter. Who has the positions
+///   already takes [`scatter_arg_vjp`].
 /// * `mul`: any number of zeros; torch_scatter gives 0 to a zero whose other factors are none.
 ///
 /// ```
@@ -49,8 +50,8 @@ pub use crate::grad::segment::{
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type or shape than the
-/// result.
+/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type
+/// or shape than the result.
 pub fn scatter_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -154,11 +155,11 @@ pub fn scatter_jvp_dyn(
     work().map_err(|problem| context(NAME, class).error(problem))
 }
 
-/// The double backward of [`scatter`](crate::torch_scatter::scatter) with `mul`: what the cotangent of the gradient that
-/// [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
+/// The double backward of [`scatter`](crate::torch_scatter::scatter) with `mul`: what the cotangent
+/// of the gradient that [`scatter_vjp`] makes is as gradients with respect to `grad` and to `src`.
 ///
-/// * `cotangent`: of `src`'s type and shape. The results have `grad`'s and `src`'s shapes. Any number of zeros may
-///   go to a cell.
+/// * `cotangent`: of `src`'s type and shape. The results have `grad`'s and `src`'s shapes. Any
+///   number of zeros may go to a cell.
 ///
 /// ```
 /// use strew::grad::torch_scatter::scatter_mul_double_vjp;
@@ -214,12 +215,13 @@ pub fn scatter_mul_double_vjp_dyn(
     work().map_err(|problem| context(NAME, class).error(problem))
 }
 
-/// The gradient of [`scatter_min`](crate::torch_scatter::scatter_min) and [`scatter_max`](crate::torch_scatter::scatter_max)
-/// with respect to `src`, by the positions that they gave: each cell's gradient goes to its winner.
+/// The gradient of [`scatter_min`](crate::torch_scatter::scatter_min) and
+/// [`scatter_max`](crate::torch_scatter::scatter_max) with respect to `src`, by the positions that
+/// they gave: each cell's gradient goes to its winner.
 ///
-/// * `grad`: of the result's shape and any type that has gradients. `arg`: `int64` positions along `dim`, of `grad`'s shape;
-///   `along`, the size of `src` along `dim`, stands for none. The gradient has `grad`'s shape but for `dim`, where
-///   it has `along`.
+/// * `grad`: of the result's shape and any type that has gradients. `arg`: `int64` positions along
+///   `dim`, of `grad`'s shape; `along`, the size of `src` along `dim`, stands for none. The
+///   gradient has `grad`'s shape but for `dim`, where it has `along`.
 ///
 /// ```
 /// use strew::grad::torch_scatter::scatter_arg_vjp;
@@ -232,7 +234,8 @@ pub fn scatter_mul_double_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none, [`Class::Runtime`] for everything else: types, shapes, a negative position.
+/// [`Class::Index`] for a `dim` that is none, [`Class::Runtime`] for everything else: types,
+/// shapes, a negative position.
 pub fn scatter_arg_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     arg: impl Into<TensorView<'a, i64>>,
@@ -260,14 +263,15 @@ pub fn scatter_arg_vjp_dyn(
     work().map_err(|problem| context(ARG_VJP, class).error(problem))
 }
 
-/// [`scatter_arg_vjp_dyn`] for who still has the index by which the groups were made: that of a large result of whole
-/// rows makes it faster. A position to which the index does not lead gets nothing then.
+/// [`scatter_arg_vjp_dyn`] for who still has the index by which the groups were made: that of a
+/// large result of whole rows makes it faster. A position to which the index does not lead gets
+/// nothing then.
 ///
 /// * `index`: of `along` integers, with one axis, or as many as `grad`.
 ///
 /// # Errors
-/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also, where the index is used, for one of another size, or that names
-/// no cell.
+/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also, where the index is used, for one of another
+/// size, or that names no cell.
 pub fn scatter_arg_vjp_by_index_dyn(
     grad: &DynView<'_>,
     arg: &DynView<'_>,
@@ -347,11 +351,11 @@ fn rows_of(
 }
 
 /// The tangent of [`scatter_min`](crate::torch_scatter::scatter_min)'s and
-/// [`scatter_max`](crate::torch_scatter::scatter_max)'s result, by the positions that they gave: each cell's is its
-/// winner's, or 0.
+/// [`scatter_max`](crate::torch_scatter::scatter_max)'s result, by the positions that they gave:
+/// each cell's is its winner's, or 0.
 ///
-/// * `src_tangent`: of `src`'s shape and any type that has gradients. `arg`: as for [`scatter_arg_vjp`], of `src`'s shape but
-///   for `dim`; the tangent has its shape.
+/// * `src_tangent`: of `src`'s shape and any type that has gradients. `arg`: as for
+///   [`scatter_arg_vjp`], of `src`'s shape but for `dim`; the tangent has its shape.
 ///
 /// ```
 /// use strew::grad::torch_scatter::scatter_arg_jvp;

@@ -26,8 +26,8 @@ struct Parts<'e> {
     whole: usize,
     /// Bytes of the destination that updates go to, at most.
     touched: usize,
-    /// Over how many bytes neighbours may be apart that differ in their index only; `None` if no two
-    /// are, or if they come in order.
+    /// Over how many bytes neighbours may be apart that differ in their index only; `None` if no
+    /// two are, or if they come in order.
     reach: Option<usize>,
     size: usize,
 }
@@ -168,7 +168,8 @@ impl Parts<'_> {
         stages.push(self.scattered(stage, row, reach));
     }
 
-    /// The pass over the index before the first write, which all threads share even if they do not share the rest.
+    /// The pass over the index before the first write, which all threads share even if they do not
+    /// share the rest.
     fn check(&self) -> Stage {
         let stage = Stage::new("check the index").moves("index", self.index / self.owners, 0);
         let request = &self.execution.request;

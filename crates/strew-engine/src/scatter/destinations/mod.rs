@@ -18,13 +18,13 @@ use strew_kernel::walk::geometry::OutOfBounds;
 
 /// The cells that updates go to, in one of several forms.
 ///
-/// All of them are the same thing inside: an iteration space, of which some axes walk along axes
-/// of the destination, and index components that each say where on one axis an update goes.
-/// *Affine* destinations have no component; in *rows*, a tuple of components names a whole
-/// window; in *elements*, each element has its own index along one axis; *picks* and *placed* destinations are those in which
-/// other axes lie between. An index that is constant
-/// along trailing axes (broadcast, stride 0) is run as rows whatever form it was given in. *Runs* are
-/// something else: rows that lie one after the other belong to one row, as an array says.
+/// All of them are the same thing inside: an iteration space, of which some axes walk along axes of
+/// the destination, and index components that each say where on one axis an update goes. *Affine*
+/// destinations have no component; in *rows*, a tuple of components names a whole window; in
+/// *elements*, each element has its own index along one axis; *picks* and *placed* destinations are
+/// those in which other axes lie between. An index that is constant along trailing axes (broadcast,
+/// stride 0) is run as rows whatever form it was given in. *Runs* are something else: rows that lie
+/// one after the other belong to one row, as an array says.
 #[derive(Clone, Debug)]
 pub struct Destinations<'a> {
     /// Sizes of the destination.
@@ -162,8 +162,9 @@ impl<'a> Destinations<'a> {
     /// in ONNX, `None` where a single component is not a tuple.
     ///
     /// # Errors
-    /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape, [`Problem::Layout`] if there is not one
-    /// for each of `axes`, or if these are not different axes of the destination.
+    /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape,
+    /// [`Problem::Layout`] if there is not one for each of `axes`, or if these are not different
+    /// axes of the destination.
     pub fn rows<I: Clone + Into<Held<'a>>>(
         shape: &[usize],
         argument: &'static str,
@@ -248,14 +249,15 @@ impl<'a> Destinations<'a> {
         })
     }
 
-    /// Elements: an update goes where its own coordinates say, but for `axis`, where its index says.
+    /// Elements: an update goes where its own coordinates say, but for `axis`, where its index
+    /// says.
     ///
     /// `index` has the destination's rank and the updates' shape (broadcast it if need be);
     /// `place` says which of its axes the argument really has.
     ///
     /// # Errors
-    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if it is of another rank, or larger than the destination on an
-    /// axis other than `axis`.
+    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if it is of another
+    /// rank, or larger than the destination on an axis other than `axis`.
     #[inline(always)] // As a scatter: it is made where it stays.
     pub fn elements(
         shape: &[usize],
@@ -302,16 +304,18 @@ impl<'a> Destinations<'a> {
         })
     }
 
-    /// Runs: rows along `axis` of a destination of this shape and of updates belong together as `pairing`
-    /// says of `index`.
+    /// Runs: rows along `axis` of a destination of this shape and of updates belong together as
+    /// `pairing` says of `index`.
     ///
-    /// The last axis of `index` is `axis`; those before it are the destination's (broadcast it if need be).
-    /// Of pointers there is one more than rows: of the destination for [`Pairing::Pointers`], of the
-    /// updates for [`Pairing::Spread`]; if there is no row, none will do. An index is as long as the updates
-    /// for [`Pairing::Ascending`], as the destination for [`Pairing::Picked`].
+    /// The last axis of `index` is `axis`; those before it are the destination's (broadcast it if
+    /// need be). Of pointers there is one more than rows: of the destination for
+    /// [`Pairing::Pointers`], of the updates for [`Pairing::Spread`]; if there is no row, none will
+    /// do. An index is as long as the updates for [`Pairing::Ascending`], as the destination for
+    /// [`Pairing::Picked`].
     ///
     /// # Errors
-    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if the shapes do not fit.
+    /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if the shapes do not
+    /// fit.
     pub fn runs(
         (shape, updates): (&[usize], &[usize]),
         argument: &'static str,
@@ -445,7 +449,8 @@ impl<'a> Destinations<'a> {
         }
     }
 
-    /// Joins a few updates into their cells; `None`, and nothing is done, if they are more than a few.
+    /// Joins a few updates into their cells; `None`, and nothing is done, if they are more than a
+    /// few.
     pub(crate) fn join_few(
         &self,
         dst: &mut DynViewMut<'_>,

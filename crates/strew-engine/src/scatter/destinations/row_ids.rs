@@ -1,4 +1,5 @@
-//! Destinations as plain row numbers, for those who also go the way back: from the cells to the updates.
+//! Destinations as plain row numbers, for those who also go the way back: from the cells to the
+//! updates.
 
 use crate::scatter::destinations::{Component, Destinations};
 use std::ops::Range;
@@ -36,7 +37,8 @@ struct Matrices {
     width: usize,
 }
 
-/// Where each row of updates goes: updates and destination as matrices, of which each row moves as one.
+/// Where each row of updates goes: updates and destination as matrices, of which each row moves as
+/// one.
 #[derive(Debug)]
 pub struct RowNumbers {
     /// For each row of updates the destination's row; those that are left out have none.
@@ -51,8 +53,8 @@ impl<'a> Destinations<'a> {
     /// Reads and checks the whole index.
     ///
     /// # Errors
-    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`], and
-    /// [`Problem::Kind`] for runs, whose index does not say where each update goes.
+    /// [`Problem::IndexOutOfBounds`] for an index value that names no cell, [`Problem::Memory`],
+    /// and [`Problem::Kind`] for runs, whose index does not say where each update goes.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn row_numbers(&self) -> Result<RowNumbers, Problem> {
         let Matrices {
@@ -86,8 +88,8 @@ impl<'a> Destinations<'a> {
         }
     }
 
-    /// The groups of updates that come in the order of their rows, and how many elements a row has. The whole index is read and
-    /// checked if they do; `None` if they do not.
+    /// The groups of updates that come in the order of their rows, and how many elements a row has.
+    /// The whole index is read and checked if they do; `None` if they do not.
     ///
     /// # Errors
     /// As for [`row_numbers`](Self::row_numbers).
@@ -157,9 +159,10 @@ impl<'a> Destinations<'a> {
         })
     }
 
-    /// Numbers the cells of some rows of updates: the updates' first `lead` axes, of which the last is read in blocks. `apart` says how
-    /// far apart in the numbering neighbours are. `sink` is told the number of the first row of a block, and where its rows go,
-    /// below 0 if nowhere; it stops by returning false.
+    /// Numbers the cells of some rows of updates: the updates' first `lead` axes, of which the last
+    /// is read in blocks. `apart` says how far apart in the numbering neighbours are. `sink` is
+    /// told the number of the first row of a block, and where its rows go, below 0 if nowhere; it
+    /// stops by returning false.
     fn number(
         &self,
         lead: usize,
@@ -248,13 +251,14 @@ impl<'a> Destinations<'a> {
         Ok(true)
     }
 
-    /// How many of the updates' axes say which row of cells an update goes to; the others move as one.
+    /// How many of the updates' axes say which row of cells an update goes to; the others move as
+    /// one.
     pub(crate) fn leading_axes(&self) -> usize {
         self.updates.len() - self.whole_axes()
     }
 
-    /// How many of the last axes of the updates are, one by one, the destination's last axes as a whole, and move
-    /// as one whatever the index says.
+    /// How many of the last axes of the updates are, one by one, the destination's last axes as a
+    /// whole, and move as one whatever the index says.
     fn whole_axes(&self) -> usize {
         if self.updates.contains(&0) {
             return 0;

@@ -1,4 +1,5 @@
-//! Indices that stand in the midst of the updates' axes, some of which may go hand in hand with theirs.
+//! Indices that stand in the midst of the updates' axes, some of which may go hand in hand with
+//! theirs.
 
 use crate::scatter::bounds::Bounds;
 use crate::scatter::destinations::{Component, Destinations, Place, numeric};
@@ -7,15 +8,17 @@ use strew_kernel::error::Problem;
 use strew_kernel::tensor::{Dims, DynView, Held};
 
 impl<'a> Destinations<'a> {
-    /// Slices: the tuple of `components` (all of one shape) names the axes from `axis` on, as many as there
-    /// are components. The first `batch` axes of the components are those of the destination.
+    /// Slices: the tuple of `components` (all of one shape) names the axes from `axis` on, as many
+    /// as there are components. The first `batch` axes of the components are those of the
+    /// destination.
     ///
     /// The updates have the destination's axes before `axis`, then the components' others, then the
     /// destination's others. `tuple_at` is as for [`rows`](Self::rows).
     ///
     /// # Errors
-    /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape, or from the
-    /// destination along the first `batch` axes; [`Problem::Layout`] if there are no such axes.
+    /// [`Problem::DType`] if they are no numbers, [`Problem::Shape`] if they differ in shape, or
+    /// from the destination along the first `batch` axes; [`Problem::Layout`] if there are no such
+    /// axes.
     pub fn picks(
         shape: &[usize],
         argument: &'static str,
@@ -97,12 +100,14 @@ pub struct Pointer<'a> {
 }
 
 impl<'a> Destinations<'a> {
-    /// Any of these forms: axis `k` of the updates walks along the destination's axis `walks[k]`, from 0 on,
-    /// or along none; `pointers` say where on the other axes an update goes (0 where nobody does).
+    /// Any of these forms: axis `k` of the updates walks along the destination's axis `walks[k]`,
+    /// from 0 on, or along none; `pointers` say where on the other axes an update goes (0 where
+    /// nobody does).
     ///
     /// # Errors
-    /// [`Problem::DType`] if an index holds no numbers; [`Problem::Shape`] if one has not the updates' shape;
-    /// [`Problem::Layout`] if two things speak of one axis of the destination, or if a walk leaves it.
+    /// [`Problem::DType`] if an index holds no numbers; [`Problem::Shape`] if one has not the
+    /// updates' shape; [`Problem::Layout`] if two things speak of one axis of the destination, or
+    /// if a walk leaves it.
     pub fn placed(
         (shape, updates): (&[usize], &[usize]),
         walks: &[Option<usize>],

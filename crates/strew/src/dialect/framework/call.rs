@@ -129,7 +129,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How it would run; of one that is made of several passes (a softmax), how the sum would that is one of them.
+    /// How it would run; of one that is made of several passes (a softmax), how the sum would that
+    /// is one of them.
     ///
     /// # Errors
     /// If a forced strategy cannot run it.

@@ -13,7 +13,8 @@ use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, DynViewMut};
 use strew_kernel::update::finalize::finalize;
 
-/// What is to be made of the values that go to each cell. The index is read and checked once, for all passes.
+/// What is to be made of the values that go to each cell. The index is read and checked once, for
+/// all passes.
 #[derive(Debug)]
 pub(crate) struct Composed<'a> {
     what: Composite,

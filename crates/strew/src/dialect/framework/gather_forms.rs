@@ -59,8 +59,8 @@ pub(crate) fn elements<'a>(
     Gather::new(places, data)
 }
 
-/// Windows of `data` that tuples along the last axis of `indices` name, of which the first `batch` axes are
-/// `data`'s: `indices.shape[:-1] + data.shape[batch + K:]` for tuples of `K` entries.
+/// Windows of `data` that tuples along the last axis of `indices` name, of which the first `batch`
+/// axes are `data`'s: `indices.shape[:-1] + data.shape[batch + K:]` for tuples of `K` entries.
 ///
 /// # Errors
 /// [`Problem::Shape`], [`Problem::Value`] if `batch` is not below the ranks.

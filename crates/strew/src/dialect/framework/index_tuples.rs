@@ -8,8 +8,8 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{Dims, DynView};
 
-/// The cells of a tensor of this shape that the tuples name: windows along the axes behind those that a
-/// tuple has an entry for. A tuple has as many entries as `depth` allows.
+/// The cells of a tensor of this shape that the tuples name: windows along the axes behind those
+/// that a tuple has an entry for. A tuple has as many entries as `depth` allows.
 ///
 /// # Errors
 /// [`Problem::Shape`] if there is no such axis, [`Problem::DType`] if the index holds no numbers.
@@ -40,7 +40,8 @@ pub(crate) fn tuples<'a>(
     Destinations::rows(shape, argument, &components, &axes, Some(batch), bounds)
 }
 
-/// What the updates of such windows must be: the index's shape but for its last axis, and the window's.
+/// What the updates of such windows must be: the index's shape but for its last axis, and the
+/// window's.
 ///
 /// # Errors
 /// [`Problem::Shape`] if they are something else.

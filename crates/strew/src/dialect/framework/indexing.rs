@@ -8,13 +8,13 @@ use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DType, Dims, DynView, Held};
 
-/// The cells of a tensor of this shape that the indices name, of which `None` takes an axis whole and a mask
-/// stands for the places where it is true, in the order of the result: what is named stands where the
-/// named axes are, or in front if they are no neighbours.
+/// The cells of a tensor of this shape that the indices name, of which `None` takes an axis whole
+/// and a mask stands for the places where it is true, in the order of the result: what is named
+/// stands where the named axes are, or in front if they are no neighbours.
 ///
 /// # Errors
-/// [`Problem::DType`] for an index that is neither integers nor a mask, [`Problem::Shape`] for shapes that do not
-/// fit.
+/// [`Problem::DType`] for an index that is neither integers nor a mask, [`Problem::Shape`] for
+/// shapes that do not fit.
 pub(crate) fn indexed<'a>(
     shape: &[usize],
     argument: &'static str,

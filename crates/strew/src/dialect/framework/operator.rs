@@ -164,8 +164,8 @@ impl Integers<'_> {
     /// `i64::MAX`.
     ///
     /// # Errors
-    /// [`Problem::Shape`] for another rank or more than 65536 values, [`Problem::DType`] for another
-    /// type.
+    /// [`Problem::Shape`] for another rank or more than 65536 values, [`Problem::DType`] for
+    /// another type.
     pub fn list(&self, argument: &'static str) -> Result<Cow<'_, [i64]>, Problem> {
         match self {
             Self::List(list) if list.len() > LONGEST => Err(Problem::Shape {
@@ -335,8 +335,8 @@ impl<'a> Arguments<'a> {
         Error::new(self.operator.name, Class::Type, problem)
     }
 
-    // A value is many bytes, and what was just written waits before it is moved on. Inlined, the functions
-    // from here on hand it over where it is.
+    // A value is many bytes, and what was just written waits before it is moved on. Inlined, the
+    // functions from here on hand it over where it is.
     #[inline(always)]
     fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
         let place = self

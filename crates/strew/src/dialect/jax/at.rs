@@ -132,8 +132,8 @@ pub(super) const AT_SET: Operator = Operator {
 /// `x.at[indices].set(y)`: a copy of `x` with what is indexed replaced; of several updates of an
 /// element, the last one stays, in row-major order.
 ///
-/// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `x`; `None`
-///   takes an axis whole. Negative ones count from the end, once.
+/// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `x`;
+///   `None` takes an axis whole. Negative ones count from the end, once.
 /// * `y`: broadcast to what is indexed.
 ///
 /// ```
@@ -147,8 +147,9 @@ pub(super) const AT_SET: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would lose something as
-/// `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do not fit.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would
+/// lose something as `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do
+/// not fit.
 pub fn at_set<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -308,7 +309,8 @@ pub(super) const AT_DIVIDE: Operator = Operator {
 /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
 ///
 /// # Errors
-/// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients are none.
+/// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients
+/// are none.
 pub fn at_divide<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -423,8 +425,8 @@ pub fn at_max_dyn<'a>(
 /// `x.at[indices].get(mode=mode, fill_value=fill_value)`: what is indexed. Bits are copied.
 ///
 /// * `indices`: as for [`at_set`].
-/// * `fill_value`: what [`Mode::Drop`] gives for an index out of range; `None`: NaN for floats, the lowest
-///   number for signed integers, the highest for unsigned ones, `true`.
+/// * `fill_value`: what [`Mode::Drop`] gives for an index out of range; `None`: NaN for floats, the
+///   lowest number for signed integers, the highest for unsigned ones, `true`.
 ///
 /// ```
 /// use strew::TensorView;

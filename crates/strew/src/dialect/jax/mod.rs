@@ -1,7 +1,7 @@
 //! JAX: `x.at[..]` as functions, and `jax.ops.segment_*`.
 //!
-//! Source of the semantics: JAX 0.10, the documents of `jax.numpy.ndarray.at` and `jax.ops`, its tests
-//! (`tests/lax_numpy_indexing_test.py`) and runs on CPU; see also `COMPARE.md`.
+//! Source of the semantics: JAX 0.10, the documents of `jax.numpy.ndarray.at` and `jax.ops`, its
+//! tests (`tests/lax_numpy_indexing_test.py`) and runs on CPU; see also `COMPARE.md`.
 
 pub(crate) mod at;
 pub(crate) mod segment;

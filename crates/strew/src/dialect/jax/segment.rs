@@ -48,8 +48,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 
 /// The sum of the rows of each segment; those without rows are 0.
 ///
-/// * `segment_ids`: any integer type, as many as `data` has rows. Rows whose number is negative or not
-///   below `num_segments` are left out.
+/// * `segment_ids`: any integer type, as many as `data` has rows. Rows whose number is negative or
+///   not below `num_segments` are left out.
 /// * `num_segments`: `None`: one more than the largest number.
 ///
 /// ```
@@ -59,7 +59,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -144,8 +145,8 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
     lower: |args| from_table(args, "jax.ops.segment_min", Combine::Min(Nan::Propagate)),
 };
 
-/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one;
-/// segments without rows are infinity, or the largest integer.
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is
+/// one; segments without rows are infinity, or the largest integer.
 ///
 /// # Errors
 /// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.

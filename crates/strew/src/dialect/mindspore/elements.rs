@@ -98,11 +98,13 @@ pub(super) const SCATTER: Operator = Operator {
     },
 };
 
-/// A copy of `input_x` with elements of `updates` written (`"none"`) or added (`"add"`) to the cells that
-/// `indices` name along `axis`, in row-major order: of several that are written, the last one stays.
+/// A copy of `input_x` with elements of `updates` written (`"none"`) or added (`"add"`) to the
+/// cells that `indices` name along `axis`, in row-major order: of several that are written, the
+/// last one stays.
 ///
-/// * `indices`: `i32` or `i64`, of `input_x`'s rank, no larger than it apart from `axis`. Negative ones
-///   count from the end; updates whose index is out of range are left out, as MindSpore does on the CPU.
+/// * `indices`: `i32` or `i64`, of `input_x`'s rank, no larger than it apart from `axis`. Negative
+///   ones count from the end; updates whose index is out of range are left out, as MindSpore does
+///   on the CPU.
 /// * `updates`: shape of `indices`.
 ///
 /// ```
@@ -121,8 +123,9 @@ pub(super) const SCATTER: Operator = Operator {
 ///
 /// # Errors
 /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates of another type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for an axis, shapes and an unknown reduction.
+/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates of another
+/// type, [`Class::Value`](strew_kernel::error::Class::Value) for an axis, shapes and an unknown
+/// reduction.
 pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

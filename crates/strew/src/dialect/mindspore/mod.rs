@@ -1,10 +1,10 @@
 //! MindSpore: operators of `mindspore.ops`.
 //!
-//! Source of the semantics: MindSpore 2.10, the documents of the operators and runs on CPU; see also
-//! `COMPARE.md`.
+//! Source of the semantics: MindSpore 2.10, the documents of the operators and runs on CPU; see
+//! also `COMPARE.md`.
 //!
-//! A function with `_dyn` takes element types known at run time, and the [`Device`] whose rule for indices
-//! out of range holds; the others follow the CPU. On an error nothing has changed.
+//! A function with `_dyn` takes element types known at run time, and the [`Device`] whose rule for
+//! indices out of range holds; the others follow the CPU. On an error nothing has changed.
 
 pub(crate) mod elements;
 pub(crate) mod nd;

@@ -76,11 +76,11 @@ pub(super) const SCATTER_ND: Operator = Operator {
     },
 };
 
-/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same cells all
-/// count.
+/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same
+/// cells all count.
 ///
-/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most `shape.len()`
-///   entries, in `0..shape[k]`.
+/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most
+///   `shape.len()` entries, in `0..shape[k]`.
 /// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
 ///
 /// ```
@@ -92,7 +92,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
 /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range.
 pub fn scatter_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
@@ -145,8 +146,8 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 /// `input_x[indices[i, .., :]] += updates[i, ..]`, one after the other.
 ///
 /// * `input_x`, and which updates are promoted to it: as for [`scatter_mul`](super::scatter_mul).
-/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many entries
-///   as `input_x` has axes.
+/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many
+///   entries as `input_x` has axes.
 /// * `updates`: shape `indices.shape[..-1] + input_x.shape[K..]` for tuples of `K` entries.
 ///
 /// ```
@@ -279,7 +280,8 @@ pub(super) const SCATTER_ND_DIV: Operator = Operator {
 /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
+/// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of
+/// integers hold a zero.
 pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -77,10 +77,10 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 ///
 /// # Errors
 /// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates that would have to promote
-/// `input_x`, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range and for overlapping memory.
-/// `input_x` is then unchanged.
+/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates that would
+/// have to promote `input_x`, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range and for
+/// overlapping memory. `input_x` is then unchanged.
 pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -221,7 +221,8 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_mul`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` holds a zero.
+/// As [`scatter_mul`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` holds a
+/// zero.
 pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -258,8 +259,8 @@ pub(super) const SCATTER_MAX: Operator = Operator {
     lower: |args| from_table(args, "mindspore.scatter_max", MAX),
 };
 
-/// Raises elements of rows of `input_x` in place to those of `updates` that are larger: [`scatter_mul`]
-/// with the maximum. A NaN on either side is the result.
+/// Raises elements of rows of `input_x` in place to those of `updates` that are larger:
+/// [`scatter_mul`] with the maximum. A NaN on either side is the result.
 ///
 /// ```
 /// let mut x = [1, 2, 3];

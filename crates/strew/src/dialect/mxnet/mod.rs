@@ -154,8 +154,8 @@ pub(crate) const WRAP: Bounds = Bounds {
 /// the slices `data[y]`. Of duplicates the last one, in row-major order, stays.
 ///
 /// * `data`: shape `indices.shape[1:] + shape[M..]`, any element type.
-/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, shape.len())`; any integer type, or
-///   floats, which are truncated toward zero.
+/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, shape.len())`; any integer type,
+///   or floats, which are truncated toward zero.
 /// * `name` labels errors.
 ///
 /// MXNet does not check indices; here a negative or too large one is an error. MXNet calls the
@@ -205,8 +205,8 @@ pub fn scatter_nd_dyn(
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other cells stay as
-/// they are. `shape` must be `lhs`'s.
+/// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other cells
+/// stay as they are. `shape` must be `lhs`'s.
 ///
 /// MXNet names this operator `_scatter_set_nd`.
 ///
@@ -247,8 +247,8 @@ pub fn scatter_set_nd_dyn<'a>(
 
 /// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
 ///
-/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, data.rank())`; any integer type, or
-///   floats, which are truncated toward zero. Negative ones count from the end.
+/// * `indices`: shape `(M, Y0, .., Yk-1)` with `1 <= M <= min(10, data.rank())`; any integer type,
+///   or floats, which are truncated toward zero. Negative ones count from the end.
 /// * The result has the shape `indices.shape[1:] + data.shape[M..]`.
 ///
 /// ```
@@ -279,8 +279,8 @@ pub fn gather_nd_dyn(data: DynView<'_>, indices: DynView<'_>) -> Result<DynTenso
     ))
 }
 
-/// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so that those that
-/// go to the same cells all count. Negative indices count from the end, as there.
+/// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so that
+/// those that go to the same cells all count. Negative indices count from the end, as there.
 ///
 /// MXNet names this operator `_backward_gather_nd`.
 ///

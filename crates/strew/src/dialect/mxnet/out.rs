@@ -62,10 +62,12 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
     }
 }
 
-/// [`scatter_nd`](crate::dialect::mxnet::scatter_nd) into memory of the caller's, of the shape of the result.
+/// [`scatter_nd`](crate::dialect::mxnet::scatter_nd) into memory of the caller's, of the shape of
+/// the result.
 ///
 /// * [`Req::Write`]: `out` becomes the result, zeros included.
-/// * [`Req::Add`]: every slice is added to what `out` holds, in row-major order: of duplicates all count.
+/// * [`Req::Add`]: every slice is added to what `out` holds, in row-major order: of duplicates all
+///   count.
 ///
 /// ```
 /// use ndarray::array;
@@ -80,8 +82,9 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
 /// ```
 ///
 /// # Errors
-/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd); [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that shares memory with
-/// an argument. `out` is then unchanged.
+/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd);
+/// [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that shares memory with an
+/// argument. `out` is then unchanged.
 pub fn scatter_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -95,7 +98,8 @@ pub fn scatter_nd_into<'a, T: Element, I: Element>(
 /// [`scatter_nd_into`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_nd_into`]; [`Class::Type`](strew_kernel::error::Class::Type) if `out` has another type than `data`.
+/// As [`scatter_nd_into`]; [`Class::Type`](strew_kernel::error::Class::Type) if `out` has another
+/// type than `data`.
 pub fn scatter_nd_into_dyn<'a>(
     out: DynViewMut<'a>,
     data: DynView<'a>,
@@ -115,7 +119,8 @@ pub fn scatter_nd_into_dyn<'a>(
     Ok(())
 }
 
-/// [`gather_nd`](crate::dialect::mxnet::gather_nd) into memory of the caller's, of the shape of the result; see [`scatter_nd_into`].
+/// [`gather_nd`](crate::dialect::mxnet::gather_nd) into memory of the caller's, of the shape of the
+/// result; see [`scatter_nd_into`].
 ///
 /// ```
 /// use ndarray::array;
@@ -153,8 +158,8 @@ pub fn gather_nd_into_dyn<'a>(
     Ok(())
 }
 
-/// [`backward_gather_nd`](crate::dialect::mxnet::backward_gather_nd) into memory of the caller's, of the shape of the result; see
-/// [`scatter_nd_into`].
+/// [`backward_gather_nd`](crate::dialect::mxnet::backward_gather_nd) into memory of the caller's,
+/// of the shape of the result; see [`scatter_nd_into`].
 ///
 /// ```
 /// use ndarray::array;

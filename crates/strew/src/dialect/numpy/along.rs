@@ -58,11 +58,14 @@ const WRAP: Bounds = Bounds {
     ignored: None,
 };
 
-/// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's `put_along_axis`.
+/// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's
+/// `put_along_axis`.
 ///
-/// * `indices`: integers of any type, of `arr`'s rank. Along other axes than `axis` they and `arr` have one size, or
-///   one of them has size 1, which counts for all. Negative ones count from the end.
-/// * `values`: broadcast to the indices; of several for a cell the last one stays, in row-major order.
+/// * `indices`: integers of any type, of `arr`'s rank. Along other axes than `axis` they and `arr`
+///   have one size, or one of them has size 1, which counts for all. Negative ones count from the
+///   end.
+/// * `values`: broadcast to the indices; of several for a cell the last one stays, in row-major
+///   order.
 /// * `axis`: `None`: `arr` is seen as one row of its elements, and `indices` have one axis.
 ///
 /// ```
@@ -77,7 +80,8 @@ const WRAP: Bounds = Bounds {
 ///
 /// # Errors
 /// [`Class::Index`] for an index that is out of bounds or no integer, and for an axis that is none,
-/// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then unchanged.
+/// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
+/// unchanged.
 pub fn put_along_axis<'a, T: Element, I: Element>(
     arr: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -88,8 +92,8 @@ pub fn put_along_axis<'a, T: Element, I: Element>(
     put_along_axis_dyn(arr.into().into_dyn(), indices, values, axis)
 }
 
-/// [`put_along_axis`] with element types known at run time: values become `arr`'s as C casts them, integers modulo
-/// 2^k and fractions cut off.
+/// [`put_along_axis`] with element types known at run time: values become `arr`'s as C casts them,
+/// integers modulo 2^k and fractions cut off.
 ///
 /// # Errors
 /// As [`put_along_axis`].

@@ -51,12 +51,12 @@ pub(super) const ADD: Operator = Operator {
     lower: |args| from_table(args, "numpy.add.at", Ufunc::Add),
 };
 
-/// `numpy.add.at(a, indices, b)`: adds `b` to what is indexed, in place; a cell that is indexed several times
-/// is added to as often, in row-major order.
+/// `numpy.add.at(a, indices, b)`: adds `b` to what is indexed, in place; a cell that is indexed
+/// several times is added to as often, in row-major order.
 ///
-/// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `a`; `None`
-///   takes an axis whole. Negative ones count from the end. What is indexed stands where the indexed axes
-///   are, or in front if they are no neighbours.
+/// * `indices`: integers of any type, broadcast together, or masks, for the first axes of `a`;
+///   `None` takes an axis whole. Negative ones count from the end. What is indexed stands where the
+///   indexed axes are, or in front if they are no neighbours.
 /// * `b`: broadcast to what is indexed.
 ///
 /// Each step is an assignment: sums of 16-bit floats are rounded one by one.
@@ -73,10 +73,11 @@ pub(super) const ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index that is out of bounds, of another type or shape than
-/// an index has, or one too many; [`Class::Type`](strew_kernel::error::Class::Type) for types that the function does not
-/// take; [`Class::Value`](strew_kernel::error::Class::Value) for a `b` that does not broadcast, and for memory that
-/// overlaps. `a` is then unchanged.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index that is out of bounds, of
+/// another type or shape than an index has, or one too many;
+/// [`Class::Type`](strew_kernel::error::Class::Type) for types that the function does not take;
+/// [`Class::Value`](strew_kernel::error::Class::Value) for a `b` that does not broadcast, and for
+/// memory that overlaps. `a` is then unchanged.
 pub fn add_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -85,9 +86,9 @@ pub fn add_at<'a, T: Element>(
     add_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`add_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`add_at`] with element types known at run time. Where they differ, each step is computed in the
+/// type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -121,9 +122,9 @@ pub fn subtract_at<'a, T: Element>(
     subtract_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`subtract_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`subtract_at`] with element types known at run time. Where they differ, each step is computed
+/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`subtract_at`].
@@ -157,9 +158,9 @@ pub fn multiply_at<'a, T: Element>(
     multiply_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`multiply_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`multiply_at`] with element types known at run time. Where they differ, each step is computed
+/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`multiply_at`].
@@ -181,8 +182,8 @@ pub(super) const DIVIDE: Operator = Operator {
     lower: |args| from_table(args, "numpy.divide.at", Ufunc::Divide),
 };
 
-/// `numpy.divide.at`: divides by `b`; see [`add_at`]. Integers are divided in `f64`, and each quotient
-/// becomes an integer by its fraction being cut off.
+/// `numpy.divide.at`: divides by `b`; see [`add_at`]. Integers are divided in `f64`, and each
+/// quotient becomes an integer by its fraction being cut off.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -195,8 +196,8 @@ pub fn divide_at<'a, T: Element>(
 }
 
 /// [`divide_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`divide_at`].
@@ -218,8 +219,8 @@ pub(super) const FLOOR_DIVIDE: Operator = Operator {
     lower: |args| from_table(args, "numpy.floor_divide.at", Ufunc::FloorDivide),
 };
 
-/// `numpy.floor_divide.at`: divides by `b` and rounds down; see [`add_at`]. Integers by 0 are 0. Not for
-/// complex numbers.
+/// `numpy.floor_divide.at`: divides by `b` and rounds down; see [`add_at`]. Integers by 0 are 0.
+/// Not for complex numbers.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -231,9 +232,9 @@ pub fn floor_divide_at<'a, T: Element>(
     floor_divide_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`floor_divide_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`floor_divide_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`floor_divide_at`].
@@ -264,7 +265,8 @@ pub(super) const POWER: Operator = Operator {
 /// `numpy.power.at`: raises to the power of `b`; see [`add_at`]. Integers wrap.
 ///
 /// # Errors
-/// As [`add_at`]; [`Class::Value`](strew_kernel::error::Class::Value) for a negative power of integers.
+/// As [`add_at`]; [`Class::Value`](strew_kernel::error::Class::Value) for a negative power of
+/// integers.
 pub fn power_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -274,8 +276,8 @@ pub fn power_at<'a, T: Element>(
 }
 
 /// [`power_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`power_at`].
@@ -297,8 +299,8 @@ pub(super) const MAXIMUM: Operator = Operator {
     lower: |args| from_table(args, "numpy.maximum.at", Ufunc::Maximum),
 };
 
-/// `numpy.maximum.at`: raises to `b`; see [`add_at`]. NaN is the result where there is one; complex numbers
-/// are compared by their real parts first.
+/// `numpy.maximum.at`: raises to `b`; see [`add_at`]. NaN is the result where there is one; complex
+/// numbers are compared by their real parts first.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -311,8 +313,8 @@ pub fn maximum_at<'a, T: Element>(
 }
 
 /// [`maximum_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`maximum_at`].
@@ -347,8 +349,8 @@ pub fn minimum_at<'a, T: Element>(
 }
 
 /// [`minimum_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`minimum_at`].
@@ -370,7 +372,8 @@ pub(super) const FMAX: Operator = Operator {
     lower: |args| from_table(args, "numpy.fmax.at", Ufunc::Fmax),
 };
 
-/// `numpy.fmax.at`: raises to `b`; see [`add_at`]. NaN is the result only where there is nothing else.
+/// `numpy.fmax.at`: raises to `b`; see [`add_at`]. NaN is the result only where there is nothing
+/// else.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -383,8 +386,8 @@ pub fn fmax_at<'a, T: Element>(
 }
 
 /// [`fmax_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`fmax_at`].
@@ -419,8 +422,8 @@ pub fn fmin_at<'a, T: Element>(
 }
 
 /// [`fmin_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`fmin_at`].
@@ -454,9 +457,9 @@ pub fn bitwise_and_at<'a, T: Element>(
     bitwise_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_and_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`bitwise_and_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`bitwise_and_at`].
@@ -496,9 +499,9 @@ pub fn bitwise_or_at<'a, T: Element>(
     bitwise_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_or_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`bitwise_or_at`] with element types known at run time. Where they differ, each step is computed
+/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`bitwise_or_at`].
@@ -532,9 +535,9 @@ pub fn bitwise_xor_at<'a, T: Element>(
     bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_xor_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`bitwise_xor_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`bitwise_xor_at`].
@@ -574,9 +577,9 @@ pub fn logical_and_at<'a, T: Element>(
     logical_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_and_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`logical_and_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`logical_and_at`].
@@ -616,9 +619,9 @@ pub fn logical_or_at<'a, T: Element>(
     logical_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_or_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`logical_or_at`] with element types known at run time. Where they differ, each step is computed
+/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`logical_or_at`].
@@ -652,9 +655,9 @@ pub fn logical_xor_at<'a, T: Element>(
     logical_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_xor_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`logical_xor_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`logical_xor_at`].
@@ -682,8 +685,8 @@ pub(super) const LEFT_SHIFT: Operator = Operator {
     lower: |args| from_table(args, "numpy.left_shift.at", Ufunc::LeftShift),
 };
 
-/// `numpy.left_shift.at`: moves bits up by `b`; see [`add_at`]. By as many as there are, or more, or a
-/// negative number: 0.
+/// `numpy.left_shift.at`: moves bits up by `b`; see [`add_at`]. By as many as there are, or more,
+/// or a negative number: 0.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -695,9 +698,9 @@ pub fn left_shift_at<'a, T: Element>(
     left_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`left_shift_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`left_shift_at`] with element types known at run time. Where they differ, each step is computed
+/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
+/// fractions cut off.
 ///
 /// # Errors
 /// As [`left_shift_at`].
@@ -719,7 +722,8 @@ pub(super) const RIGHT_SHIFT: Operator = Operator {
     lower: |args| from_table(args, "numpy.right_shift.at", Ufunc::RightShift),
 };
 
-/// `numpy.right_shift.at`: moves bits down by `b`; see [`left_shift_at`]. What is negative stays negative.
+/// `numpy.right_shift.at`: moves bits down by `b`; see [`left_shift_at`]. What is negative stays
+/// negative.
 ///
 /// # Errors
 /// As [`add_at`].
@@ -731,9 +735,9 @@ pub fn right_shift_at<'a, T: Element>(
     right_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`right_shift_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k, fractions
-/// cut off.
+/// [`right_shift_at`] with element types known at run time. Where they differ, each step is
+/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
+/// modulo 2^k, fractions cut off.
 ///
 /// # Errors
 /// As [`right_shift_at`].
@@ -761,8 +765,8 @@ pub(super) const NEGATIVE: Operator = Operator {
     lower: |args| from_table(args, "numpy.negative.at", Ufunc::Negative),
 };
 
-/// `numpy.negative.at(a, indices)`: changes the sign of what is indexed, in place, as often as it is indexed.
-/// Not for `bool`. `indices` are as for [`add_at`].
+/// `numpy.negative.at(a, indices)`: changes the sign of what is indexed, in place, as often as it
+/// is indexed. Not for `bool`. `indices` are as for [`add_at`].
 ///
 /// # Errors
 /// As [`add_at`].
@@ -943,8 +947,8 @@ fn describe<'a>(
     Ok(Described::Steps(OneByOne { ufunc, checks, a }))
 }
 
-/// The reduction of the engine that does the same, in loops made for it. It would round sums of 16-bit floats once,
-/// and not at each step.
+/// The reduction of the engine that does the same, in loops made for it. It would round sums of
+/// 16-bit floats once, and not at each step.
 fn loops_of(ufunc: Ufunc, dtype: DType) -> Option<Combine> {
     let ordered = !dtype.is_complex();
     let stepwise = dtype.accumulator() != dtype;
@@ -960,9 +964,9 @@ fn loops_of(ufunc: Ufunc, dtype: DType) -> Option<Combine> {
     }
 }
 
-/// The operands as the cells' type where the results are the same: integers modulo 2^k are, whatever they are
-/// computed in, and so are numbers that lose nothing, since a result in twice the digits rounds to the one in half
-/// of them.
+/// The operands as the cells' type where the results are the same: integers modulo 2^k are,
+/// whatever they are computed in, and so are numbers that lose nothing, since a result in twice the
+/// digits rounds to the one in half of them.
 fn narrowed<'a>(ufunc: Ufunc, operands: Held<'a>, own: DType) -> Result<Held<'a>, Problem> {
     let via = operands.view().dtype();
     let wraps = own.is_integer() && via.is_integer();

@@ -56,15 +56,17 @@ pub(super) const BINCOUNT: Operator = Operator {
     },
 };
 
-/// Counts how often each number occurs, or adds up its weights: numpy's `bincount`, with more than it has.
+/// Counts how often each number occurs, or adds up its weights: numpy's `bincount`, with more than
+/// it has.
 ///
-/// * `x`: integers or bools, none negative. 1-d, or with `axis` of any rank: then each row along it has bins of its
-///   own, where the axis was.
-/// * `weights`: of `x`'s shape; with `axis`, `x` may be 1-d and count for all rows along that axis. Real ones are
-///   added up in `float64`, complex ones in `complex128`, in row-major order; without any the result is `int64`.
+/// * `x`: integers or bools, none negative. 1-d, or with `axis` of any rank: then each row along it
+///   has bins of its own, where the axis was.
+/// * `weights`: of `x`'s shape; with `axis`, `x` may be 1-d and count for all rows along that axis.
+///   Real ones are added up in `float64`, complex ones in `complex128`, in row-major order; without
+///   any the result is `int64`.
 /// * `minlength`: there are so many bins at least, and one more than the largest number.
-/// * `out`: the result is written there instead; its size along the axis is the number of bins, of which none is
-///   there for a larger number.
+/// * `out`: the result is written there instead; its size along the axis is the number of bins, of
+///   which none is there for a larger number.
 ///
 /// ```
 /// use strew::TensorView;
@@ -80,8 +82,9 @@ pub(super) const BINCOUNT: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`] for a negative number, one that `out` has no bin for, and shapes that do not fit,
-/// [`Class::Type`] for types, [`Class::Index`] for an axis that is none. `out` is then unchanged.
+/// [`Class::Value`] for a negative number, one that `out` has no bin for, and shapes that do not
+/// fit, [`Class::Type`] for types, [`Class::Index`] for an axis that is none. `out` is then
+/// unchanged.
 pub fn bincount_dyn<'a>(
     x: DynView<'a>,
     weights: Option<DynView<'a>>,

@@ -51,7 +51,8 @@ fn integer_for(a: DType, b: DType) -> DType {
     }
 }
 
-/// The float that holds what both hold. An integer that `float16` holds is also one of `bfloat16`'s.
+/// The float that holds what both hold. An integer that `float16` holds is also one of
+/// `bfloat16`'s.
 fn wider(float: DType, other: DType) -> DType {
     match (float, other) {
         (DType::F16 | DType::BF16, DType::F16 | DType::BF16) if float == other => float,
@@ -61,7 +62,8 @@ fn wider(float: DType, other: DType) -> DType {
     }
 }
 
-/// The type in which a function of cells `a` and updates `b` computes; `None` if it is not defined for them.
+/// The type in which a function of cells `a` and updates `b` computes; `None` if it is not defined
+/// for them.
 pub(super) fn computed_in(ufunc: Ufunc, a: DType, b: DType) -> Option<DType> {
     let both = match (a, b) {
         // An int8 is a bfloat16 without loss, as NumPy's extension has it.

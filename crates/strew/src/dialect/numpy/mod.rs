@@ -1,8 +1,8 @@
 //! NumPy: `ufunc.at`, `put_along_axis`, `bincount`.
 //!
-//! Source of the semantics: NumPy 2.4, the documents of `numpy.ufunc.at`, `numpy.put_along_axis` and
-//! `numpy.bincount`, its tests (`numpy/_core/tests/test_ufunc.py`, `numpy/lib/tests/test_shape_base.py`) and runs;
-//! see also `COMPARE.md`.
+//! Source of the semantics: NumPy 2.4, the documents of `numpy.ufunc.at`, `numpy.put_along_axis`
+//! and `numpy.bincount`, its tests (`numpy/_core/tests/test_ufunc.py`,
+//! `numpy/lib/tests/test_shape_base.py`) and runs; see also `COMPARE.md`.
 
 pub(crate) mod along;
 pub(crate) mod at;

@@ -59,13 +59,14 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
     },
 };
 
-/// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]` on.
+/// A copy of `past_cache` in which batch `b` has `update[b]` along `axis` from `write_indices[b]`
+/// on.
 ///
 /// * `past_cache`: shape `(B, .., S, ..)`.
 /// * `update`: its shape, but for the size along `axis`, which is at most `S`.
 /// * `write_indices`: `B` numbers; `None`: all 0.
-/// * `mode`: `"linear"`: the update must end within the cache; `"circular"`: it goes on at 0, also from a
-///   number beyond the end.
+/// * `mode`: `"linear"`: the update must end within the cache; `"circular"`: it goes on at 0, also
+///   from a number beyond the end.
 ///
 /// ```
 /// use ndarray::array;
@@ -78,8 +79,8 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an update that would begin or end outside,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an update that would begin or end
+/// outside, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn tensor_scatter<'a, T: Element>(
     past_cache: impl Into<TensorView<'a, T>>,
     update: impl Into<TensorView<'a, T>>,

@@ -66,8 +66,9 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
-/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -88,8 +89,8 @@ pub fn gather_dyn(data: DynView<'_>, indices: DynView<'_>, axis: i64) -> Result<
 
 /// The elements of `data` that `indices` name along `axis`. Bits are copied.
 ///
-/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-///   from the end. The result has its shape.
+/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative
+///   ones count from the end. The result has its shape.
 ///
 /// ```
 /// use ndarray::array;
@@ -125,8 +126,8 @@ pub fn gather_elements_dyn(
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: `i64`; tuples of `K` entries, at most as many as `data` has axes from `batch_dims` on.
-///   Negative ones count from the end.
+/// * `indices`: `i64`; tuples of `K` entries, at most as many as `data` has axes from `batch_dims`
+///   on. Negative ones count from the end.
 /// * The result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`.
 ///
 /// ```

@@ -1,4 +1,5 @@
-//! ONNX: `ScatterElements`, `ScatterND`, `Scatter`, `TensorScatter`, `Gather`, `GatherElements`, `GatherND`.
+//! ONNX: `ScatterElements`, `ScatterND`, `Scatter`, `TensorScatter`, `Gather`, `GatherElements`,
+//! `GatherND`.
 //!
 //! Source of the semantics: ONNX 1.23, the documents of the operators and their node tests
 //! (`onnx/backend/test/case/node/`), and runs of ONNX Runtime 1.31; see also `COMPARE.md`.

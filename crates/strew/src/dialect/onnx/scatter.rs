@@ -98,14 +98,14 @@ pub(super) const SCATTER_ND: Operator = Operator {
     },
 };
 
-/// A copy of `data` with each element of `updates` joined to the cell that its index names along `axis`, in
-/// row-major order.
+/// A copy of `data` with each element of `updates` joined to the cell that its index names along
+/// `axis`, in row-major order.
 ///
-/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-///   from the end.
+/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative
+///   ones count from the end.
 /// * `updates`: shape of `indices`.
-/// * `reduction`: `"none"` (the last update of a cell stays), `"add"`, `"mul"`, `"max"` or `"min"` (both of
-///   NaN where there is one). Of `bool`, a sum is a logical or, a product a logical and.
+/// * `reduction`: `"none"` (the last update of a cell stays), `"add"`, `"mul"`, `"max"` or `"min"`
+///   (both of NaN where there is one). Of `bool`, a sum is a logical or, a product a logical and.
 ///
 /// ```
 /// let out = strew::onnx::scatter_elements(&[1.0f32, 2.0, 3.0], &[1i64, 1], &[1.5, 2.5], 0, "add")?;
@@ -114,8 +114,9 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
-/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn scatter_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -129,8 +130,8 @@ pub fn scatter_elements<'a, T: Element, I: Element>(
     Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-/// [`scatter_elements`] with element types known at run time, as of a version of the operator set: 11 has
-/// no reduction, 16 has `"add"` and `"mul"`.
+/// [`scatter_elements`] with element types known at run time, as of a version of the operator set:
+/// 11 has no reduction, 16 has `"add"` and `"mul"`.
 ///
 /// # Errors
 /// As [`scatter_elements`].
@@ -167,8 +168,8 @@ pub fn scatter<'a, T: Element, I: Element>(
     Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-/// [`scatter`] with element types known at run time, as of a version of the operator set: 9 takes no
-/// negative index.
+/// [`scatter`] with element types known at run time, as of a version of the operator set: 9 takes
+/// no negative index.
 ///
 /// # Errors
 /// As [`scatter_elements`].
@@ -186,8 +187,8 @@ pub fn scatter_dyn(
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
 /// row-major order.
 ///
-/// * `indices`: `i64`; its last axis holds tuples, of at most as many entries as `data` has axes. Negative
-///   ones count from the end. A tuple without entries names all of `data`.
+/// * `indices`: `i64`; its last axis holds tuples, of at most as many entries as `data` has axes.
+///   Negative ones count from the end. A tuple without entries names all of `data`.
 /// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries.
 /// * `reduction`: as for [`scatter_elements`].
 ///
@@ -218,8 +219,8 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     Ok(crate::dialect::typed(call.run()?.tensor))
 }
 
-/// [`scatter_nd`] with element types known at run time, as of a version of the operator set: 11 has no
-/// reduction, 16 has `"add"` and `"mul"`.
+/// [`scatter_nd`] with element types known at run time, as of a version of the operator set: 11 has
+/// no reduction, 16 has `"add"` and `"mul"`.
 ///
 /// # Errors
 /// As [`scatter_elements`].

@@ -102,8 +102,8 @@ pub(super) const GATHER_ND: Operator = Operator {
 
 /// Slices of `data` along `axis`: `out[.., i, ..] = data[.., indices[i], ..]`. Bits are copied.
 ///
-/// * `indices`: any integer type and shape; negative ones count from the end, and what is out of range
-///   gives zeros.
+/// * `indices`: any integer type and shape; negative ones count from the end, and what is out of
+///   range gives zeros.
 /// * `batch_dims`: how many of the first axes of `data` and `indices` are the same; negative: from
 ///   `indices`' rank.
 ///
@@ -114,8 +114,8 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Value`](strew_kernel::error::Class::Value) for everything
-/// else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -143,8 +143,8 @@ pub fn gather_dyn(
 
 /// The elements of `data` that `indices` name along `axis`. Bits are copied.
 ///
-/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-///   from the end. The result has its shape.
+/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative
+///   ones count from the end. The result has its shape.
 ///
 /// ```
 /// use ndarray::array;
@@ -155,8 +155,9 @@ pub fn gather_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
-/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn gather_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -181,8 +182,8 @@ pub fn gather_elements_dyn(
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: any integer type; tuples of `K` entries, at most as many as `data` has axes from `batch_dims`
-///   on. Negative ones count from the end.
+/// * `indices`: any integer type; tuples of `K` entries, at most as many as `data` has axes from
+///   `batch_dims` on. Negative ones count from the end.
 /// * The result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`.
 ///
 /// ```

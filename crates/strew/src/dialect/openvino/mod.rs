@@ -1,7 +1,8 @@
 //! OpenVINO: operators of its opsets.
 //!
 //! Source of the semantics: OpenVINO 2026.4.1, the documents of the operators, its reference tests
-//! (`src/plugins/template/tests/functional/op_reference/`) and runs of the CPU plugin; see also `COMPARE.md`.
+//! (`src/plugins/template/tests/functional/op_reference/`) and runs of the CPU plugin; see also
+//! `COMPARE.md`.
 
 pub(crate) mod gather;
 pub(crate) mod slice;

@@ -138,14 +138,14 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
     },
 };
 
-/// A copy of `data` with each element of `updates` joined to the cell that its index names along `axis`, in
-/// row-major order.
+/// A copy of `data` with each element of `updates` joined to the cell that its index names along
+/// `axis`, in row-major order.
 ///
-/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative ones count
-///   from the end.
+/// * `indices`: any integer type, of `data`'s rank, no larger than it apart from `axis`; negative
+///   ones count from the end.
 /// * `updates`: shape of `indices`.
-/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"prod"`, `"min"`, `"max"` (both
-///   leave NaN out) or `"mean"` (of integers rounded toward zero).
+/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"prod"`, `"min"`, `"max"`
+///   (both leave NaN out) or `"mean"` (of integers rounded toward zero).
 /// * `use_init_val`: whether what `data` holds in a cell that is named takes part.
 ///
 /// ```
@@ -155,8 +155,9 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, [`Class::Index`](strew_kernel::error::Class::Index) for an index out
-/// of range, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn scatter_elements_update<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -174,7 +175,8 @@ pub fn scatter_elements_update<'a, T: Element, I: Element>(
 /// [`scatter_elements_update`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_elements_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for updates of another type.
+/// As [`scatter_elements_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for updates of
+/// another type.
 pub fn scatter_elements_update_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
@@ -190,12 +192,12 @@ pub fn scatter_elements_update_dyn(
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
 /// row-major order.
 ///
-/// * `indices`: any integer type; its last axis holds tuples, of at most as many entries as `data` has
-///   axes. Negative ones count from the end. A tuple without entries names all of `data`.
-/// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries; `[1]` for a single
-///   number as well.
-/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"sub"`, `"prod"`, `"min"` or `"max"`
-///   (both leave NaN out).
+/// * `indices`: any integer type; its last axis holds tuples, of at most as many entries as `data`
+///   has axes. Negative ones count from the end. A tuple without entries names all of `data`.
+/// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries; `[1]` for
+///   a single number as well.
+/// * `reduction`: `"none"` (the last update of a cell stays), `"sum"`, `"sub"`, `"prod"`, `"min"`
+///   or `"max"` (both leave NaN out).
 ///
 /// ```
 /// use ndarray::array;
@@ -232,8 +234,8 @@ pub fn scatter_nd_update_dyn(
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[.., i, ..]`. Of
-/// several updates of a slice, the last one stays.
+/// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[.., i,
+/// ..]`. Of several updates of a slice, the last one stays.
 ///
 /// * `indices`: any integer type and shape, values in `0..data.shape[axis]`.
 /// * `updates`: shape `data.shape[..axis] + indices.shape + data.shape[axis + 1..]`.

@@ -161,19 +161,21 @@ impl FromStr for PutReduce {
     }
 }
 
-/// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`, in row-major
-/// order.
+/// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`, in
+/// row-major order.
 ///
 /// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
-/// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first value
-///   takes its place; complex products start from 1.
-/// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart from `axis`, and
-///   `values` are broadcast to them. If it is false, `indices` stay as they are, and of `values`, which are as
-///   large at least, the leading corner is taken, and a 0-d one counts for all.
+/// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first
+///   value takes its place; complex products start from 1.
+/// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart
+///   from `axis`, and `values` are broadcast to them. If it is false, `indices` stay as they are,
+///   and of `values`, which are as large at least, the leading corner is taken, and a 0-d one
+///   counts for all.
 ///
-/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and their means are
-/// rounded down. Of maxima and minima, a NaN that comes first stays, and others are left out; of equal values
-/// the first stays. Where one of the tensors has no elements, indices are not looked at.
+/// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and
+/// their means are rounded down. Of maxima and minima, a NaN that comes first stays, and others are
+/// left out; of equal values the first stays. Where one of the tensors has no elements, indices are
+/// not looked at.
 ///
 /// ```
 /// use ndarray::array;
@@ -190,9 +192,10 @@ impl FromStr for PutReduce {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Runtime`] for a reduction
-/// that the type has not, [`Class::Value`] for everything else. Where `broadcast` is false, sizes that do not fit
-/// and indices beyond the end are [`Class::Runtime`].
+/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range,
+/// [`Class::Runtime`] for a reduction that the type has not, [`Class::Value`] for everything else.
+/// Where `broadcast` is false, sizes that do not fit and indices beyond the end are
+/// [`Class::Runtime`].
 pub fn put_along_axis<'a, T: Element, I: Element>(
     arr: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -366,7 +369,8 @@ impl<'a> Put<'a> {
             false => Init::Identity,
         };
         let scatter = self.scatter(reduce.reduction(init))?;
-        // Where nothing tells the first value from the identity and the first value, it starts from that.
+        // Where nothing tells the first value from the identity and the first value, it starts from
+        // that.
         let exact = dtype.is_integer() || reduce == PutReduce::Multiply;
         Ok(match init == Init::Current || exact {
             true => scatter.into(),
@@ -400,7 +404,8 @@ impl<'a> Put<'a> {
     }
 }
 
-/// Floats without what the cells hold: the first value takes its place, be it NaN or -0.0, and the others join it.
+/// Floats without what the cells hold: the first value takes its place, be it NaN or -0.0, and the
+/// others join it.
 #[derive(Debug)]
 struct Alone<'a> {
     put: Put<'a>,
@@ -419,7 +424,8 @@ impl Alone<'_> {
                 let zeros = zeros.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &put.indices, zeros, assign)?
             }
-            // Only those along the axis share a cell: of what is assigned backwards, the first one stays.
+            // Only those along the axis share a cell: of what is assigned backwards, the first one
+            // stays.
             _ => {
                 let axis = put.axis;
                 let indices = backwards(&put.indices, axis).unwrap_or_else(|| put.indices.clone());

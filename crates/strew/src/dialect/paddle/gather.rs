@@ -94,8 +94,8 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 
 /// The slices of `x` that `index` names along `axis`. Bits are copied.
 ///
-/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one slice, of which the result then has no
-///   axis. Negative ones count from the end.
+/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one slice, of which the result
+///   then has no axis. Negative ones count from the end.
 ///
 /// ```
 /// use ndarray::array;
@@ -106,7 +106,8 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an axis that is none and an index out of range, [`Class::Value`] for everything else.
+/// [`Class::Index`] for an axis that is none and an index out of range, [`Class::Value`] for
+/// everything else.
 pub fn gather<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -127,8 +128,8 @@ pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTe
 
 /// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
 ///
-/// * `index`: `i32` or `i64`; tuples of `K` entries, at most as many as `x` has axes. Negative ones count from
-///   the end. A tuple without entries names all of `x`.
+/// * `index`: `i32` or `i64`; tuples of `K` entries, at most as many as `x` has axes. Negative ones
+///   count from the end. A tuple without entries names all of `x`.
 /// * The result has the shape `index.shape[..-1] + x.shape[K..]`.
 ///
 /// ```
@@ -162,8 +163,8 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 /// [`put_along_axis`](crate::dialect::paddle::along::put_along_axis()). Bits are copied.
 ///
 /// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
-/// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices` are no larger than
-///   `arr` apart from `axis`, and go with its leading corner.
+/// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices`
+///   are no larger than `arr` apart from `axis`, and go with its leading corner.
 ///
 /// ```
 /// use ndarray::array;
@@ -175,8 +176,9 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`] for everything
-/// else; [`Class::Runtime`] for indices that are too large where `broadcast` is false.
+/// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`]
+/// for everything else; [`Class::Runtime`] for indices that are too large where `broadcast` is
+/// false.
 pub fn take_along_axis<'a, T: Element, I: Element>(
     arr: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

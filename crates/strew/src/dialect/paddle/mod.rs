@@ -1,7 +1,7 @@
 //! PaddlePaddle: operators of `paddle` and `paddle.geometric`.
 //!
-//! Source of the semantics: PaddlePaddle 3.3, the documents of the operators and runs on CPU; see also
-//! `COMPARE.md`.
+//! Source of the semantics: PaddlePaddle 3.3, the documents of the operators and runs on CPU; see
+//! also `COMPARE.md`.
 //!
 //! A function with `_dyn` takes element types known at run time. None works in place.
 
@@ -76,7 +76,8 @@ pub(crate) fn value_class(problem: &Problem) -> Class {
     }
 }
 
-/// Likewise where an axis that is none is a `ValueError`, and an index of another type a `TypeError`.
+/// Likewise where an axis that is none is a `ValueError`, and an index of another type a
+/// `TypeError`.
 pub(crate) fn along_class(problem: &Problem) -> Class {
     match problem {
         Problem::Axis { .. } => Class::Value,

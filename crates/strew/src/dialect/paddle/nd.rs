@@ -100,15 +100,15 @@ pub fn scatter_nd_dyn(
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// A copy of `x` with each window of `updates` added to the one that its index tuple names, in row-major
-/// order.
+/// A copy of `x` with each window of `updates` added to the one that its index tuple names, in
+/// row-major order.
 ///
-/// * `index`: `i32` or `i64`; its last axis holds tuples, of at most as many entries as `x` has axes. Negative
-///   ones count from the end. A tuple without entries names all of `x`.
+/// * `index`: `i32` or `i64`; its last axis holds tuples, of at most as many entries as `x` has
+///   axes. Negative ones count from the end. A tuple without entries names all of `x`.
 /// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
 ///
-/// Where `x` or `updates` has no elements, indices are not looked at. 16-bit floats accumulate in `f32`; integers
-/// wrap.
+/// Where `x` or `updates` has no elements, indices are not looked at. 16-bit floats accumulate in
+/// `f32`; integers wrap.
 ///
 /// ```
 /// use ndarray::array;
@@ -119,8 +119,8 @@ pub fn scatter_nd_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type, [`Class::Runtime`] for
-/// `bool`, [`Class::Value`] for everything else.
+/// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type,
+/// [`Class::Runtime`] for `bool`, [`Class::Value`] for everything else.
 pub fn scatter_nd_add<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,

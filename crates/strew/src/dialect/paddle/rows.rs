@@ -116,15 +116,16 @@ pub(super) const INDEX_FILL: Operator = Operator {
     },
 };
 
-/// A copy of `x` with rows replaced: `out[index[i]] = updates[i]`, of several the last one. With `overwrite`
-/// false, it is their sum, which starts from zero.
+/// A copy of `x` with rows replaced: `out[index[i]] = updates[i]`, of several the last one. With
+/// `overwrite` false, it is their sum, which starts from zero.
 ///
-/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one row, of which `updates` then has no axis.
-///   Negative ones count from the end.
-/// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not read.
+/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one row, of which `updates` then
+///   has no axis. Negative ones count from the end.
+/// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not
+///   read.
 ///
-/// Where `x`, `index` or `updates` has no elements, indices are not looked at. 16-bit floats accumulate in
-/// `f32`; integers wrap.
+/// Where `x`, `index` or `updates` has no elements, indices are not looked at. 16-bit floats
+/// accumulate in `f32`; integers wrap.
 ///
 /// ```
 /// use ndarray::array;
@@ -139,8 +140,8 @@ pub(super) const INDEX_FILL: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`, [`Class::Value`] for
-/// everything else.
+/// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`,
+/// [`Class::Value`] for everything else.
 pub fn scatter<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -166,7 +167,8 @@ pub fn scatter_dyn(
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] += value[.., i, ..]`.
+/// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] += value[..,
+/// i, ..]`.
 ///
 /// * `index`: `i32` or `i64`, 1-d; negative ones count from the end.
 /// * `value`: `x`'s shape, but for `axis`, where it is as long as `index`.
@@ -180,8 +182,8 @@ pub fn scatter_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an axis that is none, [`Class::Runtime`] for `bool`, [`Class::Value`] for everything
-/// else, an index out of range among it.
+/// [`Class::Index`] for an axis that is none, [`Class::Runtime`] for `bool`, [`Class::Value`] for
+/// everything else, an index out of range among it.
 pub fn index_add<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,

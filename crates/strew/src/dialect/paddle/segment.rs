@@ -55,8 +55,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
 ///
 /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or of more
-///   dimensions that are all 1.
+/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or
+///   of more dimensions that are all 1.
 ///
 /// ```
 /// let out = strew::paddle::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
@@ -66,8 +66,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 ///
 /// # Errors
 /// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number, [`Class::Value`](strew_kernel::error::Class::Value) for
-/// everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -135,7 +135,8 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
     lower: |args| from_table(args, "paddle.geometric.segment_min", Fold::Min),
 };
 
-/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is
+/// one.
 ///
 /// ```
 /// let out = strew::paddle::segment_min(&[5, 2, 4], &[0i32, 0, 2])?;

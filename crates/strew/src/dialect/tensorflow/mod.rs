@@ -3,7 +3,8 @@
 //!
 //! Source of the semantics: TensorFlow 2.21, the documents of the operators, its tests
 //! (`python/kernel_tests/array_ops/scatter_nd_ops_test.py`,
-//! `python/kernel_tests/math_ops/segment_reduction_ops_test.py`) and runs on CPU; see also `COMPARE.md`.
+//! `python/kernel_tests/math_ops/segment_reduction_ops_test.py`) and runs on CPU; see also
+//! `COMPARE.md`.
 
 pub(crate) mod nd;
 pub(crate) mod rows;

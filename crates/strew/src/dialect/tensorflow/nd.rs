@@ -1,4 +1,5 @@
-//! `scatter_nd`, `tensor_scatter_nd_*`, `gather_nd`: tuples along the last axis of the index name windows.
+//! `scatter_nd`, `tensor_scatter_nd_*`, `gather_nd`: tuples along the last axis of the index name
+//! windows.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::gather_forms;
@@ -109,11 +110,11 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
     lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_update", Combine::Assign),
 };
 
-/// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates of a
-/// cell, the last one stays, in row-major order.
+/// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates
+/// of a cell, the last one stays, in row-major order.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries, not
-///   negative.
+/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries,
+///   not negative.
 /// * `updates`: shape `indices.shape[..-1] + tensor.shape[K..]` for tuples of `K` entries.
 ///
 /// ```
@@ -125,8 +126,9 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
-/// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
 pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -169,7 +171,8 @@ pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
     lower: |args| from_table(args, "tensorflow.tensor_scatter_nd_add", Combine::Sum),
 };
 
-/// A copy of `tensor` with windows added; see [`tensor_scatter_nd_update`]. All updates of a cell count.
+/// A copy of `tensor` with windows added; see [`tensor_scatter_nd_update`]. All updates of a cell
+/// count.
 ///
 /// ```
 /// use ndarray::array;
@@ -273,7 +276,8 @@ pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
 /// against a number, one in `tensor` stays.
 ///
 /// # Errors
-/// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+/// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex
+/// numbers.
 pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -354,10 +358,11 @@ pub fn tensor_scatter_nd_max_dyn(
     ))
 }
 
-/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same cells all
-/// count. A sum of `bool` is a logical or.
+/// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same
+/// cells all count. A sum of `bool` is a logical or.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `shape.len()` entries, not negative.
+/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `shape.len()` entries,
+///   not negative.
 /// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
 ///
 /// ```
@@ -397,8 +402,8 @@ pub fn scatter_nd_dyn(
 
 /// The windows of `params` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; tuples of `K` entries, at most as many as `params` has axes from
-///   `batch_dims` on, not negative.
+/// * `indices`: `i16`, `i32` or `i64`; tuples of `K` entries, at most as many as `params` has axes
+///   from `batch_dims` on, not negative.
 /// * The result has the shape `indices.shape[..-1] + params.shape[batch_dims + K..]`.
 ///
 /// ```

@@ -49,8 +49,8 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
     lower: |args| from_table(args, "tensorflow.scatter_update", Combine::Assign),
 };
 
-/// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of a
-/// row, the last one stays, in row-major order.
+/// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of
+/// a row, the last one stays, in row-major order.
 ///
 /// * `indices`: `i16`, `i32` or `i64`, any shape, values in `0..ref_.shape[0]`.
 /// * `updates`: shape `indices.shape + ref_.shape[1..]`; or 0-d, for all of the rows.
@@ -63,9 +63,10 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Index`](strew_kernel::error::Class::Index) for an index
-/// out of range, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is then
-/// unchanged.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is
+/// then unchanged.
 pub fn scatter_update<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -236,7 +237,8 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers hold a zero.
+/// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers
+/// hold a zero.
 pub fn scatter_div<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -274,8 +276,8 @@ pub(super) const SCATTER_MIN: Operator = Operator {
     lower: |args| from_table(args, "tensorflow.scatter_min", MIN),
 };
 
-/// Lowers rows of `ref_` in place; see [`scatter_add`]. A NaN in `updates` loses against a number, one in
-/// `ref_` stays.
+/// Lowers rows of `ref_` in place; see [`scatter_add`]. A NaN in `updates` loses against a number,
+/// one in `ref_` stays.
 ///
 /// # Errors
 /// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.

@@ -78,8 +78,9 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes and
-/// numbers that do not ascend, [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and numbers that do not ascend,
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -176,7 +177,8 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
     lower: |args| sorted_from_table(args, "tensorflow.math.segment_min", Fold::Min),
 };
 
-/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is one.
+/// The minimum of the rows of each segment; see [`segment_sum`]. NaN is the result where there is
+/// one.
 ///
 /// # Errors
 /// As [`segment_sum`].
@@ -228,7 +230,8 @@ pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<Dy
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// The unsorted operators return a tensor whose type is known at run time: the mean of integers is `f64`.
+/// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
+/// `f64`.
 fn unsorted_from_table<'a>(
     args: &mut Arguments<'a>,
     operator: &'static str,
@@ -250,8 +253,8 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// The sum of the rows of each of `num_segments` segments; those without rows are 0.
 ///
 /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions (0-d: all
-///   of `data` is a row). Rows with a negative one are left out.
+/// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions
+///   (0-d: all of `data` is a row). Rows with a negative one are left out.
 ///
 /// ```
 /// let out = strew::tensorflow::unsorted_segment_sum(&[1, 2, 4], &[2i32, -1, 2], 3)?;
@@ -260,7 +263,8 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
+/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
+/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
 /// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
 pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
@@ -393,8 +397,9 @@ pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
     lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_min", Fold::Min),
 };
 
-/// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where there
-/// is one; segments without rows hold the largest finite value, and so do those of nothing above it.
+/// The minimum of the rows of each segment; see [`unsorted_segment_sum`]. NaN is the result where
+/// there is one; segments without rows hold the largest finite value, and so do those of nothing
+/// above it.
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
@@ -437,8 +442,8 @@ pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
     lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_max", Fold::Max),
 };
 
-/// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value where
-/// there is no row.
+/// The maximum of the rows of each segment; see [`unsorted_segment_min`]: the lowest finite value
+/// where there is no row.
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].

@@ -1,4 +1,5 @@
-//! Arguments that several operators of this dialect have, and the arguments of their forms in place.
+//! Arguments that several operators of this dialect have, and the arguments of their forms in
+//! place.
 
 use crate::dialect::framework::operator::{Argument, Kind};
 

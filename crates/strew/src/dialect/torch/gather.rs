@@ -77,13 +77,14 @@ const READ: Argument = Argument {
     ..INPUT
 };
 
-/// The elements of `input` that `index` names along `dim`: the way back of [`scatter`](super::scatter).
+/// The elements of `input` that `index` names along `dim`: the way back of
+/// [`scatter`](super::scatter).
 ///
 /// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are copied.
 ///
-/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts as
-///   1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of any
-///   type gives an empty result.
+/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts
+///   as 1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of
+///   any type gives an empty result.
 ///
 /// ```
 /// use ndarray::array;
@@ -116,12 +117,13 @@ pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Resul
     Ok(crate::dialect::tensor(call.run()?.tensor))
 }
 
-/// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from `dim`.
+/// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
+/// `dim`.
 ///
 /// * `indices`: `i64` in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
 ///   negative ones count from the end.
-/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are `i32` or `i64`, and
-///   not negative.
+/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are `i32` or `i64`,
+///   and not negative.
 ///
 /// ```
 /// use ndarray::array;

@@ -1,4 +1,5 @@
-//! `index_add`, `index_copy`, `index_fill`, `index_reduce`: slices that a vector names along one axis.
+//! `index_add`, `index_copy`, `index_fill`, `index_reduce`: slices that a vector names along one
+//! axis.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
@@ -211,9 +212,9 @@ fn fill_from_table<'a>(
 
 /// `input` with slices of `source`, times `alpha`, added to those that `index` names along `dim`.
 ///
-/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the order of
-/// `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for bool
-/// it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
+/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] += alpha * source[i][j][k]`, in the order
+/// of `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for
+/// bool it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
 ///
 /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
 /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
@@ -229,8 +230,9 @@ fn fill_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more dimensions and one
-/// out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more
+/// dimensions and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
+/// everything else.
 pub fn index_add<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -320,8 +322,9 @@ pub fn index_add_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`] too, and
-/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the type has not.
+/// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`]
+/// too, and [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction
+/// that the type has not.
 pub fn index_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -420,8 +423,8 @@ pub fn index_reduce_dyn_<'a>(
 
 /// `input` with the slices that `index` names along `dim` replaced by those of `source`.
 ///
-/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of `index`, so
-/// that of several the last one stays.
+/// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of
+/// `index`, so that of several the last one stays.
 ///
 /// * `index`: `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
 /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
@@ -433,8 +436,9 @@ pub fn index_reduce_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths that do not fit and
-/// an index out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths
+/// that do not fit and an index out of bounds;
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
 pub fn index_copy<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -504,7 +508,8 @@ pub fn index_copy_dyn_<'a>(
 
 /// `input` with the slices that `index` names along `dim` filled with `value`.
 ///
-/// * `index`: `i64` in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the end.
+/// * `index`: `i64` in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the
+///   end.
 /// * `value`: made an element of `T`; fractions are cut off for integers.
 ///
 /// ```
@@ -516,8 +521,9 @@ pub fn index_copy_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of `index` and one out of
-/// bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of
+/// `index` and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
+/// everything else.
 pub fn index_fill<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,

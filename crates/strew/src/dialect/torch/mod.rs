@@ -1,12 +1,12 @@
 //! PyTorch: operators of `torch.Tensor` and `torch`, as functions.
 //!
 //! Source of the semantics: PyTorch 2.15, the documents of the operators,
-//! `aten/src/ATen/native/{ScatterGatherChecks.h,TensorAdvancedIndexing.cpp}` and runs on CPU; see also
-//! `COMPARE.md`.
+//! `aten/src/ATen/native/{ScatterGatherChecks.h,TensorAdvancedIndexing.cpp}` and runs on CPU; see
+//! also `COMPARE.md`.
 //!
-//! A function whose name ends in `_` works in place, one with `_dyn` takes element types known at run
-//! time. In place, an error leaves `input` as it was; in PyTorch, elements before the one that is wrong
-//! have changed.
+//! A function whose name ends in `_` works in place, one with `_dyn` takes element types known at
+//! run time. In place, an error leaves `input` as it was; in PyTorch, elements before the one that
+//! is wrong have changed.
 
 pub(crate) mod arguments;
 pub(crate) mod gather;

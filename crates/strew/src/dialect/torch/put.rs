@@ -180,8 +180,9 @@ fn index_put_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a position out of bounds,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and overlap.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a
+/// position out of bounds, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and
+/// overlap.
 pub fn put<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -252,8 +253,8 @@ pub fn put_dyn_<'a>(
 /// `input` with elements of `source`, in order, where `mask` is true.
 ///
 /// * `mask`: of a shape that broadcasts with `input`'s; in place, to it.
-/// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken row by
-///   row, and the rest is not used.
+/// * `source`: of any shape, with at least as many elements as `mask` is true; they are taken row
+///   by row, and the rest is not used.
 ///
 /// ```
 /// let mask = [true, false, true, true];
@@ -327,11 +328,11 @@ pub fn masked_scatter_dyn_<'a>(
 
 /// `input` with `values` at what `indices` name: `input[indices] = values`.
 ///
-/// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast together,
-///   or `None` for all of the axis. A `bool` tensor stands for as many axes as it has, and names
-///   where it is true. Negative indices count from the end.
-/// * `values`: broadcast to the shape of what is named: that of the tensors in the place of their axes,
-///   or in front if these are not neighbours, and the other axes.
+/// * `indices`: for each of the first axes a tensor of `int32` or `int64`, which are broadcast
+///   together, or `None` for all of the axis. A `bool` tensor stands for as many axes as it has,
+///   and names where it is true. Negative indices count from the end.
+/// * `values`: broadcast to the shape of what is named: that of the tensors in the place of their
+///   axes, or in front if these are not neighbours, and the other axes.
 /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
 ///
 /// ```
@@ -346,8 +347,8 @@ pub fn masked_scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and values;
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and
+/// values; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
 pub fn index_put<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],

@@ -176,8 +176,8 @@ impl FromStr for Join {
 
 /// `input` with elements of `src` written into the cells that `index` names along `dim`.
 ///
-/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element of
-/// `index` in row-major order, so that of several the last one stays.
+/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element
+/// of `index` in row-major order, so that of several the last one stays.
 ///
 /// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
 ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`. An
@@ -272,7 +272,8 @@ pub fn scatter_dyn_<'a>(
 
 /// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
 ///
-/// `value` is made an element of `T`: fractions are cut off for integers, everything but zero is true.
+/// `value` is made an element of `T`: fractions are cut off for integers, everything but zero is
+/// true.
 ///
 /// ```
 /// let out = strew::torch::scatter_value(&[2.0f32; 4], 0, &[1i64, 3, 3], 1.5, "add".parse().ok())?;
@@ -281,7 +282,8 @@ pub fn scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that `T` cannot hold.
+/// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that
+/// `T` cannot hold.
 pub fn scatter_value<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -357,8 +359,8 @@ pub fn scatter_value_dyn_<'a>(
 
 /// `input` with elements of `src` added to the cells that `index` names along `dim`.
 ///
-/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every element of
-/// `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum. Sums of 16-bit
+/// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] += src[i][j][k]`, for every element
+/// of `index` in row-major order: [`scatter_reduce`](super::scatter_reduce) by sum. Sums of 16-bit
 /// floats accumulate in `f32` and are rounded once; integers wrap; for bool it is a logical or.
 ///
 /// Shapes and types are those of [`scatter`].

@@ -1,7 +1,7 @@
 //! `segment_reduce`: elements that lie in the order of their groups, reduced group by group.
 //!
-//! Source of the semantics: PyTorch 2.15, `aten/src/ATen/native/SegmentReduce.cpp` and runs on CPU; see also
-//! `COMPARE.md`.
+//! Source of the semantics: PyTorch 2.15, `aten/src/ATen/native/SegmentReduce.cpp` and runs on CPU;
+//! see also `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
@@ -102,13 +102,14 @@ pub enum Segments<V> {
 
 /// Reduces the elements of `data` along `axis` group by group, as they lie.
 ///
-/// PyTorch's `segment_reduce`. `lengths` or `offsets`, of `i32` or `i64`, have `data`'s axes up to `axis` with its
-/// sizes, but for `axis` itself: there they say which of `data`'s elements belong to each group. The result has
-/// `data`'s shape but for `axis`, where it has a row for each group.
+/// PyTorch's `segment_reduce`. `lengths` or `offsets`, of `i32` or `i64`, have `data`'s axes up to
+/// `axis` with its sizes, but for `axis` itself: there they say which of `data`'s elements belong
+/// to each group. The result has `data`'s shape but for `axis`, where it has a row for each group.
 ///
-/// A group starts from `initial`; without it a sum from 0, a product from 1, a maximum from the lowest value (-inf) and
-/// a minimum from the highest. An empty group stays that; a mean without `initial` is NaN then. NaN propagates. Sums,
-/// products and means of 16-bit floats accumulate in `f32` and are rounded once.
+/// A group starts from `initial`; without it a sum from 0, a product from 1, a maximum from the
+/// lowest value (-inf) and a minimum from the highest. An empty group stays that; a mean without
+/// `initial` is NaN then. NaN propagates. Sums, products and means of 16-bit floats accumulate in
+/// `f32` and are rounded once.
 ///
 /// ```
 /// use strew::torch::{Reduce, Segments, segment_reduce};
@@ -122,10 +123,11 @@ pub enum Segments<V> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an `axis` that is none, [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented)
-/// for a mean of integers or bool and an extreme of complex numbers, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
-/// everything else: shapes that do not fit, types, negative lengths and those that do not add up, offsets that descend
-/// or are outside.
+/// [`Class::Index`](strew_kernel::error::Class::Index) for an `axis` that is none,
+/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a mean of integers or
+/// bool and an extreme of complex numbers, [`Class::Runtime`](strew_kernel::error::Class::Runtime)
+/// for everything else: shapes that do not fit, types, negative lengths and those that do not add
+/// up, offsets that descend or are outside.
 pub fn segment_reduce<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     reduce: Reduce,
@@ -144,8 +146,9 @@ pub fn segment_reduce<'a, T: Element, I: Element>(
 
 /// [`segment_reduce`] with element types known at run time, and `reduce` as PyTorch's word.
 ///
-/// One of `lengths` and `offsets` must be there; of both, `offsets` are taken. With `unchecked`, PyTorch's `unsafe`,
-/// lengths may leave the last elements out. Whatever could lead outside is an error all the same.
+/// One of `lengths` and `offsets` must be there; of both, `offsets` are taken. With `unchecked`,
+/// PyTorch's `unsafe`, lengths may leave the last elements out. Whatever could lead outside is an
+/// error all the same.
 ///
 /// # Errors
 /// As [`segment_reduce`].

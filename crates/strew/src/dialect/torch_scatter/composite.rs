@@ -1,8 +1,8 @@
-//! `scatter_std`, `scatter_logsumexp`, `scatter_softmax`, `scatter_log_softmax`: what is made of the values of
-//! each group by more than one reduction.
+//! `scatter_std`, `scatter_logsumexp`, `scatter_softmax`, `scatter_log_softmax`: what is made of
+//! the values of each group by more than one reduction.
 //!
-//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/composite/*.py`, its tests, and runs on CPU; see
-//! also `COMPARE.md`.
+//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/composite/*.py`, its tests, and
+//! runs on CPU; see also `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::composite::Composed;
@@ -129,9 +129,10 @@ fn from_table<'a>(
 
 /// The standard deviation of the elements of `src` that share an index along `dim`.
 ///
-/// torch_scatter's `scatter_std`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). Of n
-/// elements it is the square root of the sum of the squared differences from their mean, divided by `n - 1`
-/// (`unbiased`) or by n, at least by 1, and 1e-6 more.
+/// torch_scatter's `scatter_std`; `index`, `dim` and `dim_size` are as for
+/// [`scatter`](crate::dialect::torch_scatter::scatter). Of n elements it is the square root of the
+/// sum of the squared differences from their mean, divided by `n - 1` (`unbiased`) or by n, at
+/// least by 1, and 1e-6 more.
 ///
 /// Groups without elements are 0. 16-bit floats are computed in `f32` and rounded once.
 ///
@@ -145,9 +146,10 @@ fn from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none and for a 0-d `src`, [`Class::NotImplemented`] for bool and complex
-/// numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes `f32`, [`Class::Runtime`] for
-/// everything else: shapes that do not expand, index types, indices out of range.
+/// [`Class::Index`] for a `dim` that is none and for a 0-d `src`, [`Class::NotImplemented`] for
+/// bool and complex numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes
+/// `f32`, [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices
+/// out of range.
 pub fn scatter_std<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -168,8 +170,8 @@ pub fn scatter_std<'a, T: Element, I: Element>(
     Ok(typed(made.tensor))
 }
 
-/// [`scatter_std`] with `out=`: what `out` holds is added to the sums of squared differences, and the results are
-/// written to it.
+/// [`scatter_std`] with `out=`: what `out` holds is added to the sums of squared differences, and
+/// the results are written to it.
 ///
 /// ```
 /// use strew::torch_scatter::scatter_std_out;
@@ -195,7 +197,8 @@ pub fn scatter_std_out<'a, T: Element, I: Element>(
     Ok(())
 }
 
-/// [`scatter_std`] with element types known at run time; of integers, computed in `f64`, the result is `f32`.
+/// [`scatter_std`] with element types known at run time; of integers, computed in `f64`, the result
+/// is `f32`.
 ///
 /// With `out`, writes to it and returns nothing; see [`scatter_std_out`].
 ///
@@ -214,14 +217,15 @@ pub fn scatter_std_dyn<'a>(
     lower(name, what, src, index, dim, out, dim_size)?.run()
 }
 
-/// The logarithm of the summed exponentials of the elements of `src` that share an index along `dim`.
+/// The logarithm of the summed exponentials of the elements of `src` that share an index along
+/// `dim`.
 ///
-/// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). With m
-/// the largest element of a group it is `ln(sum of exp(x - m) + eps) + m`, where NaN does not count. torch_scatter's
-/// `eps` is 1e-12.
+/// torch_scatter's `scatter_logsumexp`; `index`, `dim` and `dim_size` are as for
+/// [`scatter`](crate::dialect::torch_scatter::scatter). With m the largest element of a group it is
+/// `ln(sum of exp(x - m) + eps) + m`, where NaN does not count. torch_scatter's `eps` is 1e-12.
 ///
-/// Groups without elements are 0, and so are those of nothing but -inf and NaN; one that holds inf is the type's
-/// largest finite value. 16-bit floats are computed in `f32` and rounded once.
+/// Groups without elements are 0, and so are those of nothing but -inf and NaN; one that holds inf
+/// is the type's largest finite value. 16-bit floats are computed in `f32` and rounded once.
 ///
 /// ```
 /// use strew::torch_scatter::scatter_logsumexp;
@@ -246,8 +250,8 @@ pub fn scatter_logsumexp<'a, T: Element, I: Element>(
     Ok(typed(made.tensor))
 }
 
-/// [`scatter_logsumexp`] with `out=`: what `out` holds counts as one more element, and stays where the result would
-/// be infinite or NaN, as it is for groups without elements.
+/// [`scatter_logsumexp`] with `out=`: what `out` holds counts as one more element, and stays where
+/// the result would be infinite or NaN, as it is for groups without elements.
 ///
 /// ```
 /// use strew::torch_scatter::scatter_logsumexp_out;
@@ -293,13 +297,14 @@ pub fn scatter_logsumexp_dyn<'a>(
     lower(name, what, src, index, dim, out, dim_size)?.run()
 }
 
-/// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the sum of the
-/// exponentials of its group.
+/// The softmax of the elements of `src` that share an index along `dim`: `exp(x)`, divided by the
+/// sum of the exponentials of its group.
 ///
-/// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for [`scatter`](crate::dialect::torch_scatter::scatter). The result
-/// has `src`'s shape. The largest element of a group, as [`scatter_max`](crate::dialect::torch_scatter::scatter_max) gives it, is subtracted
-/// from its elements first. A group of nothing but -inf is NaN, and so is one that holds NaN or inf. 16-bit floats are
-/// computed in `f32` and rounded once.
+/// torch_scatter's `scatter_softmax`; `index`, `dim` and `dim_size` are as for
+/// [`scatter`](crate::dialect::torch_scatter::scatter). The result has `src`'s shape. The largest
+/// element of a group, as [`scatter_max`](crate::dialect::torch_scatter::scatter_max) gives it, is
+/// subtracted from its elements first. A group of nothing but -inf is NaN, and so is one that holds
+/// NaN or inf. 16-bit floats are computed in `f32` and rounded once.
 ///
 /// ```
 /// use strew::torch_scatter::scatter_softmax;
@@ -338,8 +343,8 @@ pub fn scatter_softmax_dyn<'a>(
 
 /// The logarithm of the softmax of the elements of `src` that share an index along `dim`.
 ///
-/// torch_scatter's `scatter_log_softmax`; see [`scatter_softmax`]. With m the largest element of a group it is
-/// `x - m - ln(sum of exp(x - m) + eps)`. torch_scatter's `eps` is 1e-12.
+/// torch_scatter's `scatter_log_softmax`; see [`scatter_softmax`]. With m the largest element of a
+/// group it is `x - m - ln(sum of exp(x - m) + eps)`. torch_scatter's `eps` is 1e-12.
 ///
 /// ```
 /// use strew::torch_scatter::scatter_log_softmax;

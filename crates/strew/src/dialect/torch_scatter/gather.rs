@@ -69,8 +69,8 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// Copies the rows of `src` that an index names; the index ascends.
 ///
 /// torch_scatter's `gather_coo`. With `d` the number of `index`'s axes, `out[.., e, ..]` is
-/// `src[.., index[.., e], ..]` along axis `d - 1`; the axes before it are the same in `index` and `src`.
-/// Bits are copied.
+/// `src[.., index[.., e], ..]` along axis `d - 1`; the axes before it are the same in `index` and
+/// `src`. Bits are copied.
 ///
 /// ```
 /// let out = strew::torch_scatter::gather_coo(&[10.0f32, 20.0, 30.0], &[0i64, 0, 2])?;
@@ -79,8 +79,8 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, index types, indices that do not
-/// ascend or are out of range.
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, index types,
+/// indices that do not ascend or are out of range.
 pub fn gather_coo<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -89,7 +89,8 @@ pub fn gather_coo<'a, T: Element, I: Element>(
     Ok(typed(output.tensor))
 }
 
-/// [`gather_coo`] with element types known at run time. With `out`, copies into it and returns nothing.
+/// [`gather_coo`] with element types known at run time. With `out`, copies into it and returns
+/// nothing.
 ///
 /// # Errors
 /// As [`gather_coo`]; `out` is then unchanged.
@@ -106,11 +107,11 @@ pub fn gather_coo_dyn<'a>(
 
 /// Copies each row of `src` to the rows from one pointer to the next.
 ///
-/// torch_scatter's `gather_csr`. With `d` the number of `indptr`'s axes, row `n` of `src` along axis
-/// `d - 1` goes to the rows of the result from `indptr[.., n]` up to `indptr[.., n + 1]`; the other axes of
-/// `indptr` are expanded to `src`'s first. There is one pointer more than `src` has rows, and the very last
-/// one is the size of the result along that axis. Rows of the result that get nothing are 0; of several, the
-/// last one stays. Bits are copied.
+/// torch_scatter's `gather_csr`. With `d` the number of `indptr`'s axes, row `n` of `src` along
+/// axis `d - 1` goes to the rows of the result from `indptr[.., n]` up to `indptr[.., n + 1]`; the
+/// other axes of `indptr` are expanded to `src`'s first. There is one pointer more than `src` has
+/// rows, and the very last one is the size of the result along that axis. Rows of the result that
+/// get nothing are 0; of several, the last one stays. Bits are copied.
 ///
 /// ```
 /// let out = strew::torch_scatter::gather_csr(&[10.0f32, 20.0], &[0i64, 2, 3])?;
@@ -119,8 +120,9 @@ pub fn gather_coo_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, pointer types, pointers outside the
-/// result. [`Class::Memory`](strew_kernel::error::Class::Memory) if the last pointer asks for more than there is.
+/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, pointer types,
+/// pointers outside the result. [`Class::Memory`](strew_kernel::error::Class::Memory) if the last
+/// pointer asks for more than there is.
 pub fn gather_csr<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     indptr: impl Into<TensorView<'a, I>>,
@@ -129,8 +131,8 @@ pub fn gather_csr<'a, T: Element, I: Element>(
     Ok(typed(output.tensor))
 }
 
-/// [`gather_csr`] with element types known at run time. With `out`, copies into it and returns nothing;
-/// its rows that get nothing are left as they are.
+/// [`gather_csr`] with element types known at run time. With `out`, copies into it and returns
+/// nothing; its rows that get nothing are left as they are.
 ///
 /// # Errors
 /// As [`gather_csr`]; `out` is then unchanged.
@@ -205,7 +207,8 @@ fn describe_csr<'a>(
     described(src, &expanded, &shape, dim, out, paired)
 }
 
-/// The very last value. One that is no size leaves no row; the run then names the pointer that is wrong.
+/// The very last value. One that is no size leaves no row; the run then names the pointer that is
+/// wrong.
 fn last_of(indptr: &DynView<'_>) -> usize {
     let mut last = indptr.clone();
     for axis in 0..indptr.rank() {

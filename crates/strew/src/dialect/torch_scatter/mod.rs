@@ -1,7 +1,7 @@
 //! torch_scatter (`pytorch_scatter`), the scatter library of graph networks.
 //!
-//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`, `torch_scatter/utils.py`,
-//! `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
+//! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/scatter.py`,
+//! `torch_scatter/utils.py`, `csrc/cpu/scatter_cpu.cpp` and runs on CPU; see also `COMPARE.md`.
 
 pub(crate) mod checks;
 pub(crate) mod composite;
@@ -238,14 +238,15 @@ impl FromStr for Reduce {
 /// Reduces the elements of `src` that share an index along `dim` into a new tensor.
 ///
 /// * `index`: `i32` or `i64`, not negative. A 1-d index lies along `dim`; one of more dimensions is
-///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s shape.
+///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s
+///   shape.
 /// * The output has `src`'s shape but for `dim`, where its size is `dim_size`, or `index.max() + 1`
 ///   without it, or 0 if `index` is empty.
 ///
 /// Groups without elements are 0 (1 for `Mul`; but an empty `src` gives 0 for every reduction). For
-/// `Min` and `Max`, NaN never wins, and a group whose result is the type's extreme finite value, or that
-/// holds nothing but the infinity beyond it, is 0 like an empty one. 16-bit floats accumulate in
-/// `f32` and are rounded once. To reduce into an existing tensor, use [`scatter_out`].
+/// `Min` and `Max`, NaN never wins, and a group whose result is the type's extreme finite value, or
+/// that holds nothing but the infinity beyond it, is 0 like an empty one. 16-bit floats accumulate
+/// in `f32` and are rounded once. To reduce into an existing tensor, use [`scatter_out`].
 ///
 /// ```
 /// use ndarray::array;
@@ -567,8 +568,8 @@ pub(crate) fn groups<'a>(
     Ok((dim, expanded, place))
 }
 
-/// The output's size along the axis of the groups when there is no `out`, of an index before and after it is
-/// expanded.
+/// The output's size along the axis of the groups when there is no `out`, of an index before and
+/// after it is expanded.
 pub(crate) fn groups_along(
     src: &DynView<'_>,
     index: &DynView<'_>,

@@ -1,8 +1,8 @@
 //! `segment_coo` and `segment_csr`: reductions of elements that lie in the order of their groups.
 //!
 //! Source of the semantics: torch_scatter 2.1.2, `torch_scatter/segment_coo.py`,
-//! `torch_scatter/segment_csr.py`, `csrc/cpu/segment_coo_cpu.cpp`, `csrc/cpu/segment_csr_cpu.cpp` and
-//! runs on CPU; see also `COMPARE.md`.
+//! `torch_scatter/segment_csr.py`, `csrc/cpu/segment_coo_cpu.cpp`, `csrc/cpu/segment_csr_cpu.cpp`
+//! and runs on CPU; see also `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
@@ -204,14 +204,15 @@ fn lower_csr<'a>(
 
 /// Reduces the elements of `src` whose index is the same; the index ascends.
 ///
-/// torch_scatter's `segment_coo`. With `d` the number of `index`'s axes, group `i` along axis `d - 1`
-/// takes the elements of `src` whose index is `i`; `index` is expanded to `src`'s first `d` axes. The
-/// result has `src`'s shape and dtype but for that axis, where its size is `dim_size`, by default the
-/// last index plus 1.
+/// torch_scatter's `segment_coo`. With `d` the number of `index`'s axes, group `i` along axis `d -
+/// 1` takes the elements of `src` whose index is `i`; `index` is expanded to `src`'s first `d`
+/// axes. The result has `src`'s shape and dtype but for that axis, where its size is `dim_size`, by
+/// default the last index plus 1.
 ///
 /// Groups without elements are 0. Minima and maxima start from the type's largest and lowest finite
-/// value; a group that is still there in the end becomes 0, as by [`scatter`](crate::dialect::torch_scatter::scatter). Means of
-/// integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded once.
+/// value; a group that is still there in the end becomes 0, as by
+/// [`scatter`](crate::dialect::torch_scatter::scatter). Means of integers are rounded toward zero.
+/// 16-bit floats accumulate in `f32` and are rounded once.
 ///
 /// ```
 /// use strew::torch_scatter::{Reduce, segment_coo};
@@ -222,9 +223,9 @@ fn lower_csr<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an extreme of
-/// complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices
-/// that do not ascend or are out of range.
+/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
+/// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
+/// index types, indices that do not ascend or are out of range.
 pub fn segment_coo<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -269,8 +270,8 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
 
 /// The smallest element of each group, and its position along the groups' axis in `src`.
 ///
-/// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group whose
-/// value is 0 for want of a winner has the size of `src` along that axis as its position.
+/// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group
+/// whose value is 0 for want of a winner has the size of `src` along that axis as its position.
 ///
 /// ```
 /// let (out, arg) = strew::torch_scatter::segment_min_coo(&[3.0f32, 2.0, 2.0], &[0i64, 2, 2], None)?;
@@ -308,8 +309,8 @@ pub fn segment_max_coo<'a, T: Element, I: Element>(
 
 /// [`segment_coo`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
-/// With `out`, reduces into it and returns no values. With `with_arg` (`min` and `max` only), also gives
-/// the positions of the winners.
+/// With `out`, reduces into it and returns no values. With `with_arg` (`min` and `max` only), also
+/// gives the positions of the winners.
 ///
 /// # Errors
 /// As [`segment_coo`]; [`Class::Value`] for an unknown `reduce`.
@@ -329,14 +330,15 @@ pub fn segment_coo_dyn<'a>(
 
 /// Reduces the elements of `src` from one pointer to the next.
 ///
-/// torch_scatter's `segment_csr`. With `d` the number of `indptr`'s axes, row `n` along axis `d - 1` of
-/// the result takes the elements of `src` from `indptr[.., n]` up to `indptr[.., n + 1]`; the other axes of
-/// `indptr` are expanded to `src`'s first. There is one row less than there are pointers. Pointers need not
-/// begin at 0 or end with `src`, and runs may overlap; where a pointer is not larger than the one before it
-/// the row has no elements.
+/// torch_scatter's `segment_csr`. With `d` the number of `indptr`'s axes, row `n` along axis `d -
+/// 1` of the result takes the elements of `src` from `indptr[.., n]` up to `indptr[.., n + 1]`; the
+/// other axes of `indptr` are expanded to `src`'s first. There is one row less than there are
+/// pointers. Pointers need not begin at 0 or end with `src`, and runs may overlap; where a pointer
+/// is not larger than the one before it the row has no elements.
 ///
-/// Rows without elements are 0, and so are minima and maxima of nothing but NaN, which never wins. Means
-/// of integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded once.
+/// Rows without elements are 0, and so are minima and maxima of nothing but NaN, which never wins.
+/// Means of integers are rounded toward zero. 16-bit floats accumulate in `f32` and are rounded
+/// once.
 ///
 /// ```
 /// use strew::torch_scatter::{Reduce, segment_csr};
@@ -347,9 +349,9 @@ pub fn segment_coo_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an extreme of
-/// complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand, pointer types,
-/// pointers outside `src`.
+/// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
+/// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
+/// pointer types, pointers outside `src`.
 pub fn segment_csr<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     indptr: impl Into<TensorView<'a, I>>,
@@ -389,8 +391,8 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
 
 /// The smallest element of each row, and its position along the rows' axis in `src`.
 ///
-/// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose value
-/// is 0 for want of a winner has the size of `src` along that axis as its position.
+/// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose
+/// value is 0 for want of a winner has the size of `src` along that axis as its position.
 ///
 /// ```
 /// let (out, arg) = strew::torch_scatter::segment_min_csr(&[3.0f32, 2.0, 2.0], &[0i64, 1, 1, 3])?;
@@ -426,8 +428,8 @@ pub fn segment_max_csr<'a, T: Element, I: Element>(
 
 /// [`segment_csr`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
-/// With `out`, writes to it and returns no values. With `with_arg` (`min` and `max` only), also gives the
-/// positions of the winners.
+/// With `out`, writes to it and returns no values. With `with_arg` (`min` and `max` only), also
+/// gives the positions of the winners.
 ///
 /// # Errors
 /// As [`segment_csr`]; [`Class::Value`] for an unknown `reduce`.
