@@ -20,18 +20,18 @@ pub struct View<T> {
 impl<T> View<T> {
     /// # Safety
     ///
-    /// `data` must be aligned and lead to `length` initialised values, which nobody writes while
-    /// the slice is in use.
+    /// `data` must be aligned and point to `length` initialised values. No other code may write
+    /// them while the slice is in use.
     unsafe fn read<'a>(&self) -> &'a [T] {
-        // SAFETY: that is what the caller promises.
+        // SAFETY: the caller promises `length` aligned, initialised values without other writers.
         unsafe { std::slice::from_raw_parts(self.data, self.length) }
     }
 
     /// # Safety
     ///
-    /// As for [`View::read`]; besides, nobody reads the values while the slice is in use.
+    /// As for [`View::read`]. No other code may read the values either while the slice is in use.
     unsafe fn write<'a>(&self) -> &'a mut [T] {
-        // SAFETY: that is what the caller promises.
+        // SAFETY: the caller promises `length` aligned, initialised values without other users.
         unsafe { std::slice::from_raw_parts_mut(self.data, self.length) }
     }
 }
