@@ -3,6 +3,7 @@
 use crate::scatter::{Scatter, Start, Target};
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::copy::replace_slice::{ReplaceSlice, ReplaceSlicePart};
+use strew_kernel::copy::strided::LARGE;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
@@ -19,7 +20,8 @@ impl Scatter<'_> {
         match (start, self.reduction.combine) {
             (Start::CopyOf(input), Combine::Assign) if plain && input.dtype() == *dtype => {
                 let (first, step) = self.destinations.slice()?;
-                ReplaceSlice::new(input, self.source.view(), first, step)
+                let large = input.len().saturating_mul(dtype.size()) >= LARGE;
+                large.then(|| ReplaceSlice::new(input, self.source.view(), first, step))?
             }
             _ => None,
         }

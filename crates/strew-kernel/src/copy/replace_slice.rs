@@ -10,8 +10,9 @@
 //!
 //! Cost: each output byte is written once and never read. A copy followed by an update writes the
 //! slice's bytes twice.
-//! The engine uses it for outputs of at least `LARGE` bytes with contiguous inputs, rows of whole
-//! lines and at least `SHORTEST` bytes, and steps of 1 or 2 within a row.
+//! It runs for contiguous inputs, rows of whole lines and at least `SHORTEST` bytes, and steps of 1
+//! or 2 within a row. The engine uses it for outputs of at least
+//! [`LARGE`](crate::copy::strided::LARGE) bytes.
 //! It relies on the checks in [`ReplaceSlice::new`] (slice inside the input) and
 //! [`ReplaceSlice::parts`] (layout, alignment and overlap of the output).
 //!
@@ -22,7 +23,7 @@
 //! - Holds: the slice lies in the input; the output is as large as the input, and each strip has
 //!   its own lines of it; tested with every step, border and element size
 
-use crate::copy::strided::{LARGE, STRETCH};
+use crate::copy::strided::STRETCH;
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::runtime::threads::available;
 use crate::tensor::{DynView, DynViewMut, apart};
@@ -73,20 +74,10 @@ impl<'w> ReplaceSlice<'w> {
     /// The updates go to a copy of the input, from `first` on and `step` apart along each of its
     /// axes.
     ///
-    /// `None` if the pass does not pay or cannot run: small results, gaps within a row of the input
-    /// or the updates, rows that are no whole lines, steps within a row other than 1 and 2, or a
+    /// `None` if the pass cannot run or its rows do not pay: gaps within a row of the input or the
+    /// updates, rows that are short or no whole lines, steps within a row other than 1 and 2, or a
     /// slice that leaves the input.
     pub fn new(
-        input: &'w DynView<'w>,
-        updates: &'w DynView<'w>,
-        first: &[usize],
-        step: impl IntoIterator<Item = isize>,
-    ) -> Option<Self> {
-        let large = input.len().saturating_mul(input.dtype().size()) >= LARGE;
-        large.then(|| Self::for_any_size(input, updates, first, step))?
-    }
-
-    fn for_any_size(
         input: &'w DynView<'w>,
         updates: &'w DynView<'w>,
         first: &[usize],
@@ -518,7 +509,7 @@ mod tests {
             let (input, updates) = (input.view(), updates.view().narrow(0, 0, count[0]).unwrap());
             let first: Vec<usize> = parts.iter().map(|&(first, _, _)| first).collect();
             let steps = parts.iter().map(|&(_, step, _)| step);
-            let Some(job) = ReplaceSlice::for_any_size(&input, &updates, &first, steps) else {
+            let Some(job) = ReplaceSlice::new(&input, &updates, &first, steps) else {
                 seen[3] += 1;
                 continue;
             };

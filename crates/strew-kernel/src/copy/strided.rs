@@ -134,7 +134,7 @@ impl DynView<'_> {
 }
 
 /// Outputs of at least this many bytes do not stay in a cache.
-pub(crate) const LARGE: usize = 32 << 20;
+pub const LARGE: usize = 32 << 20;
 
 /// Whether rows are [copied past the caches](copy_rows_past_caches). True if each row is whole
 /// lines without gaps, and the rows together are too many bytes for a cache.
