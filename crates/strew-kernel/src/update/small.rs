@@ -15,7 +15,7 @@ use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::reduction::Combine;
 use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
 use crate::update::dispatch::combine_loop;
-use crate::update::row_pairs::Rows;
+use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::ROWS;
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::geometry::OutOfBounds;
@@ -28,7 +28,7 @@ pub const MOST_UPDATES: usize = 256;
 const _: () = assert!(MOST_UPDATES <= ROWS);
 
 /// Where the updates go, as coordinates of the destination.
-pub struct SmallRun<'f, P> {
+pub struct SmallRun<'f> {
     /// The first coordinate on each of the destination's axes.
     pub start: &'f [usize],
     /// For each axis of the updates, the destination's axis that it walks along, and in which
@@ -36,12 +36,18 @@ pub struct SmallRun<'f, P> {
     pub onto: &'f [Option<(usize, isize)>],
     /// Index components of the updates' shape, and the destination's axis that each points into.
     /// Every value must be below the size of that axis.
-    pub components: P,
+    pub components: &'f [(&'f DynView<'f>, usize)],
 }
 
-impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
-    /// Joins the updates `src` into their cells; `None`, and nothing is done, if there is more to
-    /// them than single elements that join cells of their own type as they are.
+impl SmallRun<'_> {
+    /// Whether [`join`](Self::join) joins such updates, unless they overlap their destination: few
+    /// single elements that join cells of their own type as they are.
+    pub fn can_join(&self, dst: &Layout, src: &Layout, combine: Combine) -> bool {
+        self.prepare(dst, src, combine).is_some()
+    }
+
+    /// Joins the updates `src` into their cells. `None`, and nothing is done, if they
+    /// [cannot join](Self::can_join) or overlap the destination.
     ///
     /// An error is found before the first cell is written.
     pub fn join(
@@ -50,24 +56,16 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
         src: &DynView<'_>,
         combine: Combine,
     ) -> Option<Result<(), OutOfBounds>> {
-        let (dtype, count) = (dst.dtype(), src.len());
-        let folds = combine.folds();
-        let own = src.dtype() == dtype && !(folds && dtype.accumulator() != dtype);
-        let same = |(index, _): (&DynView<'_>, usize)| index.shape() == src.shape();
-        let small = (1..=MOST_UPDATES).contains(&count) && self.components.clone().all(same);
-        let first = self.first(dst.layout(), src.shape())?;
-        let at = dst.as_mut_ptr();
-        let apart = !overlaps_itself(dst.layout())
-            && !overlap_each_other(at.addr(), dst.layout(), src.as_ptr().addr(), src.layout());
-        if !(own && small && apart) {
+        let (first, join) = self.prepare(dst.layout(), src.layout(), combine)?;
+        let (at, count) = (dst.as_mut_ptr(), src.len());
+        if overlap_each_other(at.addr(), dst.layout(), src.as_ptr().addr(), src.layout()) {
             return None;
         }
-        let join = combine_loop(dtype, combine)?;
         let mut places = StackBuf::new();
         let places = places.fill_with(first, count);
         let steps = self.onto.iter().map(|&onto| step(dst.layout(), onto));
         spread(places, src.shape(), steps);
-        for (index, axis) in self.components.clone() {
+        for &(index, axis) in self.components {
             let (limit, stride) = (dst.shape()[axis], dst.layout().strides()[axis]);
             if !point(places, index, limit, stride) {
                 return Some(Err(OutOfBounds));
@@ -75,7 +73,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
         }
         let mut sources = StackBuf::new();
         let right_at = match src.layout().is_contiguous() {
-            true => At::Steps(0, dtype.size().cast_signed()),
+            true => At::Steps(0, dst.dtype().size().cast_signed()),
             false => {
                 let sources = sources.fill_with(0isize, count);
                 spread(sources, src.shape(), src.layout().strides().iter().copied());
@@ -91,12 +89,25 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
             ahead: PrefetchHints::NONE,
         };
         let _floats = DefaultFloats::enter();
-        // SAFETY: `first` has proven that whatever index values below their limits come, every
+        // SAFETY: `prepare` has proven that whatever index values below their limits come, every
         // place lies inside the destination, and `point` that no other values came. The source's
         // offsets are those of its elements. Both are of the type that chose the loop, and the
         // destination overlaps neither itself nor the source.
         unsafe { join(&rows) };
         Some(Ok(()))
+    }
+
+    /// The byte offset of the first update's place if its index values are 0, and the loop that
+    /// joins. `None` if the updates cannot join, or some place could lie outside the destination.
+    fn prepare(&self, dst: &Layout, src: &Layout, combine: Combine) -> Option<(isize, Loop)> {
+        let dtype = dst.dtype();
+        let own = src.dtype() == dtype && !(combine.folds() && dtype.accumulator() != dtype);
+        let mut indices = self.components.iter().map(|(index, _)| index.shape());
+        let small = (1..=MOST_UPDATES).contains(&src.len()) && indices.all(|s| s == src.shape());
+        if !(own && small) || overlaps_itself(dst) {
+            return None;
+        }
+        Some((self.first(dst, src.shape())?, combine_loop(dtype, combine)?))
     }
 
     /// The byte offset of the first update's place if its index values are 0; `None` if some place
@@ -122,7 +133,7 @@ impl<'v, P: Iterator<Item = (&'v DynView<'v>, usize)> + Clone> SmallRun<'_, P> {
                 reach(len, dst.strides().get(axis)?.checked_mul(step)?)?;
             }
         }
-        for (_, axis) in self.components.clone() {
+        for &(_, axis) in self.components {
             reach(*dst.shape().get(axis)?, *dst.strides().get(axis)?)?;
         }
         let (least, end) = dst.extent();
@@ -217,7 +228,7 @@ mod tests {
         let small = SmallRun {
             start: &[0, 0, 1],
             onto: &[None, Some((2, -1))],
-            components: index.iter().zip(0..),
+            components: &[(&index[0], 0), (&index[1], 1)],
         };
         small.join(&mut cells.view_mut(), &source, Combine::Sum)
     }
@@ -238,6 +249,22 @@ mod tests {
     }
 
     #[test]
+    fn updates_that_overlap_their_cells_are_left() {
+        let mut cells = DynTensor::zeros(DType::F32, &[4]).unwrap();
+        let mut view = cells.view_mut();
+        let (at, layout) = (view.as_mut_ptr(), view.layout().clone());
+        // SAFETY: the elements of `view`; `join` must not touch them.
+        let source = unsafe { DynView::from_raw_parts(at, layout) }.unwrap();
+        let small = SmallRun {
+            start: &[0],
+            onto: &[Some((0, 1))],
+            components: &[],
+        };
+        assert!(small.can_join(view.layout(), source.layout(), Combine::Sum));
+        assert_eq!(small.join(&mut view, &source, Combine::Sum), None);
+    }
+
+    #[test]
     fn what_is_more_than_a_few_is_left() {
         let join = |cells: DType, shape: &[usize], index: &[i64], source: DynView<'_>, combine| {
             let index = view(index, &[index.len()]);
@@ -245,9 +272,12 @@ mod tests {
             let small = SmallRun {
                 start: &[0],
                 onto: &[None],
-                components: std::iter::once((&index, 0)),
+                components: &[(&index, 0)],
             };
-            small.join(&mut cells.view_mut(), &source, combine)
+            let can = small.can_join(cells.layout(), source.layout(), combine);
+            let done = small.join(&mut cells.view_mut(), &source, combine);
+            assert_eq!(done.is_some(), can);
+            done
         };
         let (index, ones) = ([0; MOST_UPDATES + 1], [1.0f32; MOST_UPDATES + 1]);
         let some = |n| (&index[..n], view(&ones[..n], &[n]));

@@ -457,10 +457,11 @@ impl<'a> Destinations<'a> {
         src: &DynView<'_>,
         combine: Combine,
     ) -> Option<Result<(), OutOfBounds>> {
+        let components = self.components.iter().map(|c| (c.index.view(), c.axis));
         let few = SmallRun {
             start: &self.start,
             onto: &self.onto,
-            components: self.components.iter().map(|c| (c.index.view(), c.axis)),
+            components: &components.collect::<SmallVec<[_; 2]>>(),
         };
         match self.bounds {
             Bounds::STRICT => few.join(dst, src, combine),
