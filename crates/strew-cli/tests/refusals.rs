@@ -373,6 +373,8 @@ fn results_that_do_not_fit_are_refused() {
         ("STREW_MEMORY_LIMIT", ""),
         ("STREW_NUM_THREADS", "0"),
         ("STREW_NUM_THREADS", "many"),
+        ("STREW_ISA", "avx9000"),
+        ("STREW_PIN_THREADS", "yes"),
     ] {
         let done = folder.command().env(name, value).arg("ops").output();
         let done = done.unwrap();

@@ -1,19 +1,20 @@
 //! The cost model: which strategy a run takes.
 
 use crate::choose::plan_cost::threads;
-use crate::choose::request::Request;
+use crate::choose::request::{Request, Types};
 use crate::choose::split::{Split, choose as choose_split, obstacle};
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles;
 use crate::scatter::space::{Cut, Space};
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::runtime::machine::{L2, L3, WAKE};
 use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 
 /// A table of this many bytes costs nothing worth a second look.
-const SMALL_TABLE: usize = 1 << 20;
+const SMALL_TABLE: usize = L2;
 
 /// A table with a row for every row of the destination pays while it has at most this many rows
 /// per row of updates. Beyond, the touched rows are numbered by sorting.
@@ -21,17 +22,17 @@ const ROWS_PER_UPDATE: usize = 4;
 
 /// A destination whose cells reach over more bytes than this misses the caches at nearly every
 /// update, which costs more than to list the updates first.
-const LISTED_REACH: usize = 64 << 20;
+const LISTED_REACH: usize = 2 * L3;
 
 /// The list takes an update for so many bytes of the destination, or its blocks stay almost empty.
 const LISTED_EVERY: usize = 256;
 
 /// Why updates cannot be listed by block of the destination, if so.
-fn unlisted(space: &Space<'_>, (dst, src): (DType, DType)) -> Option<&'static str> {
+fn unlisted(space: &Space<'_>, types: Types) -> Option<&'static str> {
     if space.arg.is_some() {
         Some("positions are not listed")
     } else {
-        (dst != src).then_some("updates that are converted are not listed")
+        (types.dst != types.src).then_some("updates that are converted are not listed")
     }
 }
 
@@ -52,7 +53,7 @@ fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
 /// with their positions beside the cells.
 const GROUPED_ROW: usize = 32;
 
-const GROUPED_BYTES: usize = 4 << 20;
+const GROUPED_BYTES: usize = 4 * L2;
 
 /// Rows as long as this are worth a random access each to read them group by group,
 const GROUPED_RUN: usize = 256;
@@ -61,7 +62,7 @@ const GROUPED_RUN: usize = 256;
 const GROUPED_TABLED: usize = 128;
 
 /// Rows of a destination of so many bytes are mostly in no cache: one thread, and several.
-const GROUPED_FAR: [usize; 2] = [32 << 20, 16 << 20];
+const GROUPED_FAR: [usize; 2] = [L3, L3 / 2];
 
 /// Updates of a row, on average, from which on they are worth sorting: those that are compared or
 /// go through a table, and sums of one thread.
@@ -78,12 +79,20 @@ const GROUPED_SAMPLED: usize = 64;
 
 /// Rows that come in order are read one after the other either way. Of so many bytes of updates,
 /// none of which a cache still holds, it pays to write each row of a destination once.
-const GROUPED_STREAM: usize = 128 << 20;
+const GROUPED_STREAM: usize = 4 * L3;
 
-/// Whether so many bytes of updates may be grouped unasked: who only wants to know need not look at
-/// fewer.
-pub(crate) fn may_group(bytes: usize) -> bool {
-    bytes >= GROUPED_BYTES
+/// Why updates are grouped by row, if they are.
+pub(crate) fn grouping(
+    space: &Space<'_>,
+    request: &Request,
+    cut: &Cut,
+    dtype: DType,
+) -> Option<&'static str> {
+    match (request.ungrouped, request.force) {
+        (None, Some(Strategy::Grouped)) => Some("it was asked for"),
+        (None, None) => grouping_pays(space, request, cut, dtype),
+        _ => None,
+    }
 }
 
 /// Why to sort the updates by row pays, if so.
@@ -104,8 +113,9 @@ fn grouping_pays(
     let [ref lookup] = space.lookups[..] else {
         return None;
     };
-    let many =
-        may_group(bytes) && cut.cell_count <= cut.count() / 2 && u32::try_from(cut.count()).is_ok();
+    let many = bytes >= GROUPED_BYTES
+        && cut.cell_count <= cut.count() / 2
+        && u32::try_from(cut.count()).is_ok();
     if !dense || !many || row < GROUPED_ROW {
         return None;
     }
@@ -202,61 +212,31 @@ pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
     }
 }
 
-/// Chooses the strategy, and says why.
+/// Chooses the strategy, and says why. `grouped` is what [`grouping`] says.
 pub(crate) fn choose(
     space: &Space<'_>,
     request: &Request,
-    (dst, src): (DType, DType),
+    types: Types,
     cut: &Cut,
+    grouped: Option<&'static str>,
 ) -> Result<(Strategy, &'static str), Problem> {
-    let folds = request.combine.folds();
-    let widens = folds && dst.accumulator() != dst;
+    let dst = types.dst;
+    let widens = types.widens(request.combine);
     let must_stage = widens || request.mean.is_some();
     if let Some(strategy) = request.force {
-        return match strategy {
-            Strategy::InOrder if must_stage => Err(Problem::Strategy {
+        return match refusal(strategy, space, request, types, cut) {
+            None => Ok((strategy, "it was asked for")),
+            Some(why) => Err(Problem::Strategy {
                 strategy: strategy.name(),
-                why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
+                why,
             }),
-            Strategy::Tiled | Strategy::Partition if must_stage => Err(Problem::Strategy {
-                strategy: strategy.name(),
-                why: "cells cannot hold counts, nor sums of 16-bit floats in float32",
-            }),
-            Strategy::Runs => Err(Problem::Strategy {
-                strategy: strategy.name(),
-                why: "updates of one row need not lie one after the other",
-            }),
-            Strategy::DenseTable | Strategy::CompactTable if !folds => Err(Problem::Strategy {
-                strategy: strategy.name(),
-                why: "only sums and products are gathered in a table",
-            }),
-            _ => {
-                let obstacle = match strategy {
-                    Strategy::Grouped => request.ungrouped,
-                    Strategy::Partition => unlisted(space, (dst, src)),
-                    Strategy::Tiled if request.from_identity => {
-                        Some("tiles go on from what is there")
-                    }
-                    Strategy::Tiled => tiles::columns(space, cut, dst.size()).err(),
-                    _ => None,
-                };
-                match obstacle {
-                    Some(why) => Err(Problem::Strategy {
-                        strategy: strategy.name(),
-                        why,
-                    }),
-                    None => Ok((strategy, "it was asked for")),
-                }
-            }
         };
     }
-    if request.ungrouped.is_none()
-        && let Some(why) = grouping_pays(space, request, cut, src)
-    {
+    if let Some(why) = grouped {
         return Ok((Strategy::Grouped, why));
     }
     if !must_stage {
-        if unlisted(space, (dst, src)).is_none() && list_pays(space, cut) {
+        if unlisted(space, types).is_none() && list_pays(space, cut) {
             return Ok((
                 Strategy::Partition,
                 "single updates all over a destination that no cache holds",
@@ -298,6 +278,32 @@ pub(crate) fn choose(
     })
 }
 
+/// Why a strategy cannot run this, if so.
+fn refusal(
+    strategy: Strategy,
+    space: &Space<'_>,
+    request: &Request,
+    types: Types,
+    cut: &Cut,
+) -> Option<&'static str> {
+    let must_stage = types.widens(request.combine) || request.mean.is_some();
+    match strategy {
+        Strategy::InOrder | Strategy::Tiled | Strategy::Partition if must_stage => {
+            Some("cells cannot hold counts, nor sums of 16-bit floats in float32")
+        }
+        Strategy::InOrder => None,
+        Strategy::DenseTable | Strategy::CompactTable => {
+            (!request.combine.folds()).then_some("only sums and products are gathered in a table")
+        }
+        Strategy::Tiled if request.from_identity => Some("tiles go on from what is there"),
+        Strategy::Tiled => tiles::columns(space, cut, types.dst.size()).err(),
+        Strategy::Partition => unlisted(space, types),
+        Strategy::Grouped => request.ungrouped,
+        Strategy::Runs => Some("updates of one row need not lie one after the other"),
+        Strategy::Small | Strategy::ReplaceSlice => Some("the updates are walked over"),
+    }
+}
+
 /// Marks for touched rows pay while there are at most this many rows per row of updates: beyond, to
 /// go twice over the updates touches less memory.
 const MARKS_PER_UPDATE: usize = 64;
@@ -324,34 +330,30 @@ pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) 
 
 /// Whether sums of single elements, of which only updates count, are made in a private table of the
 /// destination's shape, and not in its own cells with marks for those that updates have reached.
-pub(crate) fn private_pays<'s>(
+pub(crate) fn private_pays(
     cells: usize,
     updates: usize,
     force: Option<Strategy>,
-    space: impl FnOnce() -> Space<'s>,
+    space: &Space<'_>,
+    cut: &Cut,
 ) -> bool {
     let asked = force.is_none_or(|force| force == Strategy::InOrder);
     let few = updates < MARKS_FROM || cells > updates;
-    if !asked || few {
-        return false;
-    }
-    let space = space();
-    let cut = space.cut();
-    cut.width() == 1 && cut.cell_count == cells && !list_pays(&space, &cut)
+    asked && !few && cut.width() == 1 && cut.cell_count == cells && !list_pays(space, cut)
 }
 
 /// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
 /// up.
-const BY_AXIS: usize = 1 << 20;
+const BY_AXIS: usize = WAKE;
 
 /// Likewise by owner, where a part also reads the whole index.
-const BY_OWNER: usize = 12 << 20;
+const BY_OWNER: usize = 12 * WAKE;
 
 /// Likewise by updates, where each thread but one begins and joins a table.
-const BY_UPDATES: usize = 2 << 20;
+const BY_UPDATES: usize = 2 * WAKE;
 
 /// Bytes of such a table, at most: it should stay in a cache next to its core.
-const UPDATES_TABLE: usize = 1 << 20;
+const UPDATES_TABLE: usize = L2;
 
 /// The table takes at most one of so many bytes of a part's updates.
 const UPDATES_PER_TABLE: usize = 8;
@@ -364,8 +366,9 @@ fn not_by_updates(
     space: &Space<'_>,
     request: &Request,
     strategy: Strategy,
-    (dst, src): (DType, DType),
+    types: Types,
 ) -> Option<&'static str> {
+    let Types { dst, src } = types;
     let numbers = dst.is_integer();
     let any_brackets = match request.combine {
         Combine::Sum | Combine::Prod => numbers,
@@ -394,8 +397,9 @@ pub(crate) fn split(
     request: &Request,
     strategy: Strategy,
     cut: &Cut,
-    (dst, src): (DType, DType),
+    types: Types,
 ) -> Result<Option<(Split, usize)>, Problem> {
+    let Types { dst, src } = types;
     // In place, once one part has written, no other may fail: not even for want of memory.
     let blocked = |split| {
         let may_fail = match strategy {
@@ -403,7 +407,7 @@ pub(crate) fn split(
             Strategy::DenseTable | Strategy::CompactTable => true,
             // All lists are there before the first block is written.
             Strategy::Partition => split != Split::Owner,
-            Strategy::Grouped | Strategy::Runs => false,
+            _ => false,
         };
         (request.visible && may_fail).then_some(
             "a part in place that needs working memory could fail after another has written",
@@ -418,7 +422,7 @@ pub(crate) fn split(
     if let Some((split, threads)) = request.split {
         let none = (threads == 0).then_some("it takes at least one thread");
         let updates = match split {
-            Split::Updates => not_by_updates(space, request, strategy, (dst, src)),
+            Split::Updates => not_by_updates(space, request, strategy, types),
             Split::Axis(_) | Split::Owner => None,
         };
         let obstacle = obstacle(space, split).or(updates);
@@ -445,7 +449,7 @@ pub(crate) fn split(
     let narrow = cut.width().saturating_mul(dst.size()) <= NARROW;
     if narrow
         && !matches!(best, Some(Split::Axis(_)))
-        && not_by_updates(space, request, strategy, (dst, src)).is_none()
+        && not_by_updates(space, request, strategy, types).is_none()
     {
         let table = space.reach().saturating_add(dst.size());
         let threads = most.min(bytes / BY_UPDATES.max(table.saturating_mul(UPDATES_PER_TABLE)));

@@ -1,7 +1,8 @@
 //! What an execution tells about itself.
 
+use crate::choose::begin::Begin;
 use crate::choose::cost;
-use crate::choose::request::Request;
+use crate::choose::request::{Request, Types};
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::choose::wide::Wide;
@@ -14,7 +15,7 @@ use std::fmt;
 use strew_kernel::bucket::Blocks;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::runtime::bandwidth::Machine;
+use strew_kernel::runtime::machine::Machine;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 use strew_kernel::walk::geometry::{Axis, Step};
@@ -26,56 +27,94 @@ pub struct Execution {
     pub(crate) cut: Cut,
     strategy: Strategy,
     reason: &'static str,
-    dst: DType,
-    src: DType,
+    types: Types,
     lookups: usize,
     split: Option<(Split, usize)>,
+    /// Threads that write stretches of the output, of a run that is not split otherwise.
+    pub(crate) streams: usize,
+    /// Bytes that are copied from an input, of a run that replaces a slice of it.
+    pub(crate) copied: usize,
     /// What the cells of a dense table hold that is a destination like any other.
     wide: Option<Wide>,
     /// Bytes that a list of the updates by block of the destination takes.
     listed: usize,
     /// Touched rows are marked, so that the first touch is known.
     pub(crate) marks: bool,
+    /// How the destination gets what it holds before its updates.
+    pub(crate) begin: Begin,
     /// What a run moves, if this is to be explained.
     traffic: Option<Traffic>,
 }
 
+/// Rows that lie one after the other, as a run sees them.
+#[derive(Clone, Copy, Debug)]
+pub struct RunCounts {
+    /// Rows of updates, and elements of each.
+    pub rows: usize,
+    pub width: usize,
+    /// Rows of the destination.
+    pub cells: usize,
+}
+
 impl Execution {
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn new(
+    /// A walk over the updates, as the cost model says. `grouped`: why they are grouped by row, if
+    /// they are.
+    pub(crate) fn new(
         space: &Space<'_>,
+        cut: Cut,
         request: Request,
-        dst: DType,
-        src: DType,
+        types: Types,
+        grouped: Option<&'static str>,
     ) -> Result<Self, Problem> {
-        let cut = space.cut();
-        let (strategy, reason) = cost::choose(space, &request, (dst, src), &cut)?;
+        let (strategy, reason) = cost::choose(space, &request, types, &cut, grouped)?;
+        let wide = match strategy {
+            Strategy::DenseTable => Wide::choose(&request, space, &cut, types),
+            _ => None,
+        };
         Ok(Self {
-            request,
-            strategy,
-            reason,
-            dst,
-            src,
-            lookups: space.lookups.len(),
-            listed: Blocks::over(space.reach()).bytes(cut.count(), dst.size()),
+            listed: Blocks::over(space.reach()).bytes(cut.count(), types.dst.size()),
             marks: cost::marks(&request, strategy, &cut),
-            wide: match strategy {
-                Strategy::DenseTable => Wide::choose(&request, space, &cut, (dst, src)),
-                _ => None,
-            },
-            split: cost::split(space, &request, strategy, &cut, (dst, src))?,
-            cut,
-            traffic: None,
+            split: cost::split(space, &request, strategy, &cut, types)?,
+            wide,
+            ..Self::of(strategy, reason, space.lookups.len(), cut, request, types)
         })
     }
 
-    /// A run over rows that lie one after the other: so many, of `width` elements each, into so
-    /// many.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn of_runs(
+    /// One of the strategies that need no walk.
+    pub(crate) fn of(
+        strategy: Strategy,
+        reason: &'static str,
+        lookups: usize,
+        cut: Cut,
+        request: Request,
+        types: Types,
+    ) -> Self {
+        Self {
+            reason: match request.force {
+                Some(_) => "it was asked for",
+                None => reason,
+            },
+            request,
+            strategy,
+            types,
+            lookups,
+            cut,
+            split: None,
+            streams: 1,
+            copied: 0,
+            wide: None,
+            listed: 0,
+            marks: false,
+            begin: Begin::Before,
+            traffic: None,
+        }
+    }
+
+    /// A run over rows that lie one after the other.
+    pub(crate) fn of_runs(
         request: Request,
         dtype: DType,
-        (count, width, cells): (usize, usize, usize),
+        counts: RunCounts,
         split: Option<(Split, usize)>,
         traffic: Traffic,
     ) -> Self {
@@ -83,31 +122,25 @@ impl Execution {
             len,
             step: Step::default(),
         };
-        Self {
-            request,
-            cut: Cut {
-                rows: smallvec![axis(count)],
-                index: smallvec![smallvec![0]],
-                window: smallvec![axis(width)],
-                cells: smallvec![axis(cells)],
-                lookup_aux: smallvec![0],
-                cell_count: cells,
-                start: Step::default(),
-                cell_start: 0,
-            },
-            strategy: Strategy::Runs,
-            reason: match request.force {
-                Some(_) => "it was asked for",
-                None => "the rows that belong together lie one after the other",
-            },
+        let cut = Cut {
+            rows: smallvec![axis(counts.rows)],
+            index: smallvec![smallvec![0]],
+            window: smallvec![axis(counts.width)],
+            cells: smallvec![axis(counts.cells)],
+            lookup_aux: smallvec![0],
+            cell_count: counts.cells,
+            start: Step::default(),
+            cell_start: 0,
+        };
+        let types = Types {
             dst: dtype,
             src: dtype,
-            lookups: 1,
+        };
+        let reason = "the rows that belong together lie one after the other";
+        Self {
             split,
-            wide: None,
-            listed: 0,
-            marks: false,
             traffic: Some(traffic),
+            ..Self::of(Strategy::Runs, reason, 1, cut, request, types)
         }
     }
 
@@ -140,43 +173,39 @@ impl Execution {
             force,
             split,
         };
-        Ok(Self {
-            request,
-            cut: space.cut(),
-            strategy: Strategy::InOrder,
-            reason: "each element is read from where it is",
+        let types = Types {
             dst: dtype,
             src: dtype,
-            lookups: space.lookups.len(),
+        };
+        let reason = "each element is read from where it is";
+        let (lookups, cut) = (space.lookups.len(), space.cut());
+        Ok(Self {
             split: gather::split(space, split, dtype.size())?,
-            wide: None,
-            listed: 0,
-            marks: false,
-            traffic: None,
+            ..Self::of(Strategy::InOrder, reason, lookups, cut, request, types)
         })
     }
 
     /// The wide cells of a part of the run, if it has such.
     pub(crate) fn wide(&self, space: &Space<'_>, cut: &Cut) -> Option<Wide> {
         self.wide
-            .and_then(|_| Wide::choose(&self.request, space, cut, (self.dst, self.src)))
+            .and_then(|_| Wide::choose(&self.request, space, cut, self.types))
     }
 
     /// Bytes of a row of a table.
     pub(crate) fn table_row(&self) -> usize {
         let count = match self.wide {
-            Some(wide) => return self.width().saturating_mul(wide.size(self.dst)),
+            Some(wide) => return self.width().saturating_mul(wide.size(self.types.dst)),
             None => size_of::<u64>(),
         };
         self.width()
-            .saturating_mul(self.dst.accumulator().size())
+            .saturating_mul(self.types.dst.accumulator().size())
             .saturating_add(count)
     }
 
     /// Elements of the destination that are always touched together, one after the other, if its
     /// layout has no gaps.
     pub(crate) fn run_length(&self) -> usize {
-        let mut step = self.dst.size().cast_signed();
+        let mut step = self.types.dst.size().cast_signed();
         let (window, cells) = (self.cut.window.iter().rev(), self.cut.cells.iter().rev());
         let packed = window.chain(cells).all(|axis| {
             let next = axis.step.dst == step;
@@ -203,7 +232,7 @@ impl Execution {
 
     /// Bytes of an element of the source and of the destination.
     pub(crate) fn sizes(&self) -> [usize; 2] {
-        [self.src, self.dst].map(DType::size)
+        [self.types.src, self.types.dst].map(DType::size)
     }
 
     /// What is known of the run: the strategy and why, and what it moves through memory.
@@ -228,6 +257,12 @@ impl Execution {
         self.strategy
     }
 
+    /// How the destination gets what it holds before its updates.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn begin(&self) -> Begin {
+        self.begin
+    }
+
     /// How the run is shared out, and among how many threads; `None`: it is not.
     #[must_use]
     pub fn split(&self) -> Option<(Split, usize)> {
@@ -237,11 +272,14 @@ impl Execution {
     /// Among how many threads it is shared out.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn threads(&self) -> usize {
-        self.split.map_or(1, |(_, threads)| threads)
+        self.split.map_or(self.streams, |(_, threads)| threads)
     }
 
     fn sharing(&self) -> String {
         match self.split {
+            None if self.strategy == Strategy::ReplaceSlice && self.threads() > 1 => {
+                format!("by bytes of the output, {} threads", self.threads())
+            }
             None => "no, one thread".into(),
             Some((Split::Axis(axis), threads)) => {
                 format!("along axis {axis} of the updates, {threads} threads")
@@ -299,6 +337,7 @@ impl Execution {
     pub fn passes(&self) -> usize {
         let request = &self.request;
         match self.strategy {
+            Strategy::Small | Strategy::ReplaceSlice => 1,
             Strategy::Runs => 1 + usize::from(self.checks_first()),
             Strategy::InOrder | Strategy::Tiled => {
                 1 + usize::from(self.checks_first())
@@ -324,13 +363,14 @@ impl Execution {
     #[must_use]
     pub fn working_memory(&self) -> usize {
         let row = self.table_row();
-        let convert = match self.src == self.dst {
+        let convert = match self.types.src == self.types.dst {
             true => 0,
-            false => (self.width().max(8192)).saturating_mul(self.dst.size()),
+            false => (self.width().max(8192)).saturating_mul(self.types.dst.size()),
         };
         let table = match self.strategy {
             Strategy::InOrder if self.marks => self.cut.cell_count / 8,
             Strategy::InOrder | Strategy::Runs => 0,
+            Strategy::Small | Strategy::ReplaceSlice => return 0,
             Strategy::Tiled => tiles::LARGEST,
             Strategy::DenseTable => self.cut.cell_count.saturating_mul(row),
             Strategy::Partition => self.listed,
@@ -341,13 +381,13 @@ impl Execution {
             }
         };
         let private = match self.request.private {
-            true => self.cut.cell_count.saturating_mul(self.dst.size()),
+            true => self.cut.cell_count.saturating_mul(self.types.dst.size()),
             false => 0,
         };
         let tables = match self.split {
             Some((Split::Updates, threads)) => {
                 let cells = self.cut.cell_count.saturating_mul(self.width());
-                (threads - 1).saturating_mul(cells.saturating_mul(self.dst.size()))
+                (threads - 1).saturating_mul(cells.saturating_mul(self.types.dst.size()))
             }
             _ => 0,
         };
@@ -375,21 +415,22 @@ impl Execution {
             combine
         };
         let accumulator = match self.request.combine.folds() {
-            true => self.dst.accumulator(),
-            false => self.dst,
+            true => self.types.dst.accumulator(),
+            false => self.types.dst,
         };
         let mut facts = vec![
             ("strategy", self.strategy.to_string()),
             ("reason", self.reason.to_owned()),
             ("destinations", self.form().to_owned()),
             ("reduction", reduction.to_owned()),
-            ("dtype", self.dst.to_string()),
-            ("updates dtype", self.src.to_string()),
+            ("dtype", self.types.dst.to_string()),
+            ("updates dtype", self.types.src.to_string()),
             ("accumulator", accumulator.to_string()),
             ("rows of updates", self.rows().to_string()),
             ("elements in a row", self.width().to_string()),
             ("rows of the destination", self.cut.cell_count.to_string()),
             ("shared out", self.sharing()),
+            ("destination begins", self.begin.to_string()),
             (
                 "passes over the updates or their index",
                 self.passes().to_string(),
@@ -418,15 +459,9 @@ impl Execution {
             (Strategy::Partition, _) => "the updates listed by block of the destination",
             (Strategy::DenseTable | Strategy::CompactTable, _) => "a table of running results",
             (Strategy::Tiled, _) => "columns that are kept close together",
-            (Strategy::InOrder | Strategy::Runs, _) if self.request.private => {
-                "sums of updates alone"
-            }
-            (Strategy::InOrder | Strategy::Runs, _) if self.marks => {
-                "marks of the rows that are touched"
-            }
-            (Strategy::InOrder | Strategy::Runs, _) => {
-                "updates that are converted, a piece at a time"
-            }
+            _ if self.request.private => "sums of updates alone",
+            _ if self.marks => "marks of the rows that are touched",
+            _ => "updates that are converted, a piece at a time",
         }
     }
 }

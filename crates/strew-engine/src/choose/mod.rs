@@ -2,17 +2,21 @@
 //!
 //! | file | decides |
 //! |---|---|
+//! | `chosen.rs` | the way that a call goes: the one place that all others are asked from |
 //! | `request.rs` | what a run is asked for: the input of the choice |
 //! | `cost.rs` | the strategy of a run, and its split |
 //! | `plan_cost.rs` | whether a planned run goes in order or grouped |
 //! | `strategy.rs` | the names of the strategies |
 //! | `split.rs` | how a run is split among threads |
 //! | `gather.rs` | how a gather is split |
+//! | `begin.rs` | how a new destination gets what it holds before its updates |
 //! | `tiles.rs` | whether tiles pay, and their columns |
 //! | `wide.rs` | what the cells of a wide table hold |
 //! | `lookers.rs` | how many threads check an index |
 //! | `execution.rs` | the result: what runs, and what is explained |
 
+pub mod begin;
+pub mod chosen;
 pub mod cost;
 pub mod execution;
 pub mod gather;

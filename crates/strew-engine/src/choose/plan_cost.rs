@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 use strew_kernel::error::Problem;
+use strew_kernel::runtime::machine::{L2, L3, WAKE};
 use strew_kernel::runtime::threads::available;
 
 /// A way to run a plan. Both give the same bits.
@@ -90,7 +91,7 @@ pub struct Work {
 }
 
 /// Runs with fewer bytes are over before anything could be gained.
-const WORTH: usize = 1 << 20;
+const WORTH: usize = L2;
 
 /// A run of a row as long as this is worth a random access to it, if several reductions share it.
 const SHARED: usize = 128;
@@ -101,17 +102,17 @@ const LONG: usize = 256;
 
 /// Rows in order of so many bytes, none of which a cache still holds, are grouped to write each row
 /// of the destination once.
-const STREAM: usize = 128 << 20;
+const STREAM: usize = 4 * L3;
 
 /// A destination of so many bytes is not in the nearest caches,
-const APART: usize = 1 << 20;
+const APART: usize = L2;
 
 /// one of so many hardly in any,
-const OUTSIDE: usize = 16 << 20;
+const OUTSIDE: usize = L3 / 2;
 
 /// and one of so many in none: each update reads and writes what lies far away. A source of so many
 /// is not either.
-const NOWHERE: usize = 32 << 20;
+const NOWHERE: usize = L3;
 
 /// Rows at random as long as this are read as fast as those one after the other.
 const WIDE: usize = 256;
@@ -138,11 +139,11 @@ const PAIR: usize = 2;
 const MANY: usize = 48;
 
 /// A table of this many bytes stays in the nearest caches.
-const NEAR: usize = 256 << 10;
+const NEAR: usize = L2 / 4;
 
 /// The table of a destination of so many bytes is in no cache. Before that, to read single updates
 /// at random costs up to six times as much as to write into the table at random.
-const FAR: usize = 64 << 20;
+const FAR: usize = 2 * L3;
 
 /// The way of a run, and why.
 ///
@@ -224,7 +225,7 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
 }
 
 /// Bytes of updates that a thread must have: fewer are done before another one has woken up.
-const EACH: usize = 1 << 20;
+const EACH: usize = WAKE;
 
 /// How many threads a grouped run, or a gather, of so many bytes gets.
 pub fn threads(bytes: usize) -> usize {

@@ -2,8 +2,25 @@
 
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
-use strew_kernel::ops::number::Mean;
-use strew_kernel::ops::reduction::Combine;
+use crate::scatter::reduction::{Finish, Init};
+use crate::scatter::{Scatter, Start, Target};
+use strew_kernel::ops::number::{Divisor, Mean};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::tensor::{DType, Layout};
+
+/// The element types of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Types {
+    pub dst: DType,
+    pub src: DType,
+}
+
+impl Types {
+    /// Whether running results are wider than the cells.
+    pub(crate) fn widens(self, combine: Combine) -> bool {
+        combine.folds() && self.dst.accumulator() != self.dst
+    }
+}
 
 /// What a run is asked to do with its updates.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +50,91 @@ pub struct Request {
     pub split: Option<(Split, usize)>,
 }
 
-impl Request {
-    /// Updates join what is in their cells, in whatever way, and that is all.
-    pub(crate) fn is_plain(&self) -> bool {
-        let counted = self.mean.is_some() || self.from_identity || self.unset;
-        !counted && self.force.is_none() && self.split.is_none()
+impl Scatter<'_> {
+    /// What a run into a destination of this layout is asked for. `sentinels`: only updates count,
+    /// and cells that no update has reached hold a sentinel.
+    pub(crate) fn request(&self, layout: &Layout, sentinels: bool) -> Request {
+        let from_identity = self.reduction.init == Init::Identity;
+        let in_place = matches!(self.target, Target::InPlace { .. });
+        Request {
+            combine: self.reduction.combine,
+            from_identity: from_identity && !sentinels,
+            unset: sentinels,
+            private: sentinels && in_place,
+            blank: match (&self.target, self.reduction.combine) {
+                (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
+                (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
+                _ => false,
+            },
+            mean: self.mean(),
+            visible: in_place && !sentinels,
+            proven: self.proven,
+            listed: self.keeps_lists,
+            ungrouped: match sentinels {
+                true => Some("cells that start without a value are not grouped"),
+                false => self.ungrouped(layout),
+            }
+            .or((self.proven && self.arg.is_none()).then_some("a plan groups updates itself")),
+            force: self.strategy,
+            split: self.split,
+        }
+    }
+
+    pub(crate) fn mean(&self) -> Option<Mean> {
+        let (count_self, divisor) = match self.reduction.finish {
+            Finish::Mean { count_self } => (count_self, Divisor::Count),
+            Finish::MeanTowardZero { count_self } => (count_self, Divisor::CountTowardZero),
+            Finish::DivideByRoot => (false, Divisor::Root),
+            Finish::None | Finish::ZeroIfStart => return None,
+        };
+        Some(Mean {
+            more: u64::from(count_self),
+            divisor,
+        })
+    }
+
+    /// Why updates cannot be grouped by their row, if so.
+    fn ungrouped(&self, layout: &Layout) -> Option<&'static str> {
+        if self.destinations.pairing().is_some() {
+            return Some("rows that lie one after the other need no groups");
+        }
+        if self.reduction.combine == Combine::Assign {
+            return Some("updates that replace each other are not grouped");
+        }
+        if matches!(self.reduction.combine, Combine::Sub | Combine::Div) {
+            return Some("differences and quotients are not made by group");
+        }
+        if matches!(
+            self.reduction.finish,
+            Finish::MeanTowardZero { .. } | Finish::DivideByRoot
+        ) {
+            return Some("these means are not made by group");
+        }
+        if self.source.view().dtype() != self.dtype() {
+            return Some("updates that are converted are not grouped");
+        }
+        let start = match &self.target {
+            Target::New { start, .. } => start,
+            Target::InPlace { .. } if !layout.is_contiguous() => {
+                return Some("updates of a destination with gaps are not grouped");
+            }
+            Target::InPlace { .. } if self.reduction.finish == Finish::ZeroIfStart => {
+                return Some("what cells held at first is not known by group");
+            }
+            Target::InPlace { .. } => {
+                return self.arg.map(|_| "positions in place are not kept by group");
+            }
+        };
+        // Positions are those along the one axis that has an index, of winners that start from
+        // nothing.
+        let strict = matches!(
+            self.reduction.combine,
+            Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
+        );
+        let known = strict
+            && matches!(start, Start::FiniteExtreme)
+            && self.reduction.finish == Finish::ZeroIfStart
+            && self.destinations.leading_axes() == 1;
+        (self.arg.is_some() && !known).then_some("these positions are not kept by group")
     }
 }

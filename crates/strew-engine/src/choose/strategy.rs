@@ -23,11 +23,15 @@ pub enum Strategy {
     Grouped,
     /// Each row of the destination is made at once, from rows that lie one after the other.
     Runs,
+    /// A few single elements join their cells at once, without any preparation.
+    Small,
+    /// An input is copied, with the updates in place of a slice of it, in one pass.
+    ReplaceSlice,
 }
 
 impl Strategy {
     /// Every strategy.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::InOrder,
         Self::DenseTable,
         Self::CompactTable,
@@ -35,6 +39,8 @@ impl Strategy {
         Self::Partition,
         Self::Grouped,
         Self::Runs,
+        Self::Small,
+        Self::ReplaceSlice,
     ];
 
     /// The name by which it is shown and forced.
@@ -48,6 +54,8 @@ impl Strategy {
             Self::Partition => "partition",
             Self::Grouped => "grouped",
             Self::Runs => "runs",
+            Self::Small => "small",
+            Self::ReplaceSlice => "replace-slice",
         }
     }
 }
@@ -66,10 +74,7 @@ impl FromStr for Strategy {
         found.ok_or_else(|| Problem::Value {
             argument: "strategy".into(),
             value: name.to_owned(),
-            expected:
-                "it must be in-order, dense-table, compact-table, tiled, partition, grouped or \
-                       runs"
-                    .into(),
+            expected: format!("it must be one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }

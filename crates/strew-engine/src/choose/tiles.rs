@@ -5,13 +5,15 @@
 //! tile gets at least a quarter as many updates as it has cells.
 
 use crate::scatter::space::{Cut, Space};
+use strew_kernel::runtime::machine::{L1, L2};
+use strew_kernel::tensor::Layout;
 
 /// A tile has at most so many bytes, that a first-level cache holds, if its rows then still have
 /// [`NARROWEST`] columns.
-pub(crate) const TILE: usize = 32 << 10;
+pub(crate) const TILE: usize = L1;
 
 /// A larger one would not stay in a second-level cache.
-pub(crate) const LARGEST: usize = 1 << 20;
+pub(crate) const LARGEST: usize = L2;
 
 /// Columns of a tile, at least and at most.
 pub(crate) const NARROWEST: usize = 128;
@@ -19,7 +21,7 @@ pub(crate) const NARROWEST: usize = 128;
 pub(crate) const WIDEST: usize = 512;
 
 /// Rows of the destination that are closer together than this in all stay in a cache as they are.
-pub(crate) const SPREAD: usize = 256 << 10;
+pub(crate) const SPREAD: usize = L2 / 4;
 
 /// A tile is copied to and fro for its updates: as many as it has cells, or a quarter of that.
 pub(crate) const CELLS_PER_UPDATE: usize = 4;
@@ -64,4 +66,14 @@ pub(crate) fn columns(space: &Space<'_>, cut: &Cut, size: usize) -> Result<usize
     let rows = space.dst[lookup.axis].0.max(1);
     let fit = TILE / rows.saturating_mul(size).max(1);
     Ok(fit.clamp(NARROWEST, WIDEST).min(last.len))
+}
+
+/// Whether the tiles of a cut cover the destination.
+pub(crate) fn tiles_all(space: &Space<'_>, cut: &Cut, dst: &Layout) -> bool {
+    let [lookup] = &space.lookups[..] else {
+        return false;
+    };
+    let columns = cut.rows.iter().filter(|axis| axis.step.dst != 0);
+    let columns = columns.map(|axis| axis.len).fold(1, usize::saturating_mul);
+    columns.checked_mul(space.dst[lookup.axis].0) == Some(dst.len())
 }

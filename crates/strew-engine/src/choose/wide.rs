@@ -4,7 +4,7 @@
 //! Such a table is a destination like any other, so that all strategies can fill it. It is rounded
 //! or divided into the result at the end.
 
-use crate::choose::request::Request;
+use crate::choose::request::{Request, Types};
 use crate::scatter::space::{Cut, Space};
 use strew_kernel::ops::number::Mean;
 use strew_kernel::ops::reduction::Combine;
@@ -26,16 +26,16 @@ impl Wide {
         request: &Request,
         space: &Space<'_>,
         cut: &Cut,
-        (dst, src): (DType, DType),
+        types: Types,
     ) -> Option<Self> {
         let Some(mean) = request.mean else {
             return request.blank.then_some(Self::Accumulators);
         };
         // Of a row, one count is enough.
-        let single = cut.width() == 1 && src == dst && request.combine == Combine::Sum;
+        let single = cut.width() == 1 && types.src == types.dst && request.combine == Combine::Sum;
         let cells = space.dst.iter().map(|&(len, _)| len);
         let all = cells.fold(1, usize::saturating_mul) == cut.cell_count;
-        let counted = single && all && sum_count_size(dst, cut.count()).is_some();
+        let counted = single && all && sum_count_size(types.dst, cut.count()).is_some();
         counted.then_some(Self::Counted(mean))
     }
 

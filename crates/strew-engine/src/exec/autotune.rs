@@ -10,26 +10,28 @@
 //! parts is measured, from when all are awake; and if several threads were faster, they go on at
 //! once.
 
+use crate::choose::begin::Begin;
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
-use crate::exec::pass::{Before, Fault, Outputs, Part, share, unfit};
+use crate::exec::crew::{Crew, Worker};
+use crate::exec::pass::{Before, Fault, Outputs, Part, unfit};
 use crate::scatter::space::Space;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use strew_kernel::ops::reduction::Combine;
+use strew_kernel::runtime::machine::WAKE;
 use strew_kernel::runtime::monitor::Monitor;
-use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DynView, DynViewMut};
 
 /// A way is tried with one of so many parts of the updates, at most,
 const TRIED: usize = 32;
 
 /// with so many bytes of them, and with so many rows: what those take is known well enough.
-const ENOUGH: usize = 4 << 20;
+const ENOUGH: usize = 4 * WAKE;
 
 const ENOUGH_ROWS: usize = 1 << 18;
 
@@ -51,12 +53,13 @@ impl Execution {
         let narrow = self.width().saturating_mul(self.sizes()[1]) <= most;
         // What a run keeps to itself between its updates would be lost between two of them.
         let alone = self.strategy() == Strategy::InOrder && !self.request.from_identity;
-        owned && narrow && alone && self.request.split.is_none()
+        let ready = self.begin == Begin::Before;
+        owned && narrow && alone && ready && self.request.split.is_none()
     }
 
     /// The axis of the updates that is cut for the trial, and its length.
     pub(crate) fn tried_along(&self, space: &Space<'_>, outputs: &Outputs<'_>) -> Option<usize> {
-        let plain = outputs.arg.is_none() && matches!(outputs.before, Before::Nothing);
+        let plain = outputs.arg.is_none();
         let axis = space.axes.iter().position(|axis| axis.len > 1)?;
         (plain && self.is_tried() && space.axes[axis].len >= TRIED).then_some(axis)
     }
@@ -65,10 +68,10 @@ impl Execution {
     pub(crate) fn run_tried(
         &self,
         axis: usize,
-        (space, src, mut dst): (&Space<'_>, &DynView<'_>, DynViewMut<'_>),
-        (team, threads): (&Team, usize),
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        space: &Space<'_>,
+        src: &DynView<'_>,
+        mut dst: DynViewMut<'_>,
+        crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let len = space.axes[axis].len;
         let trial = Trial {
@@ -76,7 +79,6 @@ impl Execution {
             axis,
             updates: self.rows().saturating_mul(self.width()) as u64,
             len: len as u64,
-            stop,
         };
         let rows = (self.rows() / len).max(1);
         let bytes = rows
@@ -86,28 +88,29 @@ impl Execution {
         let tried = (len / TRIED).min(enough.max(1));
         let mut all = Part::whole(space, src, into(dst.reborrow()));
         // After the first stretch cells are in the caches.
-        trial.run(&mut all, 0..tried, monitor)?;
+        trial.run(&mut all, 0..tried, crew.caller())?;
         let start = Instant::now();
-        trial.run(&mut all, tried..2 * tried, monitor)?;
+        trial.run(&mut all, tried..2 * tried, crew.caller())?;
         let alone = start.elapsed();
-        let parts = all.split(Split::Owner, threads);
+        let parts = all.split(Split::Owner, crew.threads());
         let meeting = Meeting::new(parts.len(), alone);
         let rest = 4 * tried..len;
-        share(team, parts, monitor, |mut part, monitor| {
+        crew.each(parts, |mut part, worker| {
             // Each part's cells come into the caches of its own core.
-            let warm = trial.run(&mut part, 2 * tried..3 * tried, monitor);
+            let warm = trial.run(&mut part, 2 * tried..3 * tried, worker);
             meeting.begin();
             let start = Instant::now();
-            let done = warm.and_then(|()| trial.run(&mut part, 3 * tried..4 * tried, monitor));
+            let done = warm.and_then(|()| trial.run(&mut part, 3 * tried..4 * tried, worker));
             match meeting.end(start) {
-                Choice::Together => done.and_then(|()| trial.run(&mut part, rest.clone(), monitor)),
+                Choice::Together => done.and_then(|()| trial.run(&mut part, rest.clone(), worker)),
                 Choice::Alone => done,
             }
         })?;
         if meeting.choice() == Some(Choice::Together) {
             return Ok(());
         }
-        trial.run(&mut Part::whole(space, src, into(dst)), rest, monitor)
+        let mut all = Part::whole(space, src, into(dst));
+        trial.run(&mut all, rest, crew.caller())
     }
 }
 
@@ -128,7 +131,6 @@ struct Trial<'t> {
     updates: u64,
     /// The length of the axis.
     len: u64,
-    stop: &'t AtomicBool,
 }
 
 impl Trial<'_> {
@@ -142,27 +144,24 @@ impl Trial<'_> {
         &self,
         part: &mut Part<'_, '_>,
         stretch: Range<usize>,
-        monitor: Option<&dyn Monitor>,
+        worker: Worker<'_>,
     ) -> Result<(), Fault> {
         let space = part.space.stretch(self.axis, stretch.start, stretch.len());
         let src = part.src.narrow(self.axis, stretch.start, stretch.len());
         let (space, src) = space.zip(src).ok_or_else(unfit)?;
         let checked = |updates| if self.run.checks_first() { updates } else { 0 };
-        let watched = monitor.map(|monitor| Stretch {
+        let watched = worker.monitor.map(|monitor| Stretch {
             monitor,
             before: checked(self.updates) + self.before(stretch.start),
             checked: checked(self.before(stretch.len())),
             total: checked(self.updates) + self.updates,
         });
-        let monitor = watched.as_ref().map(|m| m as &dyn Monitor);
+        let worker = Worker {
+            monitor: watched.as_ref().map(|m| m as &dyn Monitor),
+            ..worker
+        };
         let (cut, outputs) = (space.cut(), into(part.dst.reborrow()));
-        let done = self
-            .run
-            .run_serial(&space, &cut, &src, outputs, monitor, self.stop);
-        if done.is_err() {
-            self.stop.store(true, Ordering::Relaxed);
-        }
-        done
+        worker.tell(self.run.run_serial(&space, &cut, &src, outputs, worker))
     }
 }
 

@@ -1,12 +1,10 @@
 //! A run shared out along its updates, where the bits do not depend on how they are bracketed.
 
 use crate::choose::execution::Execution;
+use crate::exec::crew::Crew;
 use crate::exec::pass::{Before, Fault, Outputs, stretches};
 use crate::scatter::space::Space;
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::ops::identity::identity;
-use strew_kernel::runtime::monitor::Monitor;
-use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DynTensor, DynView};
 use strew_kernel::update::finalize::merge;
 
@@ -21,9 +19,7 @@ impl Execution {
         space: &Space<'_>,
         src: &DynView<'_>,
         outputs: Outputs<'_>,
-        (team, threads): (&Team, usize),
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let Outputs {
             mut dst,
@@ -32,7 +28,7 @@ impl Execution {
             lists: _,
         } = outputs;
         let combine = self.request.combine;
-        let parts = stretches(space, src, threads.min(MOST));
+        let parts = stretches(space, src, crew.threads().min(MOST));
         // Before anything is written: a table that there is no memory for changes nothing.
         let mut tables: Vec<DynTensor> = Vec::new();
         let start = identity(dst.dtype(), combine).unwrap_or_default();
@@ -40,7 +36,6 @@ impl Execution {
             let element = &start[..dst.dtype().size()];
             tables.push(DynTensor::filled(dst.dtype(), dst.shape(), element)?);
         }
-        let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
         let first = Outputs {
             dst: dst.reborrow(),
             arg,
@@ -54,19 +49,12 @@ impl Execution {
             lists: None,
         });
         let outputs = std::iter::once(first).chain(others);
-        let run = |(space, src): &(Space<'_>, DynView<'_>), outputs: Outputs<'_>, monitor| {
-            let done = self.run_serial(space, &space.cut(), src, outputs, monitor, stop);
-            if done.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            done
-        };
-        team.share(
-            parts.iter().zip(outputs).zip(&mut faults),
-            |((part, outputs), fault)| *fault = run(part, outputs, monitor),
-            |((part, outputs), fault)| *fault = run(part, outputs, None),
-        );
-        Fault::first(faults)?;
+        crew.each(
+            parts.iter().zip(outputs),
+            |((space, src), outputs), worker| {
+                self.run_serial(space, &space.cut(), src, outputs, worker)
+            },
+        )?;
         for table in &tables {
             merge(&mut dst, table, combine)?;
         }

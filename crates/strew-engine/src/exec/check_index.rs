@@ -1,63 +1,38 @@
 //! Every index value, checked before the first write that the caller can see.
 
 use crate::choose::lookers::lookers;
+use crate::exec::crew::Crew;
 use crate::exec::pass::Fault;
 use crate::scatter::bounds::Bounds;
 use crate::scatter::space::Space;
-use smallvec::SmallVec;
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::error::Problem;
-use strew_kernel::runtime::monitor::{Monitor, Progress};
-use strew_kernel::runtime::threads::Team;
+use strew_kernel::runtime::monitor::Progress;
 use strew_kernel::tensor::DynView;
 
-/// Checks the whole index, some stretches of it at a time by the run's team; values that are
-/// repeated, once. A run that is not `shared` out, be it for the order of its sums, need not be
-/// alone with this: unless it was told so, a team is called for it.
+/// Checks the whole index, some stretches of it at a time by the run's crew; values that are
+/// repeated, once. A run on one thread, be it for the order of its sums, need not be alone with
+/// this: unless it was `told` so, a crew is called for it.
 ///
 /// `passes` is how many passes the run takes in all, of which this is the first.
 pub(crate) fn check(
     space: &Space<'_>,
-    shared: Option<(&Team, usize)>,
+    crew: &Crew<'_>,
     told: bool,
     passes: usize,
-    monitor: Option<&dyn Monitor>,
 ) -> Result<(), Fault> {
-    let stop = AtomicBool::new(false);
+    let bounds = space.bounds;
     for (lookup, rule) in space.lookups.iter().zip(space.rules()) {
         let index = lookup.index.without_repeats();
-        let threads = match shared {
-            Some((_, threads)) => threads,
-            None if told => 1,
-            None => lookers(index.len().saturating_mul(index.dtype().size())),
+        let bytes = index.len().saturating_mul(index.dtype().size());
+        let called = match crew.threads() > 1 || told {
+            true => None,
+            false => Some(Crew::new(lookers(bytes), crew.caller().monitor)),
         };
-        let called = (shared.is_none() && threads > 1)
-            .then(|| Team::new(threads))
-            .flatten();
-        let team = shared.map(|(team, _)| team).or(called.as_ref());
-        let stretches = index.stretches(threads);
-        let mut faults: SmallVec<[Result<(), Fault>; 1]> =
-            stretches.iter().map(|_| Ok(())).collect();
-        let bounds = space.bounds;
-        let look = |stretch: &DynView<'_>, monitor| {
+        let crew = called.as_ref().unwrap_or(crew);
+        crew.each(index.stretches(crew.threads()), |stretch, worker| {
             let total = (stretch.len() as u64).saturating_mul(passes as u64);
-            let progress = Progress::new(monitor, &stop, 0, total);
-            let done = stretch_is_inside(stretch, bounds, rule.size, progress);
-            if done.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            done
-        };
-        let each = stretches.iter().zip(&mut faults);
-        match team {
-            None => each.for_each(|(stretch, fault)| *fault = look(stretch, monitor)),
-            Some(team) => team.share(
-                each,
-                |(stretch, fault)| *fault = look(stretch, monitor),
-                |(stretch, fault)| *fault = look(stretch, None),
-            ),
-        }
-        Fault::first(faults)?;
+            stretch_is_inside(&stretch, bounds, rule.size, worker.progress(0, total))
+        })?;
     }
     Ok(())
 }

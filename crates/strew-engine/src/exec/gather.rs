@@ -3,20 +3,18 @@
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::exec::check_index::all_left_out;
+use crate::exec::crew::{Crew, Worker};
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::copy::take_walk::TakeWalk;
-use strew_kernel::runtime::monitor::{Monitor, Watch};
-use strew_kernel::runtime::threads::Team;
+use strew_kernel::runtime::monitor::Watch;
 use strew_kernel::tensor::{DynView, DynViewMut};
 
 /// One part of a run: some of the elements.
 struct Part<'p, 'i> {
     space: Space<'i>,
     output: DynViewMut<'p>,
-    done: Result<(), Fault>,
 }
 
 impl Execution {
@@ -36,27 +34,17 @@ impl Execution {
             return all_left_out(space);
         }
         let watch = Watch::take();
-        let stop = AtomicBool::new(false);
-        let team = self.split().and_then(|(_, threads)| Team::new(threads));
-        let (Some(team), Some((Split::Axis(axis), threads))) = (team, self.split()) else {
-            let monitor = watch.monitor();
-            return self.fetch(space, &self.cut, input, output, monitor, &stop);
-        };
-        let mut parts = parts(space, output, axis, threads).ok_or_else(unfit)?;
-        let one = |part: &mut Part<'_, '_>, monitor: Option<&dyn Monitor>| {
-            let output = part.output.reborrow();
-            let cut = part.space.cut();
-            part.done = self.fetch(&part.space, &cut, input, output, monitor, &stop);
-            if part.done.is_err() {
-                stop.store(true, Ordering::Relaxed);
+        let crew = Crew::new(self.threads(), watch.monitor());
+        match self.split() {
+            Some((Split::Axis(axis), threads)) if crew.threads() > 1 => {
+                let parts = parts(space, output, axis, threads).ok_or_else(unfit)?;
+                let fetched = crew.each(parts, |part, worker| {
+                    self.fetch(&part.space, &part.space.cut(), input, part.output, worker)
+                });
+                fetched.map(drop)
             }
-        };
-        team.share(
-            parts.iter_mut(),
-            |part| one(part, watch.monitor()),
-            |part| one(part, None),
-        );
-        Fault::first(parts.into_iter().map(|part| part.done))
+            _ => self.fetch(space, &self.cut, input, output, crew.caller()),
+        }
     }
 
     fn fetch(
@@ -65,8 +53,7 @@ impl Execution {
         cut: &Cut,
         input: &DynView<'_>,
         mut output: DynViewMut<'_>,
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        worker: Worker<'_>,
     ) -> Result<(), Fault> {
         let rules = space.rules();
         let terms = terms(space, cut);
@@ -80,7 +67,7 @@ impl Execution {
                 origin: &[],
             },
             walk: fetch.walk(),
-            progress: &mut self.progress(cut, monitor, stop),
+            progress: &mut self.progress(cut, worker),
         };
         pass.each(|block| fetch.run(block))
     }
@@ -103,7 +90,6 @@ fn parts<'p, 'i>(
         parts.push(Part {
             space: space.stretch(axis, from, end - from)?,
             output,
-            done: Ok(()),
         });
         (rest, from) = (others, end);
     }

@@ -1,15 +1,22 @@
 //! How to do it: facts about the updates, the strategy that they lead to, and its run.
 
 pub mod autotune;
+pub mod by_group;
 pub mod by_updates;
 pub mod check_index;
+pub mod crew;
+pub mod exclude_self;
 pub mod gather;
 pub mod grouped;
 pub mod init;
 pub mod partition;
 pub mod pass;
+pub mod perform;
+pub mod record;
+pub mod replace_slice;
 pub mod run;
 pub mod segments;
+pub mod small;
 pub mod split;
 pub mod tiles;
 pub mod wide_table;

@@ -1,52 +1,22 @@
 //! What every run shares: its outputs, one pass over the updates, the parts of the threads, and
 //! its faults.
 //!
-//! A `Pass` goes over the blocks of a walk, joins them, and reports progress after each. The first
-//! fault of a part stops the others.
+//! A `Pass` goes over the blocks of a walk, joins them, and reports progress after each.
 
 use crate::choose::split::Split;
 use crate::exec::split::{SAMPLE, SAMPLED};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
-use std::sync::atomic::AtomicBool;
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::Problem;
-use strew_kernel::runtime::monitor::{Monitor, Progress};
-use strew_kernel::runtime::threads::Team;
+use strew_kernel::runtime::monitor::Progress;
 use strew_kernel::tensor::{DynView, DynViewMut};
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::update::lazy_init::LazyInit;
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
-
-/// Who works, and who watches.
-pub(crate) struct Crew<'c> {
-    pub(crate) team: Option<&'c Team>,
-    pub(crate) threads: usize,
-    pub(crate) monitor: Option<&'c dyn Monitor>,
-    pub(crate) stop: &'c AtomicBool,
-}
-
-impl Crew<'_> {
-    /// Does the pieces of work, telling the one that is done here from the others.
-    pub(crate) fn share<T: Send>(
-        &self,
-        pieces: impl IntoIterator<Item = T>,
-        work: impl Fn(T, Option<&dyn Monitor>) + Sync,
-    ) {
-        match self.team {
-            None => pieces.into_iter().for_each(|p| work(p, self.monitor)),
-            Some(team) => team.share(pieces, |p| work(p, self.monitor), |p| work(p, None)),
-        }
-    }
-}
-
-/// Whether there is something to run at all.
-pub(crate) fn runs(space: &Space<'_>) -> bool {
-    !space.is_empty() && space.rules().iter().all(|rule| rule.size > 0)
-}
 
 /// The updates cut into stretches, one after the other in their order.
 pub(crate) fn stretches<'i, 's>(
@@ -79,11 +49,13 @@ pub enum Fault {
 
 impl Fault {
     /// The fault that made the others stop, if there is one.
-    pub(crate) fn first(faults: impl IntoIterator<Item = Result<(), Self>>) -> Result<(), Self> {
-        let interrupted = |f: &Self| matches!(f, Self::Problem(Problem::Interrupted));
-        let faults: Vec<Self> = faults.into_iter().filter_map(Result::err).collect();
-        let cause = faults.iter().position(|f| !interrupted(f)).unwrap_or(0);
-        faults.into_iter().nth(cause).map_or(Ok(()), Err)
+    pub(crate) fn first(mut faults: Vec<Self>) -> Result<(), Self> {
+        let interrupted = |fault: &Self| matches!(fault, Self::Problem(Problem::Interrupted));
+        let cause = faults.iter().position(|fault| !interrupted(fault));
+        match faults.is_empty() {
+            true => Ok(()),
+            false => Err(faults.swap_remove(cause.unwrap_or(0))),
+        }
     }
 }
 
@@ -114,27 +86,10 @@ pub struct Outputs<'o> {
 pub enum Before<'o> {
     /// Nothing: it is as it should be.
     Nothing,
-    /// It holds anything, and should be zeros: of a run that `begins_zeros`.
+    /// It holds anything, and should be zeros (`Begin::Zeros`).
     Zeros,
-    /// Likewise, it should be this: of a run that `begins_blocks`.
+    /// Likewise, it should be this (`Begin::Blocks`).
     Blocks(&'o LazyInit<'o>),
-}
-
-/// Does the work of each part on a thread; that of the first one, on this thread, is watched.
-pub(crate) fn share<'p, 'i>(
-    team: &Team,
-    parts: Vec<Part<'p, 'i>>,
-    monitor: Option<&dyn Monitor>,
-    run: impl Fn(Part<'p, 'i>, Option<&dyn Monitor>) -> Result<(), Fault> + Sync,
-) -> Result<(), Fault> {
-    let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
-    let pieces = parts.into_iter().zip(&mut faults);
-    team.share(
-        pieces,
-        |(part, fault)| *fault = run(part, monitor),
-        |(part, fault)| *fault = run(part, None),
-    );
-    Fault::first(faults)
 }
 
 /// What the index values of a row add to its offset.

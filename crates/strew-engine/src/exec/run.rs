@@ -1,20 +1,20 @@
 //! The strategies, each a short walk over blocks.
 
+use crate::choose::begin::Begin as DestinationBegin;
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
+use crate::choose::tiles::tiles_all;
 use crate::exec::check_index::{all_left_out, check};
-use crate::exec::init::{row_shift, tiles_all};
-use crate::exec::pass::{
-    Before, Crew, Fault, Outputs, Part, Pass, share, terms, unfit, unnumbered,
-};
+use crate::exec::crew::{Crew, Worker};
+use crate::exec::init::row_shift;
+use crate::exec::pass::{Before, Fault, Outputs, Part, Pass, terms, unfit, unnumbered};
+use crate::exec::record::{Did, did};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::ops::identity::identity;
-use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
-use strew_kernel::runtime::threads::Team;
+use strew_kernel::runtime::monitor::{Progress, Watch};
 use strew_kernel::tensor::{DynView, DynViewMut, try_vec};
 use strew_kernel::update::arg::Arg;
 use strew_kernel::update::in_place::{Direct, clear};
@@ -45,120 +45,83 @@ impl Execution {
             return all_left_out(space);
         }
         let watch = Watch::take();
-        let monitor = watch.monitor();
-        let shared = self
-            .split()
-            .and_then(|(split, threads)| Some((split, threads, Team::new(threads)?)));
+        let crew = Crew::new(self.threads(), watch.monitor());
         if self.checks_first() {
-            let team = shared.as_ref().map(|(_, threads, team)| (team, *threads));
-            let told = self.request.split.is_some();
-            check(space, team, told, self.passes(), monitor)?;
+            check(space, &crew, self.request.split.is_some(), self.passes())?;
         }
-        let stop = AtomicBool::new(false);
-        let Some((split, threads, team)) = shared else {
-            return self.run_serial(space, &self.cut, src, outputs, monitor, &stop);
-        };
-        if (self.strategy(), split) == (Strategy::Partition, Split::Owner) {
-            let crew = Crew {
-                team: Some(&team),
-                threads,
-                monitor,
-                stop: &stop,
-            };
-            let known = (outputs.before, outputs.lists);
-            return self.by_block(space, src, outputs.dst, known, &crew);
+        let split = self.split().filter(|_| crew.threads() > 1);
+        if let Some((split, threads)) = split {
+            did(Did::Split(split, threads));
         }
-        if split == Split::Updates {
-            return self.run_by_updates(space, src, outputs, (&team, threads), monitor, &stop);
+        match (self.strategy(), split) {
+            (Strategy::Partition, None | Some((Split::Owner, _))) => {
+                self.by_block(space, src, outputs, &crew)
+            }
+            (_, None) => self.run_serial(space, &self.cut, src, outputs, crew.caller()),
+            (_, Some((Split::Updates, _))) => self.run_by_updates(space, src, outputs, &crew),
+            (_, Some((split, _))) => match self.tried_along(space, &outputs) {
+                Some(axis) => self.run_tried(axis, space, src, outputs.dst, &crew),
+                None => self.run_parts(space, src, outputs, split, &crew),
+            },
         }
-        if let Some(axis) = self.tried_along(space, &outputs) {
-            let run = (space, src, outputs.dst);
-            return self.run_tried(axis, run, (&team, threads), monitor, &stop);
-        }
-        let sharing = (split, &team, threads);
-        self.run_shared(space, src, outputs, sharing, monitor, &stop)
     }
 
     /// Runs the parts of a run, each on a thread.
-    pub(crate) fn run_shared(
+    fn run_parts(
         &self,
         space: &Space<'_>,
         src: &DynView<'_>,
         outputs: Outputs<'_>,
-        (split, team, threads): (Split, &Team, usize),
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        split: Split,
+        crew: &Crew<'_>,
     ) -> Result<(), Fault> {
         let before = outputs.before;
-        let parts = Part::whole(space, src, outputs).split(split, threads);
-        share(team, parts, monitor, |part, monitor| {
-            self.run_part(part, before, monitor, stop)
-        })
+        let parts = Part::whole(space, src, outputs).split(split, crew.threads());
+        crew.each(parts, |part, worker| {
+            let outputs = Outputs {
+                dst: part.dst,
+                arg: part.arg,
+                before,
+                lists: None,
+            };
+            self.run_serial(&part.space, &part.space.cut(), &part.src, outputs, worker)
+        })?;
+        Ok(())
     }
 
-    /// Runs one part, on this thread.
-    fn run_part(
-        &self,
-        part: Part<'_, '_>,
-        before: Before<'_>,
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
-    ) -> Result<(), Fault> {
-        let Part {
-            space,
-            src,
-            dst,
-            arg,
-        } = part;
-        let outputs = Outputs {
-            dst,
-            arg,
-            before,
-            lists: None,
-        };
-        let done = self.run_serial(&space, &space.cut(), &src, outputs, monitor, stop);
-        if done.is_err() {
-            stop.store(true, Ordering::Relaxed);
-        }
-        done
-    }
-
+    /// Runs updates on the calling thread.
     pub(crate) fn run_serial(
         &self,
         space: &Space<'_>,
         cut: &Cut,
         src: &DynView<'_>,
         outputs: Outputs<'_>,
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        worker: Worker<'_>,
     ) -> Result<(), Fault> {
+        if self.strategy() == Strategy::Partition {
+            let alone = Crew::of(worker);
+            return self.by_block(space, src, outputs, &alone);
+        }
         let Outputs {
             mut dst,
             arg,
             before,
-            lists,
+            lists: _,
         } = outputs;
-        if self.strategy() == Strategy::Partition {
-            let crew = Crew {
-                team: None,
-                threads: 1,
-                monitor,
-                stop,
-            };
-            return self.by_block(space, src, dst, (before, lists), &crew);
-        }
+        did(Did::Strategy(self.strategy()));
         if let Some(wide) = self.wide(space, cut) {
-            return self.run_wide(wide, space, src, dst, monitor, stop);
+            return self.run_wide(wide, space, src, dst, worker);
         }
         let begins = matches!(before, Before::Zeros);
         let tile = self.tile(space, cut, dst.dtype());
         let marks_all = begins && tile.is_none() && self.marks_untouched(cut, dst.layout());
         if begins && !marks_all && !(tile.is_some() && tiles_all(space, cut, dst.layout())) {
+            did(Did::Begin(DestinationBegin::Before));
             clear(&mut dst);
         }
         if let Some(tile) = tile {
             let _floats = DefaultFloats::enter();
-            let progress = self.progress(cut, monitor, stop);
+            let progress = self.progress(cut, worker);
             return self.tiled(space, cut, src, dst, tile, progress);
         }
         let rules = space.rules();
@@ -169,24 +132,19 @@ impl Execution {
             origin: &[],
         };
         let terms = terms(space, cut);
-        let cells = match self.strategy() {
-            _ if marks_all => &cut.cells,
-            Strategy::InOrder
-            | Strategy::Tiled
-            | Strategy::Partition
-            | Strategy::Grouped
-            | Strategy::Runs => &[][..],
-            Strategy::DenseTable | Strategy::CompactTable => &cut.cells,
-        };
+        let tables = matches!(
+            self.strategy(),
+            Strategy::DenseTable | Strategy::CompactTable
+        );
         let geometry = Geometry {
-            cells,
+            cells: match marks_all || tables {
+                true => &cut.cells,
+                false => &[][..],
+            },
             numbers: arg.is_some()
-                || (marks_all && row_shift(cut).is_none())
-                || match self.strategy() {
-                    Strategy::InOrder | Strategy::Tiled => self.marks,
-                    Strategy::Partition | Strategy::Grouped | Strategy::Runs => false,
-                    Strategy::DenseTable | Strategy::CompactTable => true,
-                },
+                || tables
+                || self.marks
+                || (marks_all && row_shift(cut).is_none()),
             ..unnumbered(cut, &terms)
         };
         let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
@@ -194,30 +152,23 @@ impl Execution {
         let mut pass = Pass {
             reader,
             walk: &walk,
-            progress: &mut self.progress(cut, monitor, stop),
+            progress: &mut self.progress(cut, worker),
         };
         match self.strategy() {
-            // A part that has no tiles goes in order.
-            Strategy::InOrder | Strategy::Tiled if marks_all => self.assign_all(&mut pass, cut),
-            Strategy::InOrder | Strategy::Tiled => self.in_order(&mut pass, arg, cut.cell_count),
             Strategy::DenseTable => self.dense_table(&mut pass, cut.cell_count),
             Strategy::CompactTable => self.compact_table(&mut pass),
-            Strategy::Partition => unreachable!("it ran above"),
-            Strategy::Grouped | Strategy::Runs => unreachable!("it has no walk"),
+            _ if marks_all => self.assign_all(&mut pass, cut),
+            // A part that has no tiles goes in order, too.
+            _ => self.in_order(&mut pass, arg, cut.cell_count),
         }
     }
 
     /// How far one part of the run has come, once its index has been checked if that comes first.
-    pub(crate) fn progress<'p>(
-        &self,
-        cut: &Cut,
-        monitor: Option<&'p dyn Monitor>,
-        stop: &'p AtomicBool,
-    ) -> Progress<'p> {
+    pub(crate) fn progress<'p>(&self, cut: &Cut, worker: Worker<'p>) -> Progress<'p> {
         let updates = (cut.count() as u64).saturating_mul(cut.width() as u64);
         let done = if self.checks_first() { updates } else { 0 };
         let total = updates.saturating_mul(self.passes() as u64);
-        Progress::new(monitor, stop, done, total)
+        worker.progress(done, total)
     }
 
     fn in_order(

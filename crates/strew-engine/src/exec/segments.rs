@@ -7,15 +7,17 @@
 //! [`strew_kernel::copy::repeat::RepeatRows`]).
 
 use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::exec::crew::Crew;
 use crate::exec::grouped::partition_point;
 use crate::exec::pass::Fault;
+use crate::exec::record::{Did, did};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::copy::repeat::RepeatRows;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
-use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
-use strew_kernel::runtime::threads::{Team, available};
+use strew_kernel::runtime::monitor::{Progress, Watch};
+use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::run_job::RunFold;
 use strew_kernel::segment::runs;
 use strew_kernel::segment::runs::Batch;
@@ -170,7 +172,8 @@ impl<'a> Paired<'_, 'a> {
     ) -> Result<(), Fault> {
         let RunsOutputs { dst, arg, visible } = outputs;
         let watch = Watch::take();
-        let stop = AtomicBool::new(false);
+        let crew = Crew::new(split.map_or(1, |(_, threads)| threads), watch.monitor());
+        did(Did::Strategy(Strategy::Runs));
         let rows = [dst.shape(), src.shape()].map(|shape| shape[self.axis]);
         let one_other = if self.pairing.copies() {
             [rows[1], rows[0]]
@@ -188,13 +191,9 @@ impl<'a> Paired<'_, 'a> {
                 width,
                 done: 0,
             };
-            let mut progress = Progress::new(watch.monitor(), &stop, 0, total);
+            let mut progress = crew.caller().progress(0, total);
             self.go(self.index, 0..rows[0], rows[0], &mut look, &mut progress)?;
         }
-        let (team, threads) = match split {
-            Some((_, threads)) => (Team::new(threads), threads),
-            None => (None, 1),
-        };
         let whole = Part {
             index: self.index.clone(),
             src: src.clone(),
@@ -202,33 +201,22 @@ impl<'a> Paired<'_, 'a> {
             arg,
             rows: 0..rows[0],
         };
-        let parts = match (split, &team) {
-            (Some((split, _)), Some(_)) => self.parts(whole, split, threads),
-            _ => vec![whole],
+        let parts = match split.filter(|_| crew.threads() > 1) {
+            Some((split, threads)) => {
+                did(Did::Split(split, threads));
+                self.parts(whole, split, threads)
+            }
+            None => vec![whole],
         };
-        let one = |part: Part<'_, 'a>, monitor: Option<&dyn Monitor>| {
+        crew.each(parts, |part, worker| {
             let _floats = DefaultFloats::enter();
-            let mut progress = Progress::new(monitor, &stop, total - elements, total);
+            let mut progress = worker.progress(total - elements, total);
             if visible {
                 progress.writes_are_visible();
             }
-            let done = self.run_part(part, rows[0], fold, &mut progress);
-            if done.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            done
-        };
-        let mut faults: Vec<Result<(), Fault>> = parts.iter().map(|_| Ok(())).collect();
-        let pieces = parts.into_iter().zip(&mut faults);
-        match team {
-            None => pieces.for_each(|(part, fault)| *fault = one(part, watch.monitor())),
-            Some(team) => team.share(
-                pieces,
-                |(part, fault)| *fault = one(part, watch.monitor()),
-                |(part, fault)| *fault = one(part, None),
-            ),
-        }
-        Fault::first(faults)
+            self.run_part(part, rows[0], fold, &mut progress)
+        })?;
+        Ok(())
     }
 
     fn run_part(

@@ -5,12 +5,11 @@
 
 use crate::choose::execution::Execution;
 use crate::choose::wide::Wide;
+use crate::exec::crew::Worker;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::Space;
-use std::sync::atomic::AtomicBool;
 use strew_kernel::cpu::fp_env::DefaultFloats;
-use strew_kernel::runtime::monitor::Monitor;
 use strew_kernel::tensor::{DynView, DynViewMut};
 use strew_kernel::update::finalize::{finalize, wide_like};
 use strew_kernel::update::in_place::Direct;
@@ -26,8 +25,7 @@ impl Execution {
         space: &Space<'_>,
         src: &DynView<'_>,
         mut dst: DynViewMut<'_>,
-        monitor: Option<&dyn Monitor>,
-        stop: &AtomicBool,
+        worker: Worker<'_>,
     ) -> Result<(), Fault> {
         let combine = self.request.combine;
         let goes_on = !self.request.blank && !self.request.from_identity;
@@ -54,7 +52,7 @@ impl Execution {
                 origin: &[],
             },
             walk: &walk,
-            progress: &mut self.progress(&cut, monitor, stop),
+            progress: &mut self.progress(&cut, worker),
         };
         pass.join(&mut direct)?;
         self.begin_writing(&mut pass);

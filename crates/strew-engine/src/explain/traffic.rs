@@ -8,7 +8,7 @@
 mod count;
 
 use crate::explain::text::{bytes, seconds};
-use strew_kernel::runtime::bandwidth::Machine;
+use strew_kernel::runtime::machine::Machine;
 
 /// Values of an index by which it is judged to be in order.
 const SAMPLE: usize = 512;
@@ -25,7 +25,7 @@ pub(crate) enum Began {
     /// A copy of an input, of which so many bytes are read.
     Copied(usize),
     /// Likewise, and the updates are put in on the way.
-    Woven(usize),
+    Replaced(usize),
 }
 
 /// What is done besides joining the updates.

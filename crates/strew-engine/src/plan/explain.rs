@@ -10,7 +10,7 @@ use crate::plan::run::stand_in;
 use crate::scatter::{Scatter, Target};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::runtime::bandwidth::Machine;
+use strew_kernel::runtime::machine::Machine;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::{DType, DynView, Layout};
 

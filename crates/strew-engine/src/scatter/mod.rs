@@ -2,35 +2,23 @@
 
 pub mod bounds;
 pub mod destinations;
-pub mod exclude_self;
 pub mod gather;
-pub mod grouped;
-pub mod make;
 pub mod reader;
 pub mod reduction;
-pub mod replace_slice;
 pub mod segments;
 pub mod space;
 pub mod widen;
 
-use crate::choose::execution::Execution;
-use crate::choose::request::Request;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
-use crate::exec::pass::{Before, Fault, Outputs};
-use crate::explain::traffic::{Around, Began};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::Problem;
 use strew_kernel::ops::identity::identity;
-use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::runtime::monitor::is_watched;
-use strew_kernel::tensor::footprint::footprint;
 use strew_kernel::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Held, Layout, overlap_each_other, overlaps_itself,
+    DType, Dims, DynTensor, DynView, DynViewMut, Held, overlap_each_other, overlaps_itself,
 };
 use strew_kernel::update::converted::converts;
-use strew_kernel::walk::geometry::OutOfBounds;
 
 pub use crate::scatter::destinations::row_ids::RowNumbers;
 pub use crate::scatter::destinations::take::Pointer;
@@ -72,24 +60,34 @@ pub enum Target<'a> {
     },
 }
 
+impl<'a> Target<'a> {
+    /// What a new tensor holds before the first update.
+    pub(crate) fn start(&self) -> Option<&Start<'a>> {
+        match self {
+            Self::InPlace { .. } => None,
+            Self::New { start, .. } => Some(start),
+        }
+    }
+}
+
 /// A scatter: which cells each update goes to, how it joins what is there, from where to where.
 ///
 /// It is defined as the sequential loop over the updates in row-major order; whatever strategy
 /// runs it, the result has that loop's bits.
 #[derive(Debug)]
 pub struct Scatter<'a> {
-    destinations: Destinations<'a>,
-    reduction: Reduction,
-    updates: &'static str,
-    source: Held<'a>,
-    target: Target<'a>,
-    arg: Option<i64>,
-    shape: Option<Dims>,
-    proven: bool,
-    lists: Option<&'a CachedBucketLists>,
-    keeps_lists: bool,
-    strategy: Option<Strategy>,
-    split: Option<(Split, usize)>,
+    pub(crate) destinations: Destinations<'a>,
+    pub(crate) reduction: Reduction,
+    pub(crate) updates: &'static str,
+    pub(crate) source: Held<'a>,
+    pub(crate) target: Target<'a>,
+    pub(crate) arg: Option<i64>,
+    pub(crate) shape: Option<Dims>,
+    pub(crate) proven: bool,
+    pub(crate) lists: Option<&'a CachedBucketLists>,
+    pub(crate) keeps_lists: bool,
+    pub(crate) strategy: Option<Strategy>,
+    pub(crate) split: Option<(Split, usize)>,
 }
 
 /// What a scatter made.
@@ -296,218 +294,6 @@ impl<'a> Scatter<'a> {
     pub fn cells(&self) -> usize {
         let shape = self.destinations.shape().iter();
         shape.fold(1, |cells, &len| cells.saturating_mul(len))
-    }
-
-    fn request(&self) -> Request {
-        let from_identity = self.reduction.init == Init::Identity;
-        let alone = from_identity
-            && self.destinations.pairing().is_none()
-            && self.sums_alone()
-            && !self.goes_by_group();
-        self.request_of(alone)
-    }
-
-    /// `alone`: updates start from cells that are unset.
-    fn request_of(&self, alone: bool) -> Request {
-        let from_identity = self.reduction.init == Init::Identity;
-        let in_place = matches!(self.target, Target::InPlace { .. });
-        Request {
-            combine: self.reduction.combine,
-            from_identity: from_identity && !alone,
-            unset: alone,
-            private: alone && in_place,
-            blank: match (&self.target, self.reduction.combine) {
-                (Target::New { start, .. }, Combine::Sum) => matches!(start, Start::Zero),
-                (Target::New { start, .. }, Combine::Prod) => matches!(start, Start::Identity),
-                _ => false,
-            },
-            mean: self.mean(),
-            visible: in_place && !alone,
-            proven: self.proven,
-            listed: self.keeps_lists,
-            ungrouped: match alone {
-                true => Some("cells that start without a value are not grouped"),
-                false => self.ungrouped(),
-            }
-            .or((self.proven && self.arg.is_none()).then_some("a plan groups updates itself")),
-            force: self.strategy,
-            split: self.split,
-        }
-    }
-
-    fn mean(&self) -> Option<Mean> {
-        let (count_self, divisor) = match self.reduction.finish {
-            Finish::Mean { count_self } => (count_self, Divisor::Count),
-            Finish::MeanTowardZero { count_self } => (count_self, Divisor::CountTowardZero),
-            Finish::DivideByRoot => (false, Divisor::Root),
-            Finish::None | Finish::ZeroIfStart => return None,
-        };
-        Some(Mean {
-            more: u64::from(count_self),
-            divisor,
-        })
-    }
-
-    /// How this would run.
-    ///
-    /// # Errors
-    /// [`Problem::Strategy`] if the forced strategy cannot run it.
-    pub fn execution(&self) -> Result<Execution, Problem> {
-        if let Some(pairing) = self.destinations.pairing() {
-            return self.runs_execution(pairing);
-        }
-        let request = self.request();
-        let layout = match &self.target {
-            Target::InPlace { view, .. } if !request.private => view.layout().clone(),
-            _ => Layout::contiguous(self.dtype(), self.destinations.shape())?,
-        };
-        let space =
-            self.destinations
-                .space(&layout, self.source.view().layout(), self.arg.is_some());
-        let execution = Execution::new(&space, request, self.dtype(), self.source.view().dtype())?;
-        Ok(match space.is_empty() {
-            true => execution,
-            false => {
-                let around = self.around(execution.strategy());
-                execution.with_traffic(&space, around)
-            }
-        })
-    }
-
-    /// What is done besides joining the updates, for those who ask what a run moves.
-    fn around(&self, strategy: Strategy) -> Around {
-        let request = self.request();
-        let finished =
-            strategy == Strategy::Grouped && self.reduction.finish == Finish::ZeroIfStart;
-        let began = match &self.target {
-            Target::InPlace { .. } if request.private => Began::Filled,
-            Target::InPlace { .. } => Began::InPlace,
-            Target::New { .. } if finished => Began::Zeros,
-            Target::New { start, .. } => match start {
-                Start::Zero => Began::Zeros,
-                Start::CopyOf(_) if let Some(weave) = self.weave() => {
-                    Began::Woven(weave.input_bytes())
-                }
-                Start::CopyOf(view) => {
-                    let (shape, steps) = (view.shape().iter(), view.layout().strides());
-                    let axes = shape.copied().zip(steps.iter().copied());
-                    Began::Copied(footprint(axes, view.dtype().size()))
-                }
-                // The identity of a sum is zero.
-                Start::Identity if self.reduction.combine == Combine::Sum => Began::Zeros,
-                Start::Identity | Start::FiniteExtreme | Start::Filled(_) => Began::Filled,
-            },
-        };
-        Around {
-            began,
-            // Once more over all of it: for what still is as it was, or was never reached.
-            swept: (self.reduction.finish == Finish::ZeroIfStart && !finished) || request.unset,
-        }
-    }
-
-    /// Runs it.
-    ///
-    /// # Errors
-    /// Any [`Problem`] with the indices, overlap or memory; nothing has been written then.
-    pub fn run(mut self) -> Result<Output, Problem> {
-        self.perform()
-    }
-
-    /// [`run`](Self::run), which is done once, of a scatter that stays where it is.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn perform(&mut self) -> Result<Output, Problem> {
-        if let Some(pairing) = self.destinations.pairing() {
-            return self.perform_runs(pairing);
-        }
-        let mut arg = match self.arg {
-            Some(none) => {
-                let shape = self.destinations.shape();
-                Some(DynTensor::filled(DType::I64, shape, &none.to_ne_bytes())?)
-            }
-            None => None,
-        };
-        let request = self.request();
-        let mut tensor = match &mut self.target {
-            Target::InPlace { argument, view } => {
-                let argument = *argument;
-                let mut view = std::mem::replace(view, DynViewMut::nothing(DType::Bool));
-                self.check_overlap(argument, &mut view)?;
-                match request.private {
-                    true => self.sum_privately(request, &mut view)?,
-                    false => self.execute(request, view, arg.as_mut())?,
-                }
-                None
-            }
-            Target::New { .. } => self.make(request, arg.as_mut())?,
-        };
-        if let Some(shape) = &self.shape {
-            tensor = tensor.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-            arg = arg.map(|t| t.reshape(shape).unwrap_or_else(|t| t));
-        }
-        Ok(Output { tensor, arg })
-    }
-
-    /// Runs the updates into memory of the caller's.
-    fn execute(
-        &self,
-        request: Request,
-        mut view: DynViewMut<'_>,
-        arg: Option<&mut DynTensor>,
-    ) -> Result<(), Problem> {
-        if let Some(done) = self.join_few(request, &mut view, arg.is_some()) {
-            return done;
-        }
-        let space =
-            self.destinations
-                .space(view.layout(), self.source.view().layout(), arg.is_some());
-        let execution = Execution::new(&space, request, view.dtype(), self.source.view().dtype())?;
-        if execution.strategy() == Strategy::Grouped {
-            let done = self.grouped_into(execution.threads(), view.reborrow());
-            let Some(request) = self.without_groups(request, &done) else {
-                return done;
-            };
-            return self.execute(request, view, arg);
-        }
-        let outputs = Outputs {
-            dst: view,
-            arg: arg.map(DynTensor::view_mut),
-            before: Before::Nothing,
-            lists: self.lists,
-        };
-        let run = execution.run(&space, self.source.view(), outputs);
-        run.map_err(|fault| self.problem(fault))
-    }
-
-    /// How to go on if there was no memory to group the updates, and nobody asked for that: nothing
-    /// has been written then.
-    fn without_groups<T>(&self, request: Request, done: &Result<T, Problem>) -> Option<Request> {
-        let rather = request.force.is_none() && matches!(done, Err(Problem::Memory { .. }));
-        rather.then_some(Request {
-            ungrouped: Some("there is no memory for groups"),
-            ..request
-        })
-    }
-
-    /// Joins a few updates into their cells at once; `None`, and nothing is done, if they are more,
-    /// or if more than that is to be done.
-    fn join_few(
-        &self,
-        request: Request,
-        view: &mut DynViewMut<'_>,
-        arg: bool,
-    ) -> Option<Result<(), Problem>> {
-        if arg || !request.is_plain() || is_watched() {
-            return None;
-        }
-        let done = (self.destinations).join_few(view, self.source.view(), request.combine)?;
-        Some(done.map_err(|OutOfBounds| self.destinations.find_out_of_bounds()))
-    }
-
-    fn problem(&self, fault: Fault) -> Problem {
-        match fault {
-            Fault::Problem(problem) => problem,
-            Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
-        }
     }
 
     /// In place, neither the destination's own cells nor an input may share memory.

@@ -1,6 +1,6 @@
 //! Runs: rows of source and destination that belong together because they lie one after the other.
 
-use crate::choose::execution::Execution;
+use crate::choose::execution::{Execution, RunCounts};
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::pass::Fault;
@@ -14,7 +14,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::segment::run_job::{RunFold, RunStart};
 use strew_kernel::tensor::footprint::footprint;
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut, Layout};
 use strew_kernel::update::in_place::clear;
 
 /// How a run is shared out, and among how many threads.
@@ -69,7 +69,8 @@ impl Scatter<'_> {
             Target::InPlace { view, .. } => bytes(&view.as_view()),
             Target::New { .. } => self.cells().saturating_mul(dtype.size()),
         };
-        let request = self.request();
+        let layout = Layout::contiguous(dtype, shape)?;
+        let request = self.request(&layout, false);
         let traffic = Traffic::runs(
             (
                 bytes(component.index.view()),
@@ -83,7 +84,11 @@ impl Scatter<'_> {
         );
         let rows = product(&many[..=axis]);
         let cells = product(&shape[..=axis]);
-        let counts = (rows, product(&many[axis + 1..]), cells);
+        let counts = RunCounts {
+            rows,
+            width: product(&many[axis + 1..]),
+            cells,
+        };
         Ok(Execution::of_runs(request, dtype, counts, split, traffic))
     }
 

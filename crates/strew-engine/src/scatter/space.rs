@@ -89,6 +89,11 @@ impl Space<'_> {
         self.axes.iter().any(|a| a.len == 0)
     }
 
+    /// Whether there is something to run at all.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.is_empty() && self.rules().iter().all(|rule| rule.size > 0)
+    }
+
     /// Bytes from the destination's lowest cell to its highest one.
     pub(crate) fn reach(&self) -> usize {
         let spans = self.dst.iter().map(|&(len, stride)| {

@@ -38,6 +38,7 @@ const LINE: usize = 64;
 const SHORTEST: usize = 512;
 
 /// The output of the pass: the rows of an input, with the updates in place of a slice.
+#[derive(Debug)]
 pub struct ReplaceSlice<'w> {
     input: &'w DynView<'w>,
     updates: &'w DynView<'w>,
@@ -51,7 +52,7 @@ pub struct ReplaceSlice<'w> {
 }
 
 /// The coordinates of one axis that the slice selects.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Slice {
     len: usize,
     first: usize,
@@ -62,7 +63,7 @@ struct Slice {
 }
 
 /// What is replaced in a selected row.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Pattern {
     /// A contiguous range of bytes.
     Block(Range<usize>),
@@ -149,17 +150,26 @@ impl<'w> ReplaceSlice<'w> {
         }
     }
 
-    /// Cuts the output into one part per thread. `to` may hold anything. `None` if its layout is
-    /// not the input's, if it does not begin on a cache line, or if it overlaps the input or the
-    /// updates.
+    /// How many threads write a part of the output each.
+    pub fn threads(&self) -> usize {
+        available().min(self.bytes() / STRETCH).max(1)
+    }
+
+    /// Cuts the output into one part per thread. `to` may hold anything. `None` if its shape or
+    /// element type is not the input's, if it has gaps, if it does not begin on a cache line, or if
+    /// it overlaps the input or the updates.
     pub fn parts<'t>(
         &'t self,
         to: &'t mut DynViewMut<'_>,
     ) -> Option<impl ExactSizeIterator<Item = ReplaceSlicePart<'t>>> {
         let (at, bytes) = (to.as_mut_ptr(), self.bytes());
         let apart = apart(self.input, to) && apart(self.updates, to);
-        let alike = to.layout() == self.input.layout() && at.addr().is_multiple_of(LINE) && apart;
-        let count = available().min(bytes / STRETCH).max(1);
+        let alike = to.dtype() == self.input.dtype()
+            && to.shape() == self.input.shape()
+            && to.layout().is_contiguous()
+            && at.addr().is_multiple_of(LINE)
+            && apart;
+        let count = self.threads();
         let end = move |n: usize| n * (bytes / LINE) / count * LINE;
         alike.then(|| {
             (0..count).map(move |n| ReplaceSlicePart {

@@ -18,6 +18,7 @@
 
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
+use crate::runtime::machine::{L3, WAKE};
 use crate::runtime::threads::{available, share};
 use crate::tensor::{DynTensor, DynView, Layout};
 use crate::update::dispatch::copy_loop;
@@ -44,7 +45,7 @@ pub(crate) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
 }
 
 /// Bytes of a copy that justify one more thread.
-pub(crate) const STRETCH: usize = 4 << 20;
+pub(crate) const STRETCH: usize = 4 * WAKE;
 
 /// A contiguous copy of a view, made by as many threads as a run may have.
 pub fn duplicate(view: &DynView<'_>) -> Result<DynTensor, Problem> {
@@ -134,7 +135,7 @@ impl DynView<'_> {
 }
 
 /// Outputs of at least this many bytes do not stay in a cache.
-pub const LARGE: usize = 32 << 20;
+pub const LARGE: usize = L3;
 
 /// Whether rows are [copied past the caches](copy_rows_past_caches). True if each row is whole
 /// lines without gaps, and the rows together are too many bytes for a cache.

@@ -11,6 +11,9 @@
 
 use crate::cpu::LINE;
 use crate::cpu::nontemporal::write_past_caches;
+use crate::error::Problem;
+use crate::runtime::settings::{ISA, read};
+use fearless_simd::Level;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm256_loadu_si256;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +22,119 @@ use std::arch::x86_64::_mm256_stream_si256;
 use std::arch::x86_64::_mm512_loadu_si512;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm512_stream_si512;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The instruction sets that loops are compiled for, each with what the ones before it have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum InstructionSet {
+    /// What every processor of the architecture has.
+    Baseline,
+    /// AVX2, FMA, F16C and BMI of x86-64-v3.
+    Avx2,
+    /// AVX-512 as in Ice Lake.
+    Avx512,
+}
+
+impl InstructionSet {
+    /// All of them, the least first.
+    pub const ALL: [Self; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
+
+    /// The name by which it is shown and set.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// The best one that this computer has.
+    #[must_use]
+    pub fn of_machine() -> Self {
+        Self::of(Level::new())
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn of(level: Level) -> Self {
+        match level {
+            Level::Avx512(_) => Self::Avx512,
+            Level::Avx2(_) => Self::Avx2,
+            _ => Self::Baseline,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of(_: Level) -> Self {
+        Self::Baseline
+    }
+
+    /// The one of this name, if the computer has it.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] if there is none, or if the computer has only less.
+    pub fn parse(name: &str) -> Result<Self, Problem> {
+        let most = Self::of_machine();
+        let found = Self::ALL.into_iter().find(|set| set.name() == name.trim());
+        found.filter(|&set| set <= most).ok_or_else(|| {
+            let there = Self::ALL.into_iter().filter(|&set| set <= most);
+            let names: Vec<_> = there.map(Self::name).collect();
+            Problem::Value {
+                argument: "instruction set".into(),
+                value: format!("{name:?}"),
+                expected: format!("this computer has {}", names.join(", ")),
+            }
+        })
+    }
+}
+
+/// The instruction set that loops run with: 0 as long as nobody has asked, or one more than the
+/// number of an [`InstructionSet`].
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
+/// Sets the instruction set that loops run with, if the computer has it; `None` goes back to
+/// `STREW_ISA`, or the computer's best one. Results do not depend on it.
+///
+/// # Errors
+/// [`Problem::Value`] if the computer has only less.
+pub fn set_instruction_set(set: Option<InstructionSet>) -> Result<(), Problem> {
+    let chosen = match set {
+        Some(set) => InstructionSet::parse(set.name())?,
+        None => from_environment().unwrap_or_else(InstructionSet::of_machine),
+    };
+    CHOSEN.store(chosen as u8 + 1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The one that `STREW_ISA` names, if the computer has it.
+fn from_environment() -> Option<InstructionSet> {
+    static SET: OnceLock<Option<InstructionSet>> = OnceLock::new();
+    *SET.get_or_init(|| read(ISA, InstructionSet::parse).ok().flatten())
+}
+
+/// The instruction set that loops run with.
+pub fn instruction_set() -> InstructionSet {
+    InstructionSet::of(level())
+}
+
+/// A proof that the computer has the instruction set that loops run with.
+///
+/// Not inlined: it is asked once per block of rows, in hundreds of places.
+#[inline(never)]
+pub(crate) fn level() -> Level {
+    if CHOSEN.load(Ordering::Relaxed) == 0 {
+        // It fails for none that the computer lacks, and the setting was checked.
+        let _ = set_instruction_set(None);
+    }
+    let machine = Level::new();
+    match CHOSEN.load(Ordering::Relaxed) {
+        1 => Level::baseline(),
+        #[cfg(target_arch = "x86_64")]
+        2 => machine.as_avx2().map_or(machine, Level::Avx2),
+        _ => machine,
+    }
+}
 
 /// What a loop is compiled for.
 pub(crate) trait Isa: Copy {
@@ -115,7 +231,7 @@ pub(crate) fn turn_by_turn() {
 /// fused multiply-adds.
 macro_rules! vectorized {
     (|$isa:pat_param| $work:expr) => {{
-        match fearless_simd::Level::new() {
+        match $crate::cpu::isa::level() {
             #[cfg(target_arch = "x86_64")]
             fearless_simd::Level::Avx512(token) => fearless_simd::Simd::vectorize(
                 token,
@@ -140,4 +256,19 @@ macro_rules! vectorized {
             }
         }
     }};
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InstructionSet;
+
+    #[test]
+    fn a_set_that_the_computer_lacks_is_refused() {
+        let most = InstructionSet::of_machine();
+        for set in InstructionSet::ALL {
+            assert_eq!(InstructionSet::parse(set.name()).is_ok(), set <= most);
+        }
+        let error = InstructionSet::parse("avx9000").unwrap_err();
+        assert!(error.to_string().contains(most.name()), "{error}");
+    }
 }

@@ -1,4 +1,4 @@
-//! A processor of its own for each thread of a run.
+//! A processor of its own for each thread of a run, where `STREW_PIN_THREADS=1` asks for it.
 //!
 //! A thread that is woken may be put on the processor of the one that woke it, and wait there until
 //! that one has done its own piece, although another processor idles: on a virtual machine one that

@@ -7,13 +7,13 @@
 //! | `chunks.rs` | how many threads pay, and slices as disjoint parts |
 //! | `settings.rs` | environment variables and what is set instead |
 //! | `environment.rs` | all settings checked at once |
-//! | `bandwidth.rs` | the measured rates of this machine's memory |
+//! | `machine.rs` | the caches that thresholds are written for, and the measured rates of memory |
 //! | `monitor.rs` | progress and interrupts |
 
 pub mod affinity;
-pub mod bandwidth;
 pub mod chunks;
 pub mod environment;
+pub mod machine;
 pub mod monitor;
 pub mod settings;
 pub mod threads;

@@ -10,6 +10,10 @@ pub(crate) const MEMORY: &str = "STREW_MEMORY_LIMIT";
 
 pub(crate) const KEPT: &str = "STREW_KEPT_MEMORY";
 
+pub(crate) const ISA: &str = "STREW_ISA";
+
+pub(crate) const PIN: &str = "STREW_PIN_THREADS";
+
 /// A number of bytes: `1000`, `500M`, `2GiB`; the letters stand for powers of 1024.
 ///
 /// ```
@@ -52,6 +56,24 @@ pub(crate) fn parse_threads(text: &str) -> Result<NonZeroUsize, Problem> {
         value: format!("{text:?}"),
         expected: "it must be a number of threads, at least 1".into(),
     })
+}
+
+pub(crate) fn parse_switch(text: &str) -> Result<bool, Problem> {
+    match text.trim() {
+        "0" => Ok(false),
+        "1" => Ok(true),
+        _ => Err(Problem::Value {
+            argument: "switch".into(),
+            value: format!("{text:?}"),
+            expected: "it must be 0 or 1".into(),
+        }),
+    }
+}
+
+/// Whether each thread of a run is woken on a processor of its own.
+pub fn pins_threads() -> bool {
+    static SET: OnceLock<bool> = OnceLock::new();
+    *SET.get_or_init(|| read(PIN, parse_switch).ok().flatten().unwrap_or(false))
 }
 
 /// The number of threads that is set, if one is.

@@ -1,6 +1,7 @@
 //! How many threads a run may use, and the pool that they live in.
 
 use crate::runtime::affinity::Seats;
+use crate::runtime::settings::pins_threads;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -101,11 +102,15 @@ impl Team {
                 }
             }),
             Self::Own(own) => {
-                let _given = own.seats.give();
+                let pins = pins_threads();
+                let _given = pins.then(|| own.seats.give());
                 own.pool.in_place_scope(|scope| {
                     for piece in pieces {
                         let (other, seats) = (&other, &own.seats);
-                        scope.spawn(move |_| seats.work(|| alone(|| other(piece))));
+                        scope.spawn(move |_| match pins {
+                            true => seats.work(|| alone(|| other(piece))),
+                            false => alone(|| other(piece)),
+                        });
                     }
                     if let Some(piece) = mine {
                         alone(|| first(piece));

@@ -31,6 +31,7 @@ use crate::cpu::isa::{Baseline, Isa};
 use crate::cpu::prefetch::prefetch;
 use crate::ops::combine::Join;
 use crate::ops::number::Convert;
+use crate::runtime::machine::L3;
 use crate::update::fused_repeats::repeated_rows;
 use crate::walk::decode::Stretch;
 use crate::walk::filter::Payload;
@@ -87,7 +88,7 @@ pub(crate) const fn ahead<J: Join>() -> usize {
 const CELLS_AHEAD: usize = 32;
 
 /// Minimum number of bytes of such a destination.
-const FAR: usize = 16 << 20;
+const FAR: usize = L3 / 2;
 
 /// Bytes from the first cell to the last one.
 fn reach(term: &Term) -> usize {

@@ -14,6 +14,7 @@
 use crate::copy::strided::{packed, stretches, whole};
 use crate::ops::identity::Bits;
 use crate::ops::sentinel::Unset;
+use crate::runtime::machine::WAKE;
 use crate::runtime::threads::{Team, available};
 use crate::tensor::{DType, DynTensor, DynView, DynViewMut};
 use crate::update::dispatch::copy_loop;
@@ -133,7 +134,7 @@ pub(crate) unsafe fn adopt_stretch(
 }
 
 /// Minimum number of bytes for each thread.
-const STRETCH: usize = 4 << 20;
+const STRETCH: usize = 4 * WAKE;
 
 /// Cells (left) and the elements that may replace them (right).
 struct Pairs {

@@ -10,6 +10,7 @@ mod support;
 
 mod canonical;
 mod composite;
+mod explained;
 mod grad;
 mod grad_groups;
 mod grad_passes;

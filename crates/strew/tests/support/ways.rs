@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use strew::scatter::Output;
 use strew::{Arguments, Call, DType, Problem, Split, Strategy, Value};
+use strew_engine::exec::record::{Did, take_told};
 
 /// What a run combines, as far as strategies care.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +52,7 @@ impl Needs {
             Strategy::InOrder | Strategy::Tiled | Strategy::Partition => {
                 !(self.mean || (self.folds && wide))
             }
-            Strategy::Grouped => true,
+            Strategy::Grouped | Strategy::Small | Strategy::ReplaceSlice => true,
             _ => self.folds,
         }
     }
@@ -152,16 +153,41 @@ pub(crate) fn run(call: Call<'_>, way: Way, needs: Needs) -> Option<Output> {
                 Some(forced) => assert_eq!(strategy, forced),
                 None => assert!(needs.allow(strategy), "{strategy}"),
             }
-            Some(with_threads(way.threads, || call.run()).unwrap())
+            Some(with_threads(way.threads, || ran(call).0))
         }
     }
+}
+
+/// Runs a call, asserts that what ran is what was explained, and gives it.
+pub(crate) fn ran(call: Call<'_>) -> (Output, Vec<Did>) {
+    let explained = call.execution().unwrap();
+    take_told();
+    let output = call.run().unwrap();
+    let told = take_told();
+    for &did in &told {
+        match did {
+            // A part that has no tiles goes in order, too.
+            Did::Strategy(Strategy::InOrder) if explained.strategy() == Strategy::Tiled => {}
+            Did::Strategy(strategy) => assert_eq!(strategy, explained.strategy(), "{explained}"),
+            Did::Split(split, threads) => {
+                assert_eq!(Some((split, threads)), explained.split(), "{explained}");
+            }
+            Did::Begin(begin) => assert_eq!(begin, explained.begin(), "{explained}"),
+        }
+    }
+    (output, told)
 }
 
 /// Whether a strategy runs only certain destinations and sources.
 pub(crate) fn picky(strategy: Strategy) -> bool {
     matches!(
         strategy,
-        Strategy::Tiled | Strategy::Partition | Strategy::Grouped | Strategy::Runs
+        Strategy::Tiled
+            | Strategy::Partition
+            | Strategy::Grouped
+            | Strategy::Runs
+            | Strategy::Small
+            | Strategy::ReplaceSlice
     )
 }
 

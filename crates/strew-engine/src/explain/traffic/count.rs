@@ -10,7 +10,7 @@ use crate::scatter::space::{Cut, Space, SpaceAxis};
 use strew_kernel::bucket::BLOCK;
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::runtime::bandwidth::PAGE;
+use strew_kernel::runtime::machine::PAGE;
 use strew_kernel::tensor::footprint::footprint;
 use strew_kernel::tensor::lines;
 
@@ -108,7 +108,7 @@ impl Parts<'_> {
                     .moves("input that is copied", read, 0)
                     .touches("new output", self.whole),
             ),
-            Began::Woven(read) => {
+            Began::Replaced(read) => {
                 let stage = Stage::new("copy the input, with the updates in it")
                     .moves("input that is copied", read, 0)
                     .moves("source", self.source, 0);
@@ -119,12 +119,12 @@ impl Parts<'_> {
             stages.push(self.check());
         }
         match self.execution.strategy() {
-            Strategy::InOrder | Strategy::Tiled => self.in_cells(&mut stages),
+            Strategy::InOrder | Strategy::Tiled | Strategy::Small => self.in_cells(&mut stages),
             Strategy::Partition => self.listed(&mut stages),
             Strategy::DenseTable => self.dense(&mut stages),
             Strategy::CompactTable => self.compact(&mut stages),
             Strategy::Grouped => self.grouped(&mut stages),
-            Strategy::Runs => {}
+            Strategy::Runs | Strategy::ReplaceSlice => {}
         }
         if around.swept {
             let sweep = Stage::new("go over the output");

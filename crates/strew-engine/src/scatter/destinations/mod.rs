@@ -449,23 +449,36 @@ impl<'a> Destinations<'a> {
         }
     }
 
-    /// Joins a few updates into their cells; `None`, and nothing is done, if they are more than a
-    /// few.
-    pub(crate) fn join_few(
+    /// Whether the updates `src` can join the cells of such a destination at once, on the stack.
+    pub(crate) fn joins_small(&self, dst: &Layout, src: &DynView<'_>, combine: Combine) -> bool {
+        let components = self.small_components();
+        self.bounds == Bounds::STRICT
+            && self.small(&components).can_join(dst, src.layout(), combine)
+    }
+
+    /// Joins them; `None`, and nothing is done, if they cannot.
+    pub(crate) fn join_small(
         &self,
         dst: &mut DynViewMut<'_>,
         src: &DynView<'_>,
         combine: Combine,
     ) -> Option<Result<(), OutOfBounds>> {
-        let components = self.components.iter().map(|c| (c.index.view(), c.axis));
-        let few = SmallRun {
+        let components = self.small_components();
+        self.small(&components).join(dst, src, combine)
+    }
+
+    fn small_components(&self) -> SmallVec<[(&DynView<'_>, usize); 2]> {
+        self.components
+            .iter()
+            .map(|c| (c.index.view(), c.axis))
+            .collect()
+    }
+
+    fn small<'f>(&'f self, components: &'f [(&'f DynView<'f>, usize)]) -> SmallRun<'f> {
+        SmallRun {
             start: &self.start,
             onto: &self.onto,
-            components: &components.collect::<SmallVec<[_; 2]>>(),
-        };
-        match self.bounds {
-            Bounds::STRICT => few.join(dst, src, combine),
-            _ => None,
+            components,
         }
     }
 

@@ -28,6 +28,8 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::isa::level;
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
 
@@ -231,7 +233,7 @@ impl IndexFilter {
 /// Whether the machine has the compress instruction.
 #[cfg(target_arch = "x86_64")]
 fn packs() -> bool {
-    matches!(fearless_simd::Level::new(), fearless_simd::Level::Avx512(_))
+    matches!(level(), fearless_simd::Level::Avx512(_))
 }
 
 /// The first address of a dense stretch of `i32` or `i64`, and whether it is `i32`. `None` for any
@@ -266,7 +268,7 @@ fn by_machine(narrow: bool, payload: Payload) -> Option<Narrow> {
             }
         };
     }
-    match fearless_simd::Level::new() {
+    match level() {
         fearless_simd::Level::Avx512(_) => Some(kinds!(avx512)),
         fearless_simd::Level::Avx2(_) => Some(kinds!(avx2)),
         _ => None,

@@ -1,96 +1,29 @@
 //! Runs that sort the updates by row first.
 
-use crate::choose::cost::may_group;
-use crate::choose::execution::Execution;
+use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::grouped::{Reductions, are_few, reduce};
+use crate::exec::record::{Did, did};
 use crate::scatter::destinations::row_ids::RowNumbers;
 use crate::scatter::reduction::{Finish, Init};
-use crate::scatter::{Scatter, Start, Target};
+use crate::scatter::{Scatter, Start};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
-use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::ops::reduction::Combine;
 use strew_kernel::segment::accumulator::{Fold, Seed, Take};
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::row_ids::Facts;
-use strew_kernel::tensor::{DType, DynTensor, DynViewMut, Layout, shaped};
+use strew_kernel::tensor::{DType, DynTensor, DynViewMut, shaped};
 
-impl<'a> Scatter<'a> {
-    /// Why updates cannot be grouped by their row, if so.
-    pub(crate) fn ungrouped(&self) -> Option<&'static str> {
-        if self.destinations.pairing().is_some() {
-            return Some("rows that lie one after the other need no groups");
-        }
-        if self.reduction.combine == Combine::Assign {
-            return Some("updates that replace each other are not grouped");
-        }
-        if matches!(self.reduction.combine, Combine::Sub | Combine::Div) {
-            return Some("differences and quotients are not made by group");
-        }
-        if matches!(
-            self.reduction.finish,
-            Finish::MeanTowardZero { .. } | Finish::DivideByRoot
-        ) {
-            return Some("these means are not made by group");
-        }
-        if self.source.view().dtype() != self.dtype() {
-            return Some("updates that are converted are not grouped");
-        }
-        let start = match &self.target {
-            Target::New { start, .. } => start,
-            Target::InPlace { view, .. } if !view.layout().is_contiguous() => {
-                return Some("updates of a destination with gaps are not grouped");
-            }
-            Target::InPlace { .. } if self.reduction.finish == Finish::ZeroIfStart => {
-                return Some("what cells held at first is not known by group");
-            }
-            Target::InPlace { .. } => {
-                return self.arg.map(|_| "positions in place are not kept by group");
-            }
-        };
-        // Positions are those along the one axis that has an index, of winners that start from
-        // nothing.
-        let strict = matches!(
-            self.reduction.combine,
-            Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
-        );
-        let known = strict
-            && matches!(start, Start::FiniteExtreme)
-            && self.reduction.finish == Finish::ZeroIfStart
-            && self.destinations.leading_axes() == 1;
-        (self.arg.is_some() && !known).then_some("these positions are not kept by group")
-    }
-
-    /// Whether the cost model goes by group, of a run that could start from cells that are unset.
-    pub(crate) fn goes_by_group(&self) -> bool {
-        let source = self.source.view();
-        let bytes = source.len().saturating_mul(source.dtype().size());
-        if !may_group(bytes) && self.strategy != Some(Strategy::Grouped) {
-            return false;
-        }
-        let (layout, dtype) = match &self.target {
-            Target::InPlace { view, .. } => (Ok(view.layout().clone()), view.dtype()),
-            Target::New { dtype, .. } => (
-                Layout::contiguous(*dtype, self.destinations.shape()),
-                *dtype,
-            ),
-        };
-        let Ok(layout) = layout else {
-            return false;
-        };
-        let space = self.destinations.space(&layout, source.layout(), false);
-        let execution = Execution::new(&space, self.request_of(false), dtype, source.dtype());
-        execution.is_ok_and(|execution| execution.strategy() == Strategy::Grouped)
-    }
-
+impl Scatter<'_> {
     /// The new tensor, and the positions of the winners.
-    pub(crate) fn grouped(
+    pub(crate) fn group(
         &self,
         threads: usize,
-        dtype: DType,
-        start: &Start<'a>,
         mut arg: Option<&mut DynTensor>,
     ) -> Result<DynTensor, Problem> {
+        let dtype = self.dtype();
+        let start = self.target.start().unwrap_or(&Start::Zero);
         let seed = self.seed(start);
         let start = match start {
             Start::FiniteExtreme if self.reduction.finish == Finish::ZeroIfStart => &Start::Zero,
@@ -98,7 +31,7 @@ impl<'a> Scatter<'a> {
         };
         if self.source.view().is_empty() {
             self.destinations.row_numbers()?;
-            return self.start(dtype, start);
+            return self.start_as(start);
         }
         let rows = self.rows_by_group()?;
         // What the rows that take updates hold at first is never seen then. Positions are not zero
@@ -114,7 +47,7 @@ impl<'a> Scatter<'a> {
         let clears = zeros && seed != Seed::Current && are_few(untouched, bytes);
         let tensor = match clears {
             true => DynTensor::scratch(dtype, self.destinations.shape())?,
-            false => self.start(dtype, start)?,
+            false => self.start_as(start)?,
         };
         let shape = rows.shape();
         let mut tensor = shaped(tensor, &shape)?;
@@ -140,7 +73,7 @@ impl<'a> Scatter<'a> {
 
     /// Likewise, into memory of the caller's. All indices are checked before the first row is
     /// written.
-    pub(crate) fn grouped_into(&self, threads: usize, view: DynViewMut<'_>) -> Result<(), Problem> {
+    pub(crate) fn group_into(&self, threads: usize, view: DynViewMut<'_>) -> Result<(), Problem> {
         let seed = match self.reduction.init {
             Init::Current => Seed::Current,
             Init::Identity => Seed::Identity,
@@ -179,6 +112,10 @@ impl<'a> Scatter<'a> {
         threads: usize,
         visible: bool,
     ) -> Result<(), Problem> {
+        did(Did::Strategy(Strategy::Grouped));
+        if threads > 1 {
+            did(Did::Split(Split::Owner, threads));
+        }
         let updates = [rows.groups.updates(), rows.width];
         let source = self.source.view();
         let packed;

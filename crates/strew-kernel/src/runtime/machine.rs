@@ -1,4 +1,8 @@
-//! How fast this machine's memory is, measured on the spot: the bound that no scatter gets past.
+//! The machine: the caches and threads that thresholds are written for, and how fast its memory is,
+//! measured on the spot.
+//!
+//! The sizes are constants, so that the same call goes the same way on every machine. Those of the
+//! machines that thresholds were measured on lie within a factor of two of them.
 
 use crate::cpu::LINE;
 use crate::error::Problem;
@@ -28,6 +32,18 @@ const ROWS: usize = 1 << 15;
 
 /// A small page in bytes: the system has memory for a larger one once any of it is touched.
 pub const PAGE: usize = 4096;
+
+/// Bytes of the first-level cache of a core.
+pub const L1: usize = 32 << 10;
+
+/// Bytes of the second-level cache of a core.
+pub const L2: usize = 1 << 20;
+
+/// Bytes of the last-level cache, which all cores share.
+pub const L3: usize = 32 << 20;
+
+/// Bytes that one thread streams while another one wakes up: less is not worth sharing.
+pub const WAKE: usize = 1 << 20;
 
 /// Speeds of memory in bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +100,7 @@ impl Machine {
     /// and 128 MiB of memory meanwhile.
     ///
     /// ```
-    /// # mod strew { pub use strew_kernel::{error::Problem, runtime::bandwidth::Machine}; }
+    /// # mod strew { pub use strew_kernel::{error::Problem, runtime::machine::Machine}; }
     /// let machine = strew::Machine::measure()?;
     /// assert!(machine.rates(1).read > 0.0);
     /// # Ok::<(), strew::Problem>(())

@@ -1,0 +1,97 @@
+//! How a new destination gets what it holds before its updates.
+//!
+//! A run that writes all cells anyway, or nearly all, begins the destination itself: that is one
+//! trip through memory less.
+
+use crate::choose::execution::Execution;
+use crate::choose::split::Split;
+use crate::choose::strategy::Strategy;
+use crate::choose::tiles::tiles_all;
+use crate::choose::wide::Wide;
+use crate::scatter::Start;
+use crate::scatter::space::{Cut, Space};
+use std::fmt;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::runtime::machine::L3;
+use strew_kernel::tensor::Layout;
+
+/// How a destination gets what it holds before its updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Begin {
+    /// Before the run, or it is the caller's memory.
+    Before,
+    /// The run sets those rows to zero that no update reaches, or writes all.
+    Zeros,
+    /// The run begins each block of the destination right before its updates.
+    Blocks,
+}
+
+impl fmt::Display for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Before => "before the run",
+            Self::Zeros => "in the run, which sets what no update reaches to zero",
+            Self::Blocks => "in the run, block by block",
+        })
+    }
+}
+
+/// A destination of so many bytes is worth to be begun by the run.
+const LARGE: usize = L3;
+
+/// Rows of the destination per row of updates, at most, to be marked and set to zero if untouched:
+/// of more, most pages of a fresh destination need not be touched at all.
+const ROWS_PER_UPDATE: usize = 2;
+
+impl Execution {
+    /// How a new destination of this layout begins.
+    pub(crate) fn begin_of(&self, start: &Start<'_>, space: &Space<'_>, layout: &Layout) -> Begin {
+        let same = match start {
+            Start::Zero => true,
+            Start::CopyOf(input) => input.layout() == layout,
+            Start::Identity | Start::FiniteExtreme | Start::Filled(_) => false,
+        };
+        if same && self.begins_blocks(space) {
+            Begin::Blocks
+        } else if matches!(start, Start::Zero) && self.begins_zeros(space, layout) {
+            Begin::Zeros
+        } else {
+            Begin::Before
+        }
+    }
+
+    /// Whether a run begins a destination without gaps itself, block by block.
+    fn begins_blocks(&self, space: &Space<'_>) -> bool {
+        let by_block = self.strategy() == Strategy::Partition
+            && !matches!(self.split(), Some((Split::Axis(_), _)));
+        by_block && space.has_work() && !self.request.from_identity
+    }
+
+    /// Whether a run begins a destination of zeros itself, which may hold anything.
+    fn begins_zeros(&self, space: &Space<'_>, dst: &Layout) -> bool {
+        let large = dst.len().saturating_mul(dst.dtype().size()) >= LARGE;
+        if !large || !space.has_work() {
+            return false;
+        }
+        match self.strategy() {
+            Strategy::Tiled => self.request.blank && tiles_all(space, &self.cut, dst),
+            Strategy::DenseTable => self.wide(space, &self.cut) == Some(Wide::Accumulators),
+            Strategy::InOrder => self.marks_untouched(&self.cut, dst),
+            _ => false,
+        }
+    }
+
+    /// Whether rows that are assigned to are marked, and the others set to zero in the end.
+    pub(crate) fn marks_untouched(&self, cut: &Cut, dst: &Layout) -> bool {
+        let all = cut.cell_count.checked_mul(cut.width()) == Some(dst.len());
+        let most = cut.count().saturating_mul(ROWS_PER_UPDATE);
+        let row = cut.width() * dst.dtype().size();
+        // Narrower rows do not go past the caches: to begin them brings them into a cache.
+        let past_caches = row.is_multiple_of(64);
+        self.strategy() == Strategy::InOrder
+            && self.request.combine == Combine::Assign
+            && all
+            && past_caches
+            && cut.cell_count <= most
+    }
+}

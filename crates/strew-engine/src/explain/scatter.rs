@@ -1,0 +1,100 @@
+//! How a scatter would run.
+
+use crate::choose::chosen::{Chosen, Walked};
+use crate::choose::execution::Execution;
+use crate::choose::request::Types;
+use crate::choose::strategy::Strategy;
+use crate::explain::traffic::{Around, Began};
+use crate::scatter::reduction::Finish;
+use crate::scatter::{Scatter, Start, Target};
+use strew_kernel::copy::replace_slice::ReplaceSlice;
+use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
+use strew_kernel::tensor::Layout;
+use strew_kernel::tensor::footprint::footprint;
+
+impl Scatter<'_> {
+    /// How this would run.
+    ///
+    /// # Errors
+    /// [`Problem::Strategy`] if the forced strategy cannot run it.
+    pub fn execution(&self) -> Result<Execution, Problem> {
+        if let Some(pairing) = self.destinations.pairing() {
+            return self.runs_execution(pairing);
+        }
+        let into = match &self.target {
+            Target::InPlace { view, .. } => Some(view.layout()),
+            Target::New { .. } => None,
+        };
+        let few = "a few elements join before a walk could be prepared";
+        let walked = match self.choose(into, None)? {
+            Chosen::Walk(walked) => walked,
+            Chosen::Small => self.whole(Strategy::Small, few, None)?,
+            Chosen::ReplaceSlice(job) => {
+                let reason = "an input is copied, and the updates are put in on the way";
+                self.whole(Strategy::ReplaceSlice, reason, Some(&job))?
+            }
+        };
+        Ok(match walked.space.is_empty() {
+            true => walked.execution,
+            false => {
+                let around = self.around(&walked.execution);
+                walked.execution.with_traffic(&walked.space, around)
+            }
+        })
+    }
+
+    /// A strategy that takes all updates at once.
+    fn whole(
+        &self,
+        strategy: Strategy,
+        reason: &'static str,
+        job: Option<&ReplaceSlice<'_>>,
+    ) -> Result<Walked<'_>, Problem> {
+        let types = Types {
+            dst: self.dtype(),
+            src: self.source.view().dtype(),
+        };
+        let layout = match &self.target {
+            Target::InPlace { view, .. } => view.layout().clone(),
+            Target::New { .. } => Layout::contiguous(types.dst, self.destinations.shape())?,
+        };
+        let (space, request) = (self.space(&layout), self.request(&layout, false));
+        let (lookups, cut) = (space.lookups.len(), space.cut());
+        let mut execution = Execution::of(strategy, reason, lookups, cut, request, types);
+        if let Some(job) = job {
+            execution.streams = job.threads();
+            execution.copied = job.input_bytes();
+        }
+        Ok(Walked { space, execution })
+    }
+
+    /// What is done besides joining the updates.
+    fn around(&self, execution: &Execution) -> Around {
+        let request = &execution.request;
+        let zeros = self.reduction.finish == Finish::ZeroIfStart;
+        let finished = zeros && execution.strategy() == Strategy::Grouped;
+        let began = match self.target.start() {
+            None if request.private => Began::Filled,
+            None => Began::InPlace,
+            Some(_) if finished => Began::Zeros,
+            Some(_) if execution.strategy() == Strategy::ReplaceSlice => {
+                Began::Replaced(execution.copied)
+            }
+            Some(Start::Zero) => Began::Zeros,
+            Some(Start::CopyOf(view)) => {
+                let (shape, steps) = (view.shape().iter(), view.layout().strides());
+                let axes = shape.copied().zip(steps.iter().copied());
+                Began::Copied(footprint(axes, view.dtype().size()))
+            }
+            // The identity of a sum is zero.
+            Some(Start::Identity) if self.reduction.combine == Combine::Sum => Began::Zeros,
+            Some(Start::Identity | Start::FiniteExtreme | Start::Filled(_)) => Began::Filled,
+        };
+        Around {
+            began,
+            // Once more over all of it: for what still is as it was, or was never reached.
+            swept: (zeros && !finished) || request.unset,
+        }
+    }
+}
