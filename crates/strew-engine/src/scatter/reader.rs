@@ -3,8 +3,7 @@
 use crate::scatter::bounds::Rule;
 use crate::scatter::space::{Cut, Lookup};
 use strew_kernel::walk::cursor::Read;
-use strew_kernel::walk::decode::{Scale, Stretch};
-use strew_kernel::walk::filter::IndexFilter;
+use strew_kernel::walk::decode::Stretch;
 use strew_kernel::walk::geometry::OutOfBounds;
 
 /// Reads index values for a run of rows.
@@ -17,50 +16,6 @@ pub(crate) struct Reader<'s, 'a> {
 }
 
 impl Read for Reader<'_, '_> {
-    fn read(&self, lookup: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds> {
-        let Stretch {
-            index, at, stride, ..
-        } = self.stretch(lookup, at, values.len());
-        if !index.read_integers(at, stride, values) {
-            return Err(OutOfBounds);
-        }
-        self.rules[lookup].apply(values)
-    }
-
-    fn offsets(
-        &self,
-        lookup: usize,
-        at: &[usize],
-        limit: usize,
-        scale: Scale,
-        to: &mut [isize],
-    ) -> Result<bool, OutOfBounds> {
-        if !self.rules[lookup].is_strict() {
-            return Ok(false);
-        }
-        match scale.stretch(self.stretch(lookup, at, to.len()), limit, to) {
-            true => Ok(true),
-            false => Err(OutOfBounds),
-        }
-    }
-
-    fn filter(
-        &self,
-        lookup: usize,
-        at: &[usize],
-        filter: IndexFilter,
-        values: &mut [i64],
-        places: &mut [i64],
-    ) -> Result<usize, OutOfBounds> {
-        let kept = if self.rules[lookup].is_strict() {
-            filter.read(self.stretch(lookup, at, values.len()), values, places)
-        } else {
-            self.read(lookup, at, values)?;
-            filter.in_place(values, places)
-        };
-        kept.ok_or(OutOfBounds)
-    }
-
     fn stretch(&self, lookup: usize, at: &[usize], count: usize) -> Stretch<'_, '_> {
         let (mut offset, mut stride) = (0, 0);
         for (&k, steps) in at.iter().zip(&self.cut.index) {
@@ -82,10 +37,7 @@ impl Read for Reader<'_, '_> {
         self.rules[lookup].is_strict()
     }
 
-    fn place(&self, lookup: usize, at: &[usize]) -> (*const u8, isize) {
-        let Stretch {
-            index, at, stride, ..
-        } = self.stretch(lookup, at, 0);
-        (index.as_ptr().wrapping_offset(at), stride)
+    fn resolve(&self, lookup: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {
+        self.rules[lookup].apply(values)
     }
 }

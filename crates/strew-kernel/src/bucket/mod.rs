@@ -172,8 +172,10 @@ impl BucketList {
     /// Appends the updates of a block of rows, which are one element each.
     ///
     /// # Panics
-    /// If there are more than were announced, or if the walk is one over something else.
+    /// If there are more than were announced, if the walk is one over something else, or if the
+    /// block is of another walk.
     pub fn push(&mut self, walk: &Walk<'_>, rows: &Block) {
+        assert!(rows.walk() == walk.id());
         assert!(walk.width() == 1 && *walk.dst_layout() == self.layout);
         assert_eq!(walk.src_layout().dtype(), self.layout.dtype());
         match self.size {
@@ -187,8 +189,9 @@ impl BucketList {
 
     fn push_sized<const SIZE: usize>(&mut self, walk: &Walk<'_>, rows: &Block) {
         let src = walk.src();
-        // Where a source lies is asked before the loop, not in it. SAFETY: the walk proved that the
-        // source has an element at each row's offset. The list's memory is its own.
+        // Where a source lies is asked before the loop, not in it. SAFETY: the rows are the walk's,
+        // which proved that the source has an element at each row's offset. The list's memory is
+        // its own.
         unsafe {
             match rows.src() {
                 At::Each(at) => self.push_from::<SIZE>(rows, |i| src.wrapping_offset(at[i])),

@@ -18,7 +18,7 @@
 //! - Holds: the same proof with the sides exchanged
 
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
-use crate::tensor::{DynView, DynViewMut, overlap_each_other, overlaps_itself};
+use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::Walk;
@@ -46,12 +46,9 @@ impl<'a> TakeWalk<'a> {
         input: &'a DynView<'_>,
         output: &'a mut DynViewMut<'_>,
     ) -> Option<Self> {
+        let fits = input.dtype() == output.dtype() && apart(input, output);
         let at = output.as_mut_ptr();
-        let layout = output.layout();
-        let fits = input.dtype() == layout.dtype()
-            && !overlaps_itself(layout)
-            && !overlap_each_other(at.addr(), layout, input.as_ptr().addr(), input.layout());
-        let walk = Walk::prove(geometry, input.layout(), (at, layout))?;
+        let walk = Walk::prove(geometry, input.layout(), at, output.layout())?;
         let swapped = walk.window_dst_src().into_iter().map(|dim| dim.swapped());
         let window: Dims = swapped.collect();
         let size = input.dtype().size();
@@ -75,13 +72,17 @@ impl<'a> TakeWalk<'a> {
     }
 
     /// Copies the cells of a block of the walk.
+    ///
+    /// # Panics
+    /// If the block is of another walk.
     pub fn run(&self, block: &Block) {
+        assert!(block.walk() == self.walk.id());
         let mut room = StackBuf::new();
         let to = room.fill_with(0, block.len());
         for (row, to) in to.iter_mut().enumerate() {
             *to = block.src().get(row);
         }
-        // SAFETY: a block holds offsets that its walk has proven to lie, window included, inside
+        // SAFETY: the block holds offsets that this walk has proven to lie, window included, inside
         // the input, which it was given as destination, and inside the output, which it was given
         // as source. Both are of the type that chose the loop; the output is borrowed mutably as
         // long as the walk lives, and overlaps neither itself nor the input.

@@ -55,14 +55,17 @@ pub fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layout) -> 
     reachable(unknowns, start, low, high)
 }
 
-/// Whether a destination shares no byte with a source, and no two of its elements share one.
+/// Whether a destination shares no byte with a source, no two of its elements share one, and it
+/// [may hold](DynViewMut::may_hold) the source's elements.
 ///
 /// A [`DynViewMut`] made from raw parts may overlap itself or an input, so a loop that copies
 /// between two views asks this once before it begins.
 pub fn apart(src: &DynView<'_>, dst: &mut DynViewMut<'_>) -> bool {
     let at = dst.as_mut_ptr().addr();
     let layout = dst.layout();
-    !overlaps_itself(layout) && !overlap_each_other(at, layout, src.as_ptr().addr(), src.layout())
+    !overlaps_itself(layout)
+        && !overlap_each_other(at, layout, src.as_ptr().addr(), src.layout())
+        && dst.may_hold(src)
 }
 
 /// Whether two different coordinates of one view share a byte.

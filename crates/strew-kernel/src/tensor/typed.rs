@@ -143,10 +143,13 @@ impl<'a, T: Element> TensorViewMut<'a, T> {
         })
     }
 
-    /// The erased view.
+    /// The erased view. One of `bool`s takes only bytes that are 0 or 1.
     #[must_use]
     pub fn into_dyn(self) -> DynViewMut<'a> {
-        self.view
+        match T::DTYPE {
+            DType::Bool => self.view.with_only_bools(),
+            _ => self.view,
+        }
     }
 }
 
@@ -158,17 +161,9 @@ impl<'a, T> Deref for TensorViewMut<'a, T> {
     }
 }
 
-/// The layout of a slice. A slice never has more than `isize::MAX` bytes, so it always fits.
-fn slice_layout<T: Element>(len: usize) -> Layout {
-    let size = T::DTYPE.size().cast_signed();
-    Layout::new(T::DTYPE, &[len], &[size]).expect("a slice fits the address space")
-}
-
 impl<'a, T: Element> From<&'a [T]> for TensorView<'a, T> {
     fn from(slice: &'a [T]) -> Self {
-        let layout = slice_layout::<T>(slice.len());
-        // SAFETY: the layout is the slice's: as many `T`s without gaps, borrowed for `'a`.
-        unsafe { Self::from_checked(DynView::from_borrowed(slice.as_ptr().cast(), layout)) }
+        Self::from_slice(slice, &[slice.len()]).expect("a slice fits the address space")
     }
 }
 
@@ -192,9 +187,8 @@ impl<'a, T: Element> From<&TensorView<'a, T>> for TensorView<'a, T> {
 
 impl<'a, T: Element> From<&'a mut [T]> for TensorViewMut<'a, T> {
     fn from(slice: &'a mut [T]) -> Self {
-        let layout = slice_layout::<T>(slice.len());
-        // SAFETY: the layout is the slice's: as many `T`s without gaps, borrowed mutably for `'a`.
-        unsafe { Self::from_checked(DynViewMut::from_borrowed(slice.as_mut_ptr().cast(), layout)) }
+        let len = slice.len();
+        Self::from_slice(slice, &[len]).expect("a slice fits the address space")
     }
 }
 

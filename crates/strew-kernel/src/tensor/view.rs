@@ -19,6 +19,8 @@ use std::marker::PhantomData;
 ///
 /// Any stride is fine: transposed, broadcast (0), negative. The memory may be changed by others
 /// while the view lives; what is read is then unspecified, and nothing outside is touched.
+// Only this file makes views. It keeps that every byte that `layout` reaches from `ptr` may be read
+// for `'a`, and that `ptr` is aligned for elements, if there are any.
 #[derive(Clone, Debug)]
 pub struct DynView<'a> {
     ptr: *const u8,
@@ -55,9 +57,12 @@ impl<'a> DynView<'a> {
     /// A view without elements, of shape `[0]`.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn nothing(dtype: DType) -> Self {
-        let layout = Layout::contiguous(dtype, &[0]).expect("no element always fits");
-        // SAFETY: a layout without elements reaches no byte.
-        unsafe { Self::from_borrowed(std::ptr::without_provenance(dtype.align()), layout) }
+        Self {
+            ptr: std::ptr::without_provenance(dtype.align()),
+            // It reaches no byte.
+            layout: Layout::contiguous(dtype, &[0]).expect("no element always fits"),
+            memory: PhantomData,
+        }
     }
 
     /// A view whose pointer was checked before.
@@ -121,9 +126,11 @@ impl<'a> DynView<'a> {
     /// original, and every caller in this file passes one of theirs, or a layout of as many
     /// elements over a contiguous view.
     fn with_layout(&self, moved: isize, layout: Layout) -> Self {
-        // SAFETY: the elements of `layout` are elements of this view, which is readable for `'a`
-        // and aligned.
-        unsafe { Self::from_borrowed(self.ptr.wrapping_offset(moved), layout) }
+        Self {
+            ptr: self.ptr.wrapping_offset(moved),
+            layout,
+            ..*self
+        }
     }
 
     /// The view with axes of size 1, and new leading axes, repeated to `shape`.
@@ -207,10 +214,13 @@ impl<'a> DynView<'a> {
 }
 
 /// A writable n-d view of memory whose element type is known at run time.
+// As for `DynView`; the bytes may be written too.
 #[derive(Debug)]
 pub struct DynViewMut<'a> {
     ptr: *mut u8,
     layout: Layout,
+    /// The memory is Rust's `bool`, whose bytes must stay 0 or 1.
+    only_bools: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
 
@@ -234,19 +244,20 @@ impl<'a> DynViewMut<'a> {
     #[inline]
     pub unsafe fn from_raw_parts(ptr: *mut u8, layout: Layout) -> Result<Self, Problem> {
         let ptr = checked_pointer(ptr, &layout)?.cast_mut();
-        Ok(Self {
-            ptr,
-            layout,
-            memory: PhantomData,
-        })
+        // SAFETY: the caller's promise. The pointer was just checked.
+        Ok(unsafe { Self::from_borrowed(ptr, layout) })
     }
 
     /// A view without elements, of shape `[0]`.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn nothing(dtype: DType) -> Self {
         let DynView { ptr, layout, .. } = DynView::nothing(dtype);
-        // SAFETY: a layout without elements reaches no byte.
-        unsafe { Self::from_borrowed(ptr.cast_mut(), layout) }
+        Self {
+            ptr: ptr.cast_mut(),
+            layout,
+            only_bools: false,
+            memory: PhantomData,
+        }
     }
 
     /// A writable view whose pointer was checked before.
@@ -258,8 +269,23 @@ impl<'a> DynViewMut<'a> {
         Self {
             ptr,
             layout,
+            only_bools: false,
             memory: PhantomData,
         }
+    }
+
+    /// The same memory, which is Rust's `bool`.
+    pub(super) fn with_only_bools(self) -> Self {
+        Self {
+            only_bools: true,
+            ..self
+        }
+    }
+
+    /// Whether the source's elements may be copied here. Only Rust's `bool`s refuse any: bytes other
+    /// than 0 and 1.
+    pub(super) fn may_hold(&self, src: &DynView<'_>) -> bool {
+        !self.only_bools || src.dtype() != DType::Bool || src.holds_only_bools()
     }
 
     /// Element type, shape and strides.
@@ -306,8 +332,10 @@ impl<'a> DynViewMut<'a> {
 
     /// The same memory, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> DynViewMut<'_> {
-        // SAFETY: the same memory and layout; `self` is borrowed mutably for as long.
-        unsafe { DynViewMut::from_borrowed(self.ptr, self.layout.clone()) }
+        DynViewMut {
+            layout: self.layout.clone(),
+            ..*self
+        }
     }
 
     /// The same elements with another shape, if they lie in row-major order without gaps and are as
@@ -316,9 +344,9 @@ impl<'a> DynViewMut<'a> {
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn reshape(self, shape: &[usize]) -> Option<Self> {
         let layout = Layout::contiguous(self.dtype(), shape).ok()?;
+        // As many elements without gaps occupy the same bytes.
         let same = self.layout.is_contiguous() && layout.len() == self.len();
-        // SAFETY: as many elements without gaps, so they occupy the same bytes.
-        same.then(|| unsafe { Self::from_borrowed(self.ptr, layout) })
+        same.then_some(Self { layout, ..self })
     }
 
     /// The parts before and from coordinate `at` of an axis on; `None` if there is no such place.
@@ -329,39 +357,52 @@ impl<'a> DynViewMut<'a> {
         let size = *self.shape().get(axis)?;
         let (left, _) = self.layout.narrow(axis, 0, at)?;
         let (right, moved) = self.layout.narrow(axis, at, size.checked_sub(at)?)?;
-        // SAFETY: both layouts are parts of this view's, which `narrow` checked. `self` is
-        // consumed, so only the two parts remain.
-        unsafe {
-            Some((
-                Self::from_borrowed(self.ptr, left),
-                Self::from_borrowed(self.ptr.wrapping_offset(moved), right),
-            ))
-        }
+        // `self` is consumed, so only the two parts remain.
+        let ptr = self.ptr.wrapping_offset(moved);
+        let right = Self {
+            ptr,
+            layout: right,
+            ..self
+        };
+        let left = Self {
+            layout: left,
+            ..self
+        };
+        Some((left, right))
     }
 
     /// The same memory, to read.
     #[must_use]
     pub fn as_view(&self) -> DynView<'_> {
-        // SAFETY: the same memory and layout; `self` is borrowed for as long, so nothing writes.
-        unsafe { DynView::from_borrowed(self.ptr, self.layout.clone()) }
+        // `self` is borrowed for as long, so nothing writes.
+        DynView {
+            ptr: self.ptr,
+            layout: self.layout.clone(),
+            memory: PhantomData,
+        }
     }
 
     /// The same memory, from now on only to read.
     #[must_use]
     pub fn into_view(self) -> DynView<'a> {
-        // SAFETY: the same memory and layout; `self` is consumed, so nothing writes any more.
-        unsafe { DynView::from_borrowed(self.ptr, self.layout) }
+        // `self` is consumed, so nothing writes any more.
+        DynView {
+            ptr: self.ptr,
+            layout: self.layout,
+            memory: PhantomData,
+        }
     }
 
     /// A 0-d view as one of shape `[1]`; others as they are.
     #[must_use]
     pub fn at_least_1d(self) -> Self {
-        if self.rank() == 0 {
-            let layout = self.layout.insert_axis(0);
-            // SAFETY: an axis of size 1 adds no element.
-            return unsafe { Self::from_borrowed(self.ptr, layout) };
+        match self.rank() {
+            0 => Self {
+                layout: self.layout.insert_axis(0),
+                ..self
+            },
+            _ => self,
         }
-        self
     }
 
     /// All elements along one axis, in row-major order, if each is as far from the next.
@@ -371,8 +412,7 @@ impl<'a> DynViewMut<'a> {
     #[allow(clippy::result_large_err)] // It is the view itself, given back.
     pub fn flat(self) -> Result<Self, Self> {
         match self.layout.flat() {
-            // SAFETY: the layout has the same elements along one axis.
-            Some(layout) => Ok(unsafe { Self::from_borrowed(self.ptr, layout) }),
+            Some(layout) => Ok(Self { layout, ..self }),
             None => Err(self),
         }
     }

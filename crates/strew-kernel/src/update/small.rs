@@ -13,7 +13,7 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::ops::reduction::Combine;
-use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
+use crate::tensor::{DynView, DynViewMut, Layout, apart};
 use crate::update::dispatch::combine_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::ROWS;
@@ -40,14 +40,14 @@ pub struct SmallRun<'f> {
 }
 
 impl SmallRun<'_> {
-    /// Whether [`join`](Self::join) joins such updates, unless they overlap their destination: few
-    /// single elements that join cells of their own type as they are.
+    /// Whether [`join`](Self::join) joins such updates into cells that are [`apart`]: few single
+    /// elements that join cells of their own type as they are.
     pub fn can_join(&self, dst: &Layout, src: &Layout, combine: Combine) -> bool {
         self.prepare(dst, src, combine).is_some()
     }
 
     /// Joins the updates `src` into their cells. `None`, and nothing is done, if they
-    /// [cannot join](Self::can_join) or overlap the destination.
+    /// [cannot join](Self::can_join) or are not [`apart`] from the destination.
     ///
     /// An error is found before the first cell is written.
     pub fn join(
@@ -58,7 +58,7 @@ impl SmallRun<'_> {
     ) -> Option<Result<(), OutOfBounds>> {
         let (first, join) = self.prepare(dst.layout(), src.layout(), combine)?;
         let (at, count) = (dst.as_mut_ptr(), src.len());
-        if overlap_each_other(at.addr(), dst.layout(), src.as_ptr().addr(), src.layout()) {
+        if !apart(src, dst) {
             return None;
         }
         let mut places = StackBuf::new();
@@ -104,7 +104,7 @@ impl SmallRun<'_> {
         let own = src.dtype() == dtype && !(combine.folds() && dtype.accumulator() != dtype);
         let mut indices = self.components.iter().map(|(index, _)| index.shape());
         let small = (1..=MOST_UPDATES).contains(&src.len()) && indices.all(|s| s == src.shape());
-        if !(own && small) || overlaps_itself(dst) {
+        if !(own && small) {
             return None;
         }
         Some((self.first(dst, src.shape())?, combine_loop(dtype, combine)?))

@@ -16,10 +16,9 @@
 //! that offsets of such values stay inside the memory.
 
 use crate::walk::decode::{Scale, Stretch};
-use crate::walk::filter::IndexFilter;
 use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
 use crate::walk::line::{Line, Lines};
-use crate::walk::offsets::{At, PrefetchHints};
+use crate::walk::offsets::{At, PrefetchHints, Stream};
 use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk, WalkId, line};
 use smallvec::SmallVec;
@@ -128,42 +127,19 @@ impl Block {
     }
 }
 
-/// Where index values come from. All of it is about a run of rows that begins at coordinate `at`
-/// and goes along the last axis.
+/// Where index values come from. The cursor checks all that it is told here: a stretch against its
+/// index, and each value against its limit.
 pub trait Read {
-    /// Reads the values of a term.
-    fn read(&self, term: usize, at: &[usize], values: &mut [i64]) -> Result<(), OutOfBounds>;
-
-    /// Turns values that must be below `limit` into offsets. False if nothing was done, because the
-    /// values need more than that check.
-    fn offsets(
-        &self,
-        term: usize,
-        at: &[usize],
-        limit: usize,
-        scale: Scale,
-        to: &mut [isize],
-    ) -> Result<bool, OutOfBounds>;
-
-    /// Reads the values that the filter keeps, and their positions in the run. Returns how many.
-    fn filter(
-        &self,
-        term: usize,
-        at: &[usize],
-        filter: IndexFilter,
-        values: &mut [i64],
-        places: &mut [i64],
-    ) -> Result<usize, OutOfBounds>;
-
-    /// The address of a term's first value, and the bytes to the next one.
-    fn place(&self, term: usize, at: &[usize]) -> (*const u8, isize);
-
-    /// The location of `count` values of a term.
+    /// The location of `count` values of a term, for the rows that begin at coordinate `at` and go
+    /// along the last axis.
     fn stretch(&self, term: usize, at: &[usize], count: usize) -> Stretch<'_, '_>;
 
     /// Whether a term's values are used unchanged, and a value that is not below the limit is an
     /// error.
     fn is_plain(&self, term: usize) -> bool;
+
+    /// Replaces values that are read by those that are used.
+    fn resolve(&self, term: usize, values: &mut [i64]) -> Result<(), OutOfBounds>;
 }
 
 /// Rows along the last axis that a block takes at once.
@@ -275,21 +251,40 @@ impl<'w, 'a> Cursor<'w, 'a> {
         base
     }
 
+    /// The location of the next `count` values of a term.
+    fn stretch<'l>(&self, index: &'l impl Read, term: usize, count: usize) -> Stretch<'l, 'l> {
+        Stretch {
+            count,
+            ..index.stretch(term, &self.at, count)
+        }
+    }
+
+    /// Reads the next values of a term.
+    fn read(&self, index: &impl Read, term: usize, to: &mut [i64]) -> Result<(), OutOfBounds> {
+        let from = self.stretch(index, term, to.len());
+        match from.index.read_integers(from.at, from.stride, to) {
+            true => index.resolve(term, to),
+            false => Err(OutOfBounds),
+        }
+    }
+
     /// Prefetch hints for the rows from here on, of which one in `one_of` is kept.
     fn ahead(&self, index: &impl Read, one_of: usize) -> PrefetchHints {
-        let step = |step: isize| step.wrapping_mul(one_of.cast_signed());
+        let stream = |first: *const u8, offset: isize, step: isize| Stream {
+            first: first.wrapping_offset(offset),
+            step: step.wrapping_mul(one_of.cast_signed()),
+        };
         let values = |term: usize| {
-            let (at, stride) = index.place(term, &self.at);
-            (at, step(stride))
+            let values = self.stretch(index, term, 0);
+            stream(values.index.as_ptr(), values.at, values.stride)
         };
         let terms = self.walk.terms.len();
         let first = (terms > 0).then(|| values(0));
-        let src = self.walk.src.wrapping_offset(self.base().src);
         let (low, high) = self.walk.dst_layout().extent();
         PrefetchHints {
             streams: [
-                first.unwrap_or((std::ptr::null(), 0)),
-                (src, step(self.along().0.step.src)),
+                first.unwrap_or(Stream::NOWHERE),
+                stream(self.walk.src, self.base().src, self.along().0.step.src),
             ],
             second: (terms > 1).then(|| values(1)),
             near: high.wrapping_sub(low) <= NEAR,
@@ -327,12 +322,15 @@ impl<'w, 'a> Cursor<'w, 'a> {
                 factor: term.dst,
                 add: number > 0,
             };
-            let plain = !numbers && !drops;
-            if plain && index.offsets(number, &self.at, term.limit, scale, dst)? {
-                continue;
+            if !numbers && !drops && index.is_plain(number) {
+                let values = self.stretch(index, number, rows.len());
+                match scale.stretch(values, term.limit, dst) {
+                    true => continue,
+                    false => return Err(OutOfBounds),
+                }
             }
             let values = &mut block.values[..rows.len()];
-            index.read(number, &self.at, values)?;
+            self.read(index, number, values)?;
             if drops && !mark(values, keep, term) {
                 return Err(OutOfBounds);
             }
@@ -365,7 +363,14 @@ impl<'w, 'a> Cursor<'w, 'a> {
     ) -> Result<usize, OutOfBounds> {
         let run = rows.len();
         let (values, kept) = (&mut block.values[..run], &mut block.kept[..run]);
-        let count = index.filter(0, &self.at, term.filter(), values, kept)?;
+        let count = match index.is_plain(0) {
+            true => (term.filter()).read(self.stretch(index, 0, run), values, kept),
+            false => {
+                self.read(index, 0, values)?;
+                term.filter().in_place(values, kept)
+            }
+        };
+        let count = count.ok_or(OutOfBounds)?;
         let (values, kept) = (&values[..count], &kept[..count]);
         let rows = rows.start..rows.start + count;
         // A value is counted from where the destination begins, and a place is below the run's end.
@@ -411,7 +416,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         for (number, other) in others.iter().enumerate() {
             let values = &mut block.values[..run];
             // Values of rows that another part keeps are checked by that part.
-            index.read(number + 1, &self.at, values)?;
+            self.read(index, number + 1, values)?;
             let mut outside = false;
             let mut pick = |to: &mut [isize], factor: isize| {
                 for (to, &place) in to.iter_mut().zip(kept) {
@@ -464,21 +469,24 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let lines = left.min(most / count).max(1);
 
         let base = self.base();
-        let stretch = index.stretch(0, &self.at, count);
-        let first = stretch.index.stretch(stretch.at, stretch.stride, count);
-        let mut next_index = 0;
+        let stretch = self.stretch(index, 0, count);
+        let mut next_index = 0isize;
         if let (Some(k), true) = (outer, lines > 1) {
             self.at[k] += 1;
-            next_index = index.stretch(0, &self.at, count).at - stretch.at;
+            next_index = self.stretch(index, 0, count).at.wrapping_sub(stretch.at);
             self.at[k] += lines - 2;
         }
-        // Those between the first and the last one lie between these.
-        let last = index.stretch(0, &self.at, count);
-        let last = last.index.stretch(last.at, last.stride, count);
-        let narrow = line::narrow(stretch.index.dtype());
         self.left -= (lines - 1) * count;
         self.advance(count);
-        let (Some(first), Some(_), Some(narrow)) = (first, last, narrow) else {
+        // Those between the first and the last one lie between these, a whole number of values on.
+        let Stretch { at, stride, .. } = stretch;
+        let span = next_index.checked_mul((lines - 1).cast_signed());
+        let last = span.and_then(|span| at.checked_add(span));
+        let last = last.and_then(|last| stretch.index.stretch(last, stride, count));
+        let first = stretch.index.stretch(at, stride, count);
+        let narrow = line::narrow(stretch.index.dtype());
+        let fits = line::fits(&stretch) && next_index % stride == 0;
+        let (Some(first), Some(_), Some(narrow), true) = (first, last, narrow, fits) else {
             return Err(OutOfBounds);
         };
         let first = Line {
@@ -528,7 +536,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let long = inner >= SHORTEST_LINE || inner == walk.count();
         let kept = walk.terms.iter().all(line::keeps);
         let plain = single && long && kept && index.is_plain(0);
-        plain && line::fits(&index.stretch(0, &self.at, 1))
+        plain && line::fits(&self.stretch(index, 0, 1))
     }
 
     /// Moves on by `run` rows along the last axis, which end within it.
@@ -562,7 +570,7 @@ fn mark(values: &mut [i64], keep: &mut [bool], term: &Term) -> bool {
     for (value, keep) in values.iter_mut().zip(keep) {
         let inside = (0..limit).contains(value);
         outside |= !inside;
-        let here = *value - from;
+        let here = value.wrapping_sub(from);
         let mine = inside && (0..len).contains(&here);
         *value = if mine { here } else { 0 };
         *keep &= mine;

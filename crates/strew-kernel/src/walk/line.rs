@@ -23,7 +23,7 @@
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
 use crate::walk::geometry::{Step, Term};
-use crate::walk::offsets::PrefetchHints;
+use crate::walk::offsets::{PrefetchHints, Stream};
 use std::marker::PhantomData;
 
 /// Lines between the one that is joined and the one that is prefetched. Hardware prefetching
@@ -99,7 +99,10 @@ impl<'l> Lines<'l> {
             let bytes = next
                 .wrapping_mul(lines)
                 .wrapping_add(step.wrapping_mul(rows));
-            (here.wrapping_offset(bytes), step)
+            Stream {
+                first: here.wrapping_offset(bytes),
+                step,
+            }
         };
         let [_, src, index] = self.next;
         Line {

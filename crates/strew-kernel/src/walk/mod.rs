@@ -28,7 +28,7 @@ pub mod line;
 pub mod offsets;
 pub mod stack_buf;
 
-use crate::tensor::{DynView, DynViewMut, Layout, overlap_each_other, overlaps_itself};
+use crate::tensor::{DynView, DynViewMut, Layout, apart};
 use crate::walk::geometry::{Axis, Geometry, Step, Term};
 use crate::walk::offsets::{Dim, Dims};
 use smallvec::SmallVec;
@@ -89,14 +89,7 @@ impl<'a> Walk<'a> {
         dst: &'a mut DynViewMut<'_>,
         src: &'a DynView<'_>,
     ) -> Option<Self> {
-        let apart = !overlaps_itself(dst.layout())
-            && !overlap_each_other(
-                dst.as_mut_ptr().addr(),
-                dst.layout(),
-                src.as_ptr().addr(),
-                src.layout(),
-            );
-        let at = dst.as_mut_ptr();
+        let (apart, at) = (apart(src, dst), dst.as_mut_ptr());
         let walk = Self::bind(geometry, dst.layout(), src)?;
         apart.then_some(Self { dst: at, ..walk })
     }
@@ -104,14 +97,15 @@ impl<'a> Walk<'a> {
     /// A walk that only gives offsets in a destination of this layout; `None` if any of them would
     /// lie outside, or in the source.
     pub fn bind(geometry: &Geometry<'a>, dst: &'a Layout, src: &'a DynView<'_>) -> Option<Self> {
-        Self::prove(geometry, dst, (src.as_ptr(), src.layout()))
+        Self::prove(geometry, dst, src.as_ptr(), src.layout())
     }
 
     /// [`bind`](Self::bind) for a source that may not be readable.
     pub(crate) fn prove(
         geometry: &Geometry<'a>,
         dst: &'a Layout,
-        (src_at, src): (*const u8, &'a Layout),
+        src_at: *const u8,
+        src: &'a Layout,
     ) -> Option<Self> {
         let &Geometry {
             rows,
@@ -307,5 +301,200 @@ fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
     for dim in dims.iter_mut().rev() {
         set(dim, step);
         step *= dim.len.cast_signed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bucket::BucketList;
+    use crate::copy::take_walk::TakeWalk;
+    use crate::ops::reduction::Combine;
+    use crate::tensor::{DType, DynTensor, TensorView};
+    use crate::update::in_place::Direct;
+    use crate::walk::cursor::{Block, Cursor, Read};
+    use crate::walk::decode::Stretch;
+    use crate::walk::geometry::OutOfBounds;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// What a reader says of its index.
+    struct Says<'v> {
+        index: DynView<'v>,
+        plain: bool,
+        /// The location of the values at each coordinate of the first axis.
+        at: [isize; 3],
+        stride: isize,
+        count: usize,
+        /// What is added to values that are not plain.
+        adds: i64,
+    }
+
+    impl Read for Says<'_> {
+        fn stretch(&self, _: usize, at: &[usize], _: usize) -> Stretch<'_, '_> {
+            Stretch {
+                index: &self.index,
+                at: self.at[at[0]],
+                stride: self.stride,
+                count: self.count,
+            }
+        }
+
+        fn is_plain(&self, _: usize) -> bool {
+            self.plain
+        }
+
+        fn resolve(&self, _: usize, values: &mut [i64]) -> Result<(), OutOfBounds> {
+            values.iter_mut().for_each(|value| *value += self.adds);
+            Ok(())
+        }
+    }
+
+    /// Three lines of 64 values each.
+    const LINES: [usize; 2] = [3, 64];
+
+    /// Runs `work` with a walk that adds `LINES` elements to 5 cells.
+    fn with_walk<T>(part: usize, drop: bool, work: impl FnOnce(Walk<'_>) -> T) -> T {
+        let mut cells = DynTensor::zeros(DType::F32, &[5]).unwrap();
+        let updates = DynTensor::zeros(DType::F32, &LINES).unwrap();
+        with_geometry(part, drop, |geometry| {
+            let (mut cells, updates) = (cells.view_mut(), updates.view());
+            work(Walk::new(geometry, &mut cells, &updates).unwrap())
+        })
+    }
+
+    fn with_geometry<T>(part: usize, drop: bool, work: impl FnOnce(&Geometry<'_>) -> T) -> T {
+        let axis = |len, dst, src| Axis {
+            len,
+            step: Step {
+                dst,
+                src,
+                ..Step::default()
+            },
+        };
+        work(&Geometry {
+            rows: &[axis(LINES[0], 0, 256), axis(LINES[1], 0, 4)],
+            terms: &[Term {
+                limit: 5,
+                from: 0,
+                len: part,
+                dst: 4,
+                aux: 0,
+                drop,
+            }],
+            window: &[],
+            cells: &[axis(5, 4, 0)],
+            numbers: false,
+            start: Step::default(),
+            cell_start: 0,
+        })
+    }
+
+    fn says(values: &[i64]) -> Says<'_> {
+        Says {
+            index: TensorView::from(values).into_dyn(),
+            plain: true,
+            at: [0, 512, 1024],
+            stride: 8,
+            count: 64,
+            adds: 0,
+        }
+    }
+
+    #[test]
+    fn nothing_that_a_reader_says_leads_out_of_bounds() {
+        let values: Vec<i64> = (0..192).map(|n| n % 5).collect();
+        let run = |part, drop, says: &Says<'_>| {
+            with_walk(part, drop, |walk| {
+                let mut cursor = Cursor::new(&walk);
+                let mut block = Block::new();
+                block.make_room(&cursor);
+                cursor.next(&mut block, says).map(|_| {
+                    assert!(block.dst().iter().all(|at| [0, 4, 8, 12, 16].contains(at)));
+                    block.len()
+                })
+            })
+        };
+        for (part, drop, kept) in [(5, false, 192), (2, false, 78), (2, true, 78)] {
+            for plain in [true, false] {
+                let honest = Says {
+                    plain,
+                    ..says(&values)
+                };
+                assert_eq!(run(part, drop, &honest), Ok(kept));
+                let count = Says { count: 1, ..honest };
+                assert_eq!(run(part, drop, &count), Ok(kept));
+                for at in [[-8, 512, 1024], [0, 1 << 40, 1024], [0, 512, 1028]] {
+                    let elsewhere = Says {
+                        plain,
+                        at,
+                        ..says(&values)
+                    };
+                    assert_eq!(run(part, drop, &elsewhere), Err(OutOfBounds));
+                }
+            }
+        }
+        for adds in [-1, 1, i64::MIN, i64::MAX - 4] {
+            let resolved = Says {
+                plain: false,
+                adds,
+                ..says(&values)
+            };
+            assert_eq!(run(5, false, &resolved), Err(OutOfBounds));
+            assert_eq!(run(2, false, &resolved), Err(OutOfBounds));
+        }
+    }
+
+    #[test]
+    fn no_line_leaves_the_index() {
+        let values = [0i64; 192];
+        let lines = |says: &Says<'_>| {
+            with_walk(5, false, |walk| {
+                let lines = Cursor::new(&walk).lines(says, 1 << 14);
+                lines.map(|lines| lines.map(|lines| lines.rows()))
+            })
+        };
+        assert_eq!(lines(&says(&values)), Ok(Some(192)));
+        for at in [[0, 520, 1024], [0, 516, 1024], [-8, 0, 0], [0, isize::MAX, 0]] {
+            let elsewhere = Says { at, ..says(&values) };
+            assert_eq!(lines(&elsewhere), Err(OutOfBounds), "{at:?}");
+        }
+        let apart = Says {
+            stride: 16,
+            ..says(&values)
+        };
+        assert_eq!(lines(&apart), Err(OutOfBounds));
+    }
+
+    #[test]
+    fn blocks_of_another_walk_are_refused() {
+        let values = [0i64; 192];
+        let says = says(&values);
+        let refuses = |work: &dyn Fn()| catch_unwind(AssertUnwindSafe(work)).is_err();
+        with_walk(5, false, |walk| {
+            let mut cursor = Cursor::new(&walk);
+            let mut block = Block::new();
+            block.make_room(&cursor);
+            cursor.next(&mut block, &says).unwrap();
+            let list = |walk: &Walk<'_>| {
+                let mut list = BucketList::new(walk.dst_layout(), 192).unwrap();
+                list.push(walk, &block);
+            };
+            let direct = |walk: &Walk<'_>| {
+                let mut direct = Direct::new(walk, Combine::Sum, false).unwrap();
+                direct.run(walk, &block);
+            };
+            list(&walk);
+            direct(&walk);
+            with_walk(5, false, |other| {
+                assert!(refuses(&|| list(&other)) && refuses(&|| direct(&other)));
+            });
+            let mut output = DynTensor::zeros(DType::F32, &LINES).unwrap();
+            let cells = DynTensor::zeros(DType::F32, &[5]).unwrap();
+            with_geometry(5, false, |geometry| {
+                let (cells, mut output) = (cells.view(), output.view_mut());
+                let take = TakeWalk::new(geometry, &cells, &mut output).unwrap();
+                assert!(refuses(&|| take.run(&block)));
+            });
+        });
     }
 }

@@ -61,14 +61,35 @@ impl At<'_> {
     }
 }
 
-/// Addresses that later rows will read, with the step from row to row. Only hints: the addresses
-/// may be any value.
+/// Evenly spaced addresses, one for each row.
+#[derive(Clone, Copy)]
+pub(crate) struct Stream {
+    pub(crate) first: *const u8,
+    pub(crate) step: isize,
+}
+
+impl Stream {
+    /// Where nothing is known.
+    pub(crate) const NOWHERE: Self = Self {
+        first: std::ptr::null(),
+        step: 0,
+    };
+
+    /// The address `rows` rows later.
+    #[inline(always)]
+    pub(crate) fn far(self, rows: usize) -> *const u8 {
+        let bytes = rows.cast_signed().wrapping_mul(self.step);
+        self.first.wrapping_offset(bytes)
+    }
+}
+
+/// Addresses that later rows will read. Only hints: the addresses may be any value.
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchHints {
     /// The index's first term, and the source.
-    pub(crate) streams: [(*const u8, isize); 2],
+    pub(crate) streams: [Stream; 2],
     /// The index's second term.
-    pub(crate) second: Option<(*const u8, isize)>,
+    pub(crate) second: Option<Stream>,
     /// The destination is so small that a cache near the core holds it.
     pub(crate) near: bool,
 }
@@ -76,7 +97,7 @@ pub(crate) struct PrefetchHints {
 impl PrefetchHints {
     /// Nothing is known.
     pub(crate) const NONE: Self = Self {
-        streams: [(std::ptr::null(), 0); 2],
+        streams: [Stream::NOWHERE; 2],
         second: None,
         near: false,
     };
@@ -86,7 +107,7 @@ impl PrefetchHints {
     #[inline(always)]
     pub(crate) fn prefetch(&self, row: usize) {
         for stream in self.streams {
-            prefetch(far(stream, row), 1);
+            prefetch(stream.far(row), 1);
         }
     }
 
@@ -95,7 +116,7 @@ impl PrefetchHints {
     pub(crate) fn prefetch_all(&self, row: usize) {
         self.prefetch(row);
         if let Some(second) = self.second {
-            prefetch(far(second, row), 1);
+            prefetch(second.far(row), 1);
         }
     }
 
@@ -103,13 +124,7 @@ impl PrefetchHints {
     #[inline(always)]
     pub(crate) fn prefetch_second_level(&self, row: usize) {
         for stream in self.streams {
-            prefetch_second_level(far(stream, row), 1);
+            prefetch_second_level(stream.far(row), 1);
         }
     }
-}
-
-/// The address of a stream `row` rows later.
-#[inline(always)]
-pub(crate) fn far((first, step): (*const u8, isize), row: usize) -> *const u8 {
-    first.wrapping_offset(row.cast_signed().wrapping_mul(step))
 }

@@ -35,15 +35,15 @@ use crate::walk::decode::Stretch;
 
 /// The range of values to keep.
 #[derive(Clone, Copy, Debug)]
-pub struct IndexFilter {
+pub(crate) struct IndexFilter {
     /// A value that is not below this is out of bounds.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// The first value to keep.
-    pub from: usize,
+    pub(crate) from: usize,
     /// The number of values to keep.
-    pub len: usize,
+    pub(crate) len: usize,
     /// An out-of-bounds value is dropped instead of being an error.
-    pub drop: bool,
+    pub(crate) drop: bool,
 }
 
 /// The 32 bits that are kept with each value.
@@ -77,7 +77,7 @@ impl IndexFilter {
     ///
     /// # Panics
     /// If `places` is shorter than `values`.
-    pub fn in_place(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
+    pub(crate) fn in_place(self, values: &mut [i64], places: &mut [i64]) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if packs() {
             // SAFETY: `packs` detected AVX-512. Without an address only the slices are read.
@@ -91,7 +91,7 @@ impl IndexFilter {
     ///
     /// # Panics
     /// As [`in_place`](Self::in_place), and if there is no room in `values`.
-    pub fn read(
+    pub(crate) fn read(
         self,
         from: Stretch<'_, '_>,
         values: &mut [i64],
