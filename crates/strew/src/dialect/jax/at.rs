@@ -147,9 +147,8 @@ pub(super) const AT_SET: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would
-/// lose something as `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do
-/// not fit.
+/// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something
+/// as `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit.
 pub fn at_set<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -309,8 +308,7 @@ pub(super) const AT_DIVIDE: Operator = Operator {
 /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
 ///
 /// # Errors
-/// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients
-/// are none.
+/// As [`at_set`]; [`Class::Type`](crate::Class::Type) for integers, whose quotients are none.
 pub fn at_divide<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],

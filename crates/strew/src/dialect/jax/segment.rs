@@ -59,8 +59,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
+/// shapes.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -149,7 +149,7 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 /// one; segments without rows are infinity, or the largest integer.
 ///
 /// # Errors
-/// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+/// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn segment_min<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,

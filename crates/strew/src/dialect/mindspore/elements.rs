@@ -122,10 +122,9 @@ pub(super) const SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates of another
-/// type, [`Class::Value`](strew_kernel::error::Class::Value) for an axis, shapes and an unknown
-/// reduction.
+/// [`Class::Type`](crate::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
+/// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
 pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -92,9 +92,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
+/// shapes, [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
 pub fn scatter_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -280,8 +279,8 @@ pub(super) const SCATTER_ND_DIV: Operator = Operator {
 /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of
-/// integers hold a zero.
+/// As [`scatter_nd_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a
+/// zero.
 pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -76,11 +76,11 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates that would
-/// have to promote `input_x`, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range and for
-/// overlapping memory. `input_x` is then unchanged.
+/// [`Class::Type`](crate::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates that would have to promote
+/// `input_x`, [`Class::Value`](crate::Class::Value) for shapes,
+/// [`Class::Runtime`](crate::Class::Runtime) for an index out of range and for overlapping memory.
+/// `input_x` is then unchanged.
 pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -221,8 +221,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_mul`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` holds a
-/// zero.
+/// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
 pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -82,9 +82,8 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
 /// ```
 ///
 /// # Errors
-/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd);
-/// [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that shares memory with an
-/// argument. `out` is then unchanged.
+/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd); [`Class::Value`](crate::Class::Value) for
+/// an `out` that shares memory with an argument. `out` is then unchanged.
 pub fn scatter_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -98,8 +97,8 @@ pub fn scatter_nd_into<'a, T: Element, I: Element>(
 /// [`scatter_nd_into`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_nd_into`]; [`Class::Type`](strew_kernel::error::Class::Type) if `out` has another
-/// type than `data`.
+/// As [`scatter_nd_into`]; [`Class::Type`](crate::Class::Type) if `out` has another type than
+/// `data`.
 pub fn scatter_nd_into_dyn<'a>(
     out: DynViewMut<'a>,
     data: DynView<'a>,

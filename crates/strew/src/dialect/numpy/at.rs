@@ -73,11 +73,10 @@ pub(super) const ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index that is out of bounds, of
-/// another type or shape than an index has, or one too many;
-/// [`Class::Type`](strew_kernel::error::Class::Type) for types that the function does not take;
-/// [`Class::Value`](strew_kernel::error::Class::Value) for a `b` that does not broadcast, and for
-/// memory that overlaps. `a` is then unchanged.
+/// [`Class::Index`](crate::Class::Index) for an index that is out of bounds, of another type or
+/// shape than an index has, or one too many; [`Class::Type`](crate::Class::Type) for types that the
+/// function does not take; [`Class::Value`](crate::Class::Value) for a `b` that does not broadcast,
+/// and for memory that overlaps. `a` is then unchanged.
 pub fn add_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -265,8 +264,7 @@ pub(super) const POWER: Operator = Operator {
 /// `numpy.power.at`: raises to the power of `b`; see [`add_at`]. Integers wrap.
 ///
 /// # Errors
-/// As [`add_at`]; [`Class::Value`](strew_kernel::error::Class::Value) for a negative power of
-/// integers.
+/// As [`add_at`]; [`Class::Value`](crate::Class::Value) for a negative power of integers.
 pub fn power_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],

@@ -79,8 +79,8 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an update that would begin or end
-/// outside, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
+/// [`Class::Value`](crate::Class::Value) for everything else.
 pub fn tensor_scatter<'a, T: Element>(
     past_cache: impl Into<TensorView<'a, T>>,
     update: impl Into<TensorView<'a, T>>,
@@ -97,7 +97,7 @@ pub fn tensor_scatter<'a, T: Element>(
 /// [`tensor_scatter`] with element types known at run time.
 ///
 /// # Errors
-/// As [`tensor_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for other types.
+/// As [`tensor_scatter`]; [`Class::Type`](crate::Class::Type) for other types.
 pub fn tensor_scatter_dyn(
     past_cache: DynView<'_>,
     update: DynView<'_>,

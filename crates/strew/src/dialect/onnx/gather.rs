@@ -66,9 +66,8 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

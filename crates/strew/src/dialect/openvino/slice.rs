@@ -109,8 +109,7 @@ pub(crate) struct Selected {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`](strew_kernel::error::Class::Value) for lengths, axes, steps or shapes that do
-/// not fit.
+/// [`Class::Value`](crate::Class::Value) for lengths, axes, steps or shapes that do not fit.
 pub fn slice_scatter<'a, T: Element>(
     data: impl Into<TensorView<'a, T>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -135,8 +134,7 @@ pub fn slice_scatter<'a, T: Element>(
 /// or as tensors of any integer type.
 ///
 /// # Errors
-/// As [`slice_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for dtypes that do not
-/// fit.
+/// As [`slice_scatter`]; [`Class::Type`](crate::Class::Type) for dtypes that do not fit.
 pub fn slice_scatter_dyn<'a>(
     data: DynView<'a>,
     updates: DynView<'a>,

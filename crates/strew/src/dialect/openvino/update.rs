@@ -155,9 +155,8 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn scatter_elements_update<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -175,8 +174,7 @@ pub fn scatter_elements_update<'a, T: Element, I: Element>(
 /// [`scatter_elements_update`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_elements_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for updates of
-/// another type.
+/// As [`scatter_elements_update`]; [`Class::Type`](crate::Class::Type) for updates of another type.
 pub fn scatter_elements_update_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,

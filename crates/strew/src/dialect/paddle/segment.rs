@@ -65,9 +65,9 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
+/// [`Class::Index`](crate::Class::Index) for a negative number,
+/// [`Class::Value`](crate::Class::Value) for everything else.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,

@@ -126,9 +126,8 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for shapes.
 pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -183,7 +182,7 @@ pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`tensor_scatter_nd_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+/// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
 pub fn tensor_scatter_nd_add<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -276,8 +275,7 @@ pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
 /// against a number, one in `tensor` stays.
 ///
 /// # Errors
-/// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex
-/// numbers.
+/// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -63,10 +63,9 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is
-/// then unchanged.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for shapes and overlapping memory.
+/// `ref_` is then unchanged.
 pub fn scatter_update<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -114,7 +113,7 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+/// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
 pub fn scatter_add<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -237,8 +236,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers
-/// hold a zero.
+/// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
 pub fn scatter_div<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -280,7 +278,7 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 /// one in `ref_` stays.
 ///
 /// # Errors
-/// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+/// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn scatter_min<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -78,9 +78,8 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and numbers that do not ascend,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
+/// shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -263,9 +262,8 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
+/// shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
 pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,

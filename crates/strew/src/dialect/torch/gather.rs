@@ -96,8 +96,8 @@ const READ: Argument = Argument {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,

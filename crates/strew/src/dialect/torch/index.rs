@@ -230,9 +230,8 @@ fn fill_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more
-/// dimensions and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
-/// everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, an `index` of more dimensions
+/// and one out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_add<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -322,9 +321,8 @@ pub fn index_add_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`]
-/// too, and [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction
-/// that the type has not.
+/// As [`index_add`]; [`Class::Runtime`](crate::Class::Runtime) for [`Reduce::Sum`] too, and
+/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not.
 pub fn index_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -436,9 +434,8 @@ pub fn index_reduce_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths
-/// that do not fit and an index out of bounds;
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, ranks and lengths that do not
+/// fit and an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_copy<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -521,9 +518,8 @@ pub fn index_copy_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of
-/// `index` and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
-/// everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, another type of `index` and one
+/// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_fill<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,

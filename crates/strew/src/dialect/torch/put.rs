@@ -180,9 +180,8 @@ fn index_put_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a
-/// position out of bounds, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and
-/// overlap.
+/// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
+/// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
 pub fn put<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -264,7 +263,7 @@ pub fn put_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime).
+/// [`Class::Runtime`](crate::Class::Runtime).
 pub fn masked_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     mask: impl Into<TensorView<'a, bool>>,
@@ -347,8 +346,8 @@ pub fn masked_scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and
-/// values; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_put<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],

@@ -182,9 +182,9 @@ impl FromStr for Reduce {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the
-/// type has not, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,

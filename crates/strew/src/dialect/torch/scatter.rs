@@ -195,8 +195,8 @@ impl FromStr for Join {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -282,8 +282,8 @@ pub fn scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that
-/// `T` cannot hold.
+/// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
+/// hold.
 pub fn scatter_value<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
