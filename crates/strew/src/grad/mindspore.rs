@@ -31,8 +31,8 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for a
-/// type without gradients.
+/// As the operator's; [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for a type without
+/// gradients.
 pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input_x: impl Into<TensorView<'a, T>>,

@@ -28,8 +28,7 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

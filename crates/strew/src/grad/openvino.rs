@@ -32,8 +32,7 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn slice_scatter_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     start: &[i64],
