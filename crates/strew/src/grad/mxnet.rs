@@ -38,10 +38,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     Ok(typed(scatter_nd_vjp_dyn(&grad, &indices, name)?))
 }
 
-/// [`scatter_nd_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_vjp`].
+/// [`scatter_nd_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     indices: &DynView<'_>,

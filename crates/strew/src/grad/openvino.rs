@@ -51,10 +51,7 @@ pub fn slice_scatter_vjp<'a, T: Element>(
 }
 
 /// [`slice_scatter_vjp`] with element types known at run time, and start, stop, step and axes as
-/// lists or as tensors of any integer type.
-///
-/// # Errors
-/// As [`slice_scatter_vjp`].
+/// lists or as tensors of any integer type. The errors are the same.
 pub fn slice_scatter_vjp_dyn(
     grad: &DynView<'_>,
     start: Integers<'_>,

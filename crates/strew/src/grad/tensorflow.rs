@@ -74,10 +74,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
 }
 
 /// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the
-/// gradient 0.
-///
-/// # Errors
-/// As [`scatter_nd_vjp`].
+/// gradient 0. The errors are the same.
 pub fn scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     indices: &DynView<'_>,
@@ -128,10 +125,7 @@ pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_tensor), typed(to_updates)))
 }
 
-/// [`tensor_scatter_nd_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_vjp`].
+/// [`tensor_scatter_nd_vjp`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     tensor: &DynView<'_>,
@@ -222,10 +216,7 @@ pub fn segment_vjp<'a, T: Element, I: Element>(
     Ok(typed(segment_vjp_dyn(&grad, &data, &ids, fold)?))
 }
 
-/// [`segment_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_vjp`].
+/// [`segment_vjp`] with element types known at run time, and the same errors.
 pub fn segment_vjp_dyn(
     grad: &DynView<'_>,
     data: &DynView<'_>,
@@ -277,10 +268,7 @@ pub fn unsorted_segment_vjp<'a, T: Element, I: Element>(
     Ok(typed(unsorted_segment_vjp_dyn(&grad, &data, &ids, fold)?))
 }
 
-/// [`unsorted_segment_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_vjp`].
+/// [`unsorted_segment_vjp`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_vjp_dyn(
     grad: &DynView<'_>,
     data: &DynView<'_>,

@@ -94,10 +94,7 @@ pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul`].
+/// [`scatter_mul`] with element types known at run time, and the same errors.
 pub fn scatter_mul_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -105,8 +102,7 @@ pub fn scatter_mul_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Prod, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_mul", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_mul", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ADD: Operator = Operator {
@@ -141,10 +137,7 @@ pub fn scatter_add<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_add`].
+/// [`scatter_add`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -152,8 +145,7 @@ pub fn scatter_add_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sum, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_add", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_add", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_SUB: Operator = Operator {
@@ -188,10 +180,7 @@ pub fn scatter_sub<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_sub`].
+/// [`scatter_sub`] with element types known at run time, and the same errors.
 pub fn scatter_sub_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -199,8 +188,7 @@ pub fn scatter_sub_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sub, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_sub", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_sub", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_DIV: Operator = Operator {
@@ -235,10 +223,7 @@ pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_div`].
+/// [`scatter_div`] with element types known at run time, and the same errors.
 pub fn scatter_div_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -246,8 +231,7 @@ pub fn scatter_div_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Div, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_div", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_div", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_MAX: Operator = Operator {
@@ -283,10 +267,7 @@ pub fn scatter_max<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_max`].
+/// [`scatter_max`] with element types known at run time, and the same errors.
 pub fn scatter_max_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -294,8 +275,7 @@ pub fn scatter_max_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MAX, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_max", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_max", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_MIN: Operator = Operator {
@@ -324,10 +304,7 @@ pub fn scatter_min<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_min`].
+/// [`scatter_min`] with element types known at run time, and the same errors.
 pub fn scatter_min_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -335,8 +312,7 @@ pub fn scatter_min_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MIN, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_min", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_min", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_UPDATE: Operator = Operator {
@@ -371,10 +347,7 @@ pub fn scatter_update<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_update`].
+/// [`scatter_update`] with element types known at run time, and the same errors.
 pub fn scatter_update_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -382,8 +355,7 @@ pub fn scatter_update_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Assign, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_update", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_update", described)?.run_in_place()
 }
 
 fn describe<'a>(

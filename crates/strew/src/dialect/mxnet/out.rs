@@ -114,8 +114,7 @@ pub fn scatter_nd_into_dyn<'a>(
         &Integers::from(&shape[..]),
         (out, req),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`gather_nd`](crate::dialect::mxnet::gather_nd) into memory of the caller's, of the shape of the
@@ -153,8 +152,7 @@ pub fn gather_nd_into_dyn<'a>(
     indices: DynView<'a>,
     req: Req,
 ) -> Result<()> {
-    lower_gather(data, indices, (out, req))?.run()?;
-    Ok(())
+    lower_gather(data, indices, (out, req))?.run_in_place()
 }
 
 /// [`backward_gather_nd`](crate::dialect::mxnet::backward_gather_nd) into memory of the caller's,
@@ -193,8 +191,7 @@ pub fn backward_gather_nd_into_dyn<'a>(
     req: Req,
 ) -> Result<()> {
     let shape = sizes(&out);
-    lower_backward(data, indices, &Integers::from(&shape[..]), (out, req))?.run()?;
-    Ok(())
+    lower_backward(data, indices, &Integers::from(&shape[..]), (out, req))?.run_in_place()
 }
 
 fn sizes(out: &DynViewMut<'_>) -> Vec<i64> {

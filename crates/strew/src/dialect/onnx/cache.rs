@@ -90,8 +90,7 @@ pub fn tensor_scatter<'a, T: Element>(
 ) -> Result<Tensor<T>> {
     let (past_cache, update) = (past_cache.into().into_dyn(), update.into().into_dyn());
     let write_indices = write_indices.map(TensorView::into_dyn);
-    let call = lower(past_cache, update, write_indices, mode, axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(past_cache, update, write_indices, mode, axis)?.run_typed()
 }
 
 /// [`tensor_scatter`] with element types known at run time.
@@ -105,8 +104,7 @@ pub fn tensor_scatter_dyn(
     mode: &str,
     axis: i64,
 ) -> Result<DynTensor> {
-    let call = lower(past_cache, update, write_indices, mode, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(past_cache, update, write_indices, mode, axis)?.run_dyn()
 }
 
 fn lower<'a>(

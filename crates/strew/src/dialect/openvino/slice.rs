@@ -125,9 +125,7 @@ pub fn slice_scatter<'a, T: Element>(
         step: step.into(),
         axes: axes.map(Integers::from),
     };
-    Ok(crate::dialect::typed(
-        lower(data, updates, &slice)?.run()?.tensor,
-    ))
+    lower(data, updates, &slice)?.run_typed()
 }
 
 /// [`slice_scatter`] with element types known at run time, and start, stop, step and axes as lists
@@ -149,9 +147,7 @@ pub fn slice_scatter_dyn<'a>(
         step,
         axes,
     };
-    Ok(crate::dialect::tensor(
-        lower(data, updates, &slice)?.run()?.tensor,
-    ))
+    lower(data, updates, &slice)?.run_dyn()
 }
 
 fn lower<'a>(data: DynView<'a>, updates: DynView<'a>, slice: &Slice<'_>) -> Result<Call<'a>> {

@@ -78,10 +78,7 @@ pub fn scatter_update<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_update`].
+/// [`scatter_update`] with element types known at run time, and the same errors.
 pub fn scatter_update_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -91,8 +88,7 @@ pub fn scatter_update_dyn<'a>(
         "tensorflow.scatter_update",
         describe(Combine::Assign, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_ADD: Operator = Operator {
@@ -126,10 +122,7 @@ pub fn scatter_add<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_add`].
+/// [`scatter_add`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -139,8 +132,7 @@ pub fn scatter_add_dyn<'a>(
         "tensorflow.scatter_add",
         describe(Combine::Sum, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_SUB: Operator = Operator {
@@ -167,10 +159,7 @@ pub fn scatter_sub<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_sub`].
+/// [`scatter_sub`] with element types known at run time, and the same errors.
 pub fn scatter_sub_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -180,8 +169,7 @@ pub fn scatter_sub_dyn<'a>(
         "tensorflow.scatter_sub",
         describe(Combine::Sub, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MUL: Operator = Operator {
@@ -208,10 +196,7 @@ pub fn scatter_mul<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul`].
+/// [`scatter_mul`] with element types known at run time, and the same errors.
 pub fn scatter_mul_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -221,8 +206,7 @@ pub fn scatter_mul_dyn<'a>(
         "tensorflow.scatter_mul",
         describe(Combine::Prod, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_DIV: Operator = Operator {
@@ -249,10 +233,7 @@ pub fn scatter_div<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_div`].
+/// [`scatter_div`] with element types known at run time, and the same errors.
 pub fn scatter_div_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -262,8 +243,7 @@ pub fn scatter_div_dyn<'a>(
         "tensorflow.scatter_div",
         describe(Combine::Div, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MIN: Operator = Operator {
@@ -291,10 +271,7 @@ pub fn scatter_min<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_min`].
+/// [`scatter_min`] with element types known at run time, and the same errors.
 pub fn scatter_min_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -304,8 +281,7 @@ pub fn scatter_min_dyn<'a>(
         "tensorflow.scatter_min",
         describe(MIN, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MAX: Operator = Operator {
@@ -332,10 +308,7 @@ pub fn scatter_max<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_max`].
+/// [`scatter_max`] with element types known at run time, and the same errors.
 pub fn scatter_max_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -345,8 +318,7 @@ pub fn scatter_max_dyn<'a>(
         "tensorflow.scatter_max",
         describe(MAX, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 fn describe<'a>(

@@ -189,28 +189,24 @@ pub fn put<'a, T: Element, I: Element>(
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_put(
+    lower_put(
         "torch.put",
         input.into(),
         index.into().into_dyn(),
         source.into().into_dyn(),
         accumulate,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`put`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`put`].
+/// [`put`] with element types known at run time, and words as PyTorch's. The errors are the same.
 pub fn put_dyn<'a>(
     input: DynView<'a>,
     index: DynView<'a>,
     source: DynView<'a>,
     accumulate: bool,
 ) -> Result<DynTensor> {
-    let call = lower_put("torch.put", input.into(), index, source, accumulate)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_put("torch.put", input.into(), index, source, accumulate)?.run_dyn()
 }
 
 /// [`put`] in place.
@@ -231,8 +227,7 @@ pub fn put_<'a, T: Element, I: Element>(
         source.into().into_dyn(),
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`put_`] with element types known at run time, and words as PyTorch's.
@@ -245,8 +240,7 @@ pub fn put_dyn_<'a>(
     source: DynView<'a>,
     accumulate: bool,
 ) -> Result<()> {
-    lower_put("torch.put_", input.into(), index, source, accumulate)?.run()?;
-    Ok(())
+    lower_put("torch.put_", input.into(), index, source, accumulate)?.run_in_place()
 }
 
 /// `input` with elements of `source`, in order, where `mask` is true.
@@ -270,26 +264,23 @@ pub fn masked_scatter<'a, T: Element>(
     source: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_masked(
+    lower_masked(
         "torch.masked_scatter",
         input.into(),
         mask.into().into_dyn(),
         source.into().into_dyn(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`masked_scatter`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`masked_scatter`].
+/// [`masked_scatter`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn masked_scatter_dyn<'a>(
     input: DynView<'a>,
     mask: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<DynTensor> {
-    let call = lower_masked("torch.masked_scatter", input.into(), mask, source)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_masked("torch.masked_scatter", input.into(), mask, source)?.run_dyn()
 }
 
 /// [`masked_scatter`] in place.
@@ -308,8 +299,7 @@ pub fn masked_scatter_<'a, T: Element>(
         mask.into().into_dyn(),
         source.into().into_dyn(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`masked_scatter_`] with element types known at run time, and words as PyTorch's.
@@ -321,8 +311,7 @@ pub fn masked_scatter_dyn_<'a>(
     mask: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<()> {
-    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run()?;
-    Ok(())
+    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run_in_place()
 }
 
 /// `input` with `values` at what `indices` name: `input[indices] = values`.
@@ -355,28 +344,25 @@ pub fn index_put<'a, T: Element>(
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_index_put(
+    lower_index_put(
         "torch.index_put",
         input.into(),
         indices,
         values.into().into_dyn(),
         accumulate,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_put`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_put`].
+/// [`index_put`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn index_put_dyn<'a>(
     input: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     values: DynView<'a>,
     accumulate: bool,
 ) -> Result<DynTensor> {
-    let call = lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?.run_dyn()
 }
 
 /// [`index_put`] in place.
@@ -397,8 +383,7 @@ pub fn index_put_<'a, T: Element>(
         values.into().into_dyn(),
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_put_`] with element types known at run time, and words as PyTorch's.
@@ -418,8 +403,7 @@ pub fn index_put_dyn_<'a>(
         values,
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 const WRAP: Bounds = Bounds {

@@ -78,10 +78,8 @@ pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_input), typed(to_src)))
 }
 
-/// [`scatter_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn scatter_reduce_vjp_dyn(
     grad: &DynView<'_>,
     input: &DynView<'_>,
@@ -202,10 +200,8 @@ pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn scatter_reduce_jvp_dyn(
     input_tangent: &DynView<'_>,
     src_tangent: &DynView<'_>,
@@ -276,10 +272,7 @@ pub fn scatter_reduce_prod_double_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_grad), typed(to_input), typed(to_src)))
 }
 
-/// [`scatter_reduce_prod_double_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_prod_double_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_reduce_prod_double_vjp_dyn(
     grad: &DynView<'_>,
     input: &DynView<'_>,

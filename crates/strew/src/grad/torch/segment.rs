@@ -55,10 +55,8 @@ pub fn segment_reduce_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`segment_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`segment_reduce_vjp`].
+/// [`segment_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn segment_reduce_vjp_dyn(
     grad: &DynView<'_>,
     data: &DynView<'_>,
@@ -109,10 +107,8 @@ pub fn segment_reduce_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`segment_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`segment_reduce_vjp`].
+/// [`segment_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn segment_reduce_jvp_dyn(
     data_tangent: &DynView<'_>,
     data: &DynView<'_>,

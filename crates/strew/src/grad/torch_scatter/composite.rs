@@ -78,10 +78,7 @@ pub fn scatter_std_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_std_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_std_vjp`].
+/// [`scatter_std_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_std_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -122,10 +119,7 @@ pub fn scatter_std_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_std_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_std_vjp`].
+/// [`scatter_std_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_std_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,
@@ -174,10 +168,7 @@ pub fn scatter_logsumexp_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_logsumexp_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_logsumexp_vjp`].
+/// [`scatter_logsumexp_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_logsumexp_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -214,10 +205,7 @@ pub fn scatter_logsumexp_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_logsumexp_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_logsumexp_vjp`].
+/// [`scatter_logsumexp_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_logsumexp_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,
@@ -263,10 +251,7 @@ pub fn scatter_softmax_vjp<'a, T: Element, I: Element>(
     Ok(typed(scatter_softmax_vjp_dyn(&grad, &index, &result, dim)?))
 }
 
-/// [`scatter_softmax_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_softmax_vjp`].
+/// [`scatter_softmax_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_softmax_vjp_dyn(
     grad: &DynView<'_>,
     index: &DynView<'_>,
@@ -311,10 +296,7 @@ pub fn scatter_log_softmax_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_log_softmax_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_log_softmax_vjp`].
+/// [`scatter_log_softmax_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_log_softmax_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -349,10 +331,7 @@ pub fn scatter_log_softmax_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_log_softmax_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_log_softmax_vjp`].
+/// [`scatter_log_softmax_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_log_softmax_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,

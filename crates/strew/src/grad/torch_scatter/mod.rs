@@ -194,10 +194,7 @@ pub fn scatter_mul_double_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_grad), typed(to_src)))
 }
 
-/// [`scatter_mul_double_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_mul_double_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_mul_double_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -250,10 +247,7 @@ pub fn scatter_arg_vjp<'a, T: Element>(
     Ok(typed(scatter_arg_vjp_dyn(&grad, &arg, dim, along)?))
 }
 
-/// [`scatter_arg_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_arg_vjp`].
+/// [`scatter_arg_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_arg_vjp_dyn(
     grad: &DynView<'_>,
     arg: &DynView<'_>,
@@ -380,10 +374,7 @@ pub fn scatter_arg_jvp<'a, T: Element>(
     Ok(typed(scatter_arg_jvp_dyn(&tangent, &arg, dim)?))
 }
 
-/// [`scatter_arg_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_arg_vjp`].
+/// [`scatter_arg_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_arg_jvp_dyn(
     src_tangent: &DynView<'_>,
     arg: &DynView<'_>,

@@ -242,10 +242,7 @@ pub fn gather_coo_vjp<'a, T: Element, I: Element>(
     Ok(typed(gather_coo_vjp_dyn(&grad, &index, rows)?))
 }
 
-/// [`gather_coo_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_coo_vjp`].
+/// [`gather_coo_vjp`] with element types known at run time, and the same errors.
 pub fn gather_coo_vjp_dyn(
     grad: &DynView<'_>,
     index: &DynView<'_>,
@@ -277,10 +274,7 @@ pub fn gather_csr_vjp<'a, T: Element, I: Element>(
     Ok(typed(gather_csr_vjp_dyn(&grad, &indptr)?))
 }
 
-/// [`gather_csr_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_csr_vjp`].
+/// [`gather_csr_vjp`] with element types known at run time, and the same errors.
 pub fn gather_csr_vjp_dyn(grad: &DynView<'_>, indptr: &DynView<'_>) -> Result<DynTensor> {
     const NAME: &str = "grad.torch_scatter.gather_csr_vjp";
     let mut case = Case::segments(NAME, "csr", grad, ("indptr", indptr), None, "sum")?;
