@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 /// Check the sources: format, lints, documentation, circles of files, unsafe, README
 ///
-/// Rust: formatting (rustfmt), lints (clippy, warnings denied), documentation (rustdoc, warnings
-/// denied), no circle of files within a crate, `unsafe` only where it may stand, and the table of it
-/// in docs/robustness.md. Python: format and lints (ruff), types (mypy). README.md has examples in
+/// Rust: formatting (rustfmt), lints (clippy, warnings denied; of `strew` also with no framework and
+/// with one), documentation (rustdoc, warnings denied), no circle of files within a crate, `unsafe`
+/// only where it may stand, and the table of it in docs/robustness.md. Python: format and lints (ruff), types (mypy). README.md has examples in
 /// every language; `cargo xtask test` runs them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
@@ -45,6 +45,14 @@ impl Check {
                 "warnings",
             ];
             run(&mut cargo(clippy))
+        });
+        stages.run("lints, some frameworks only", || {
+            for features in ["", "torch"] {
+                let some = ["clippy", "-p", "strew", "--no-default-features"];
+                let lints = ["--features", features, "--", "-D", "warnings"];
+                run(cargo(some).args(lints))?;
+            }
+            Ok(())
         });
         stages.run("documentation", || {
             let doc = ["doc", "--workspace", "--no-deps"];

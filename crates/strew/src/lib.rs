@@ -23,6 +23,19 @@
 //! a typed one over slices, `ndarray` arrays and [`Tensor`]s, and an erased one (`..._dyn`) over
 //! [`DynView`]s. [`OPERATORS`] lists them as data. Their derivatives are in [`grad`].
 //!
+//! # Features
+//!
+//! Each framework is a feature of its module's name: `jax`, `mindspore`, `mxnet`, `numpy`,
+//! `numpy_groupies`, `onnx`, `openvino`, `paddle`, `stablehlo`, `tensorflow`, `torch` and
+//! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from `ndarray`'s arrays.
+//! All are on by default. For PyTorch's operators and their derivatives only:
+//!
+//! ```toml
+//! strew = { version = "0.1", default-features = false, features = ["torch"] }
+//! ```
+//!
+//! [`scatter`](fn@scatter), [`gather`] and [`Plan`] need no feature.
+//!
 //! # The contract
 //!
 //! 1. Every operator *is* the sequential loop over the updates in row-major order: same bits,

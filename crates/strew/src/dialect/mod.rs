@@ -25,19 +25,33 @@
 //!
 //! A new dialect also needs its module and its entry in [`OPERATORS`] below.
 
+// With some of the frameworks only, a part of what they share has no user.
+#[cfg_attr(not(feature = "frameworks"), allow(dead_code))]
 pub(crate) mod framework;
+#[cfg(feature = "jax")]
 pub mod jax;
+#[cfg(feature = "mindspore")]
 pub mod mindspore;
+#[cfg(feature = "mxnet")]
 pub mod mxnet;
+#[cfg(feature = "numpy")]
 pub mod numpy;
+#[cfg(feature = "numpy_groupies")]
 pub mod numpy_groupies;
+#[cfg(feature = "onnx")]
 pub mod onnx;
+#[cfg(feature = "openvino")]
 pub mod openvino;
+#[cfg(feature = "paddle")]
 pub mod paddle;
+#[cfg(feature = "stablehlo")]
 pub mod stablehlo;
 pub(crate) mod strew;
+#[cfg(feature = "tensorflow")]
 pub mod tensorflow;
+#[cfg(feature = "torch")]
 pub mod torch;
+#[cfg(feature = "torch_scatter")]
 pub mod torch_scatter;
 
 use strew_kernel::tensor::{DynTensor, Element, Tensor};
@@ -54,17 +68,29 @@ pub use strew_engine::plan::aggregate::{Aggregate, AggregateOptions};
 pub use strew_engine::plan::reduce::Reduce;
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[
+    #[cfg(feature = "mxnet")]
     mxnet::OPERATORS,
+    #[cfg(feature = "onnx")]
     onnx::OPERATORS,
+    #[cfg(feature = "openvino")]
     openvino::OPERATORS,
+    #[cfg(feature = "paddle")]
     paddle::OPERATORS,
+    #[cfg(feature = "stablehlo")]
     stablehlo::OPERATORS,
+    #[cfg(feature = "torch")]
     torch::OPERATORS,
+    #[cfg(feature = "jax")]
     jax::OPERATORS,
+    #[cfg(feature = "mindspore")]
     mindspore::OPERATORS,
+    #[cfg(feature = "torch_scatter")]
     torch_scatter::OPERATORS,
+    #[cfg(feature = "tensorflow")]
     tensorflow::OPERATORS,
+    #[cfg(feature = "numpy")]
     numpy::OPERATORS,
+    #[cfg(feature = "numpy_groupies")]
     numpy_groupies::OPERATORS,
     strew::OPERATORS,
 ];

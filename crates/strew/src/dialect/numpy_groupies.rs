@@ -328,7 +328,7 @@ pub fn aggregate_dyn<'a>(
         };
         describe(group_idx, a, options)
     });
-    Ok(crate::dialect::tensor(call(described)?.run()?.tensor))
+    call(described)?.run_dyn()
 }
 
 fn call<'a>(described: Result<Aggregated<'a>, Problem>) -> Result<Call<'a>> {

@@ -157,14 +157,10 @@ pub fn scatter<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (operand, indices) = (operand.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
-    let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(operand, indices, updates, numbers, region, out_of_bounds)?.run_typed()
 }
 
-/// [`scatter`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`scatter`] with element types known at run time, and the same errors.
 pub fn scatter_dyn(
     operand: DynView<'_>,
     indices: DynView<'_>,
@@ -173,8 +169,7 @@ pub fn scatter_dyn(
     region: &str,
     out_of_bounds: OutOfBounds,
 ) -> Result<DynTensor> {
-    let call = lower(operand, indices, updates, numbers, region, out_of_bounds)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(operand, indices, updates, numbers, region, out_of_bounds)?.run_dyn()
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

@@ -186,10 +186,7 @@ pub fn scatter<'a, T: Element, I: Element>(
     ))
 }
 
-/// [`scatter`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`scatter`] with element types known at run time, and the same errors.
 pub fn scatter_dyn(
     src: DynView<'_>,
     index: &DynView<'_>,
@@ -251,8 +248,7 @@ pub fn scatter_into<'a, T: Element, I: Element>(
         ..To::default()
     };
     let described = describe(src, &index, dim, to, reduce, bounds);
-    context("strew.scatter").call(described)?.run()?;
-    Ok(())
+    context("strew.scatter").call(described)?.run_in_place()
 }
 
 /// The elements of `src` that `index` names along `dim`: the way back of [`scatter`]. Bits are
@@ -285,14 +281,12 @@ pub fn gather<'a, T: Element, I: Element>(
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
     let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
-    let call = context("strew.gather").call(picked(src, index, dim, bounds, fill_value))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    context("strew.gather")
+        .call(picked(src, index, dim, bounds, fill_value))?
+        .run_typed()
 }
 
-/// [`gather`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`gather`] with element types known at run time, and the same errors.
 pub fn gather_dyn(
     src: DynView<'_>,
     index: DynView<'_>,
@@ -300,8 +294,9 @@ pub fn gather_dyn(
     bounds: Bounds,
     fill_value: Option<Scalar>,
 ) -> Result<DynTensor> {
-    let call = context("strew.gather").call(picked(src, index, dim, bounds, fill_value))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    context("strew.gather")
+        .call(picked(src, index, dim, bounds, fill_value))?
+        .run_dyn()
 }
 
 fn context(name: &'static str) -> Context {

@@ -31,8 +31,8 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for a
-/// type without gradients.
+/// As the operator's; [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for a type without
+/// gradients.
 pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input_x: impl Into<TensorView<'a, T>>,
@@ -48,10 +48,7 @@ pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
     Ok((typed(to_x), typed(to_updates)))
 }
 
-/// [`scatter_mul_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul_vjp`].
+/// [`scatter_mul_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_mul_vjp_dyn(
     grad: &DynView<'_>,
     input_x: &DynView<'_>,
@@ -105,10 +102,7 @@ pub fn scatter_mul_jvp<'a, T: Element, I: Element, U: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_mul_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul_vjp`].
+/// [`scatter_mul_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_mul_jvp_dyn(
     input_x_tangent: &DynView<'_>,
     updates_tangent: &DynView<'_>,
@@ -162,10 +156,7 @@ pub fn scatter_mul_double_vjp<'a, T: Element, I: Element, U: Element>(
     Ok((typed(to_grad), typed(to_x), typed(to_updates)))
 }
 
-/// [`scatter_mul_double_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul_vjp`].
+/// [`scatter_mul_double_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_mul_double_vjp_dyn(
     grad: &DynView<'_>,
     input_x: &DynView<'_>,

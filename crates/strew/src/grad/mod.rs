@@ -60,14 +60,18 @@
 
 // As many as the operators have, and their gradients.
 #![allow(clippy::too_many_arguments)]
+// What the frameworks share: with some of them only, a part of it has no user.
+#![cfg_attr(not(feature = "frameworks"), allow(dead_code))]
 
-pub(crate) mod composite;
 pub(crate) mod cotangents;
 pub(crate) mod entries;
 pub(crate) mod field;
 pub(crate) mod forward;
+#[cfg(feature = "mindspore")]
 pub mod mindspore;
+#[cfg(feature = "mxnet")]
 pub mod mxnet;
+#[cfg(feature = "openvino")]
 pub mod openvino;
 pub(crate) mod passes;
 pub mod plan;
@@ -75,17 +79,22 @@ pub(crate) mod products;
 pub(crate) mod route;
 pub(crate) mod segment;
 pub(crate) mod tangents;
+#[cfg(feature = "tensorflow")]
 pub mod tensorflow;
+#[cfg(feature = "torch")]
 pub mod torch;
+#[cfg(feature = "torch_scatter")]
 pub mod torch_scatter;
 
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::{Arguments, Value, find};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
-use strew_kernel::error::{Class, Problem};
+use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor, shaped};
 
@@ -95,6 +104,39 @@ pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> C
         operator: operator.into(),
         class,
     }
+}
+
+/// The classes of the problems of PyTorch's and torch_scatter's derivatives.
+pub(crate) fn torch_class(problem: &Problem) -> Class {
+    match problem {
+        Problem::Axis { .. } => Class::Index,
+        Problem::Unsupported { .. } => Class::NotImplemented,
+        _ => Class::Runtime,
+    }
+}
+
+/// The operator's checked call. Its errors are reported for the derivative `name`.
+pub(crate) fn lowered<'a>(
+    name: &'static str,
+    operator: &str,
+    values: impl IntoIterator<Item = (&'static str, Value<'a>)>,
+) -> Result<Call<'a>> {
+    let mut arguments = Arguments::new(find(operator).expect("it is listed"));
+    for (argument, value) in values {
+        let set = arguments.set_named(argument, value);
+        set.map_err(renamed(name))?;
+    }
+    arguments.lower().map_err(renamed(name))
+}
+
+/// Gives an operator's error to the derivative `name`.
+pub(crate) fn renamed(name: &'static str) -> impl Fn(Error) -> Error {
+    move |error| Error::new(name, error.class(), error.problem().clone())
+}
+
+/// A size as an argument of an operator. One that no `i64` holds is larger than any axis.
+pub(crate) fn int(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// Refuses a type that has no gradients.

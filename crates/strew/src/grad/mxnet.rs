@@ -28,8 +28,7 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -39,10 +38,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     Ok(typed(scatter_nd_vjp_dyn(&grad, &indices, name)?))
 }
 
-/// [`scatter_nd_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_vjp`].
+/// [`scatter_nd_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     indices: &DynView<'_>,

@@ -32,8 +32,7 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn slice_scatter_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     start: &[i64],
@@ -52,10 +51,7 @@ pub fn slice_scatter_vjp<'a, T: Element>(
 }
 
 /// [`slice_scatter_vjp`] with element types known at run time, and start, stop, step and axes as
-/// lists or as tensors of any integer type.
-///
-/// # Errors
-/// As [`slice_scatter_vjp`].
+/// lists or as tensors of any integer type. The errors are the same.
 pub fn slice_scatter_vjp_dyn(
     grad: &DynView<'_>,
     start: Integers<'_>,

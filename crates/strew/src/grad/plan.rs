@@ -51,10 +51,7 @@ pub fn scatter_vjp<'a, T: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_vjp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_vjp`] with an element type known at run time. The errors are the same.
 pub fn scatter_vjp_dyn(
     plan: &Plan,
     grad: &DynView<'_>,
@@ -95,10 +92,7 @@ pub fn scatter_jvp<'a, T: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_jvp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_jvp`] with an element type known at run time. The errors are the same.
 pub fn scatter_jvp_dyn(
     plan: &Plan,
     src_tangent: &DynView<'_>,
@@ -157,10 +151,7 @@ pub fn scatter_into_vjp<'a, T: Element>(
     Ok((typed(to_input), typed(to_src)))
 }
 
-/// [`scatter_into_vjp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_into_vjp`] with an element type known at run time. The errors are the same.
 pub fn scatter_into_vjp_dyn(
     plan: &Plan,
     grad: &DynView<'_>,
@@ -210,10 +201,7 @@ pub fn scatter_into_jvp<'a, T: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_into_jvp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_into_jvp`] with an element type known at run time. The errors are the same.
 pub fn scatter_into_jvp_dyn(
     plan: &Plan,
     input_tangent: &DynView<'_>,
@@ -259,10 +247,7 @@ pub fn scatter_prod_double_vjp<'a, T: Element>(
     Ok((typed(to_grad), typed(to_src)))
 }
 
-/// [`scatter_prod_double_vjp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_prod_double_vjp`] with an element type known at run time. The errors are the same.
 pub fn scatter_prod_double_vjp_dyn(
     plan: &Plan,
     grad: &DynView<'_>,
@@ -300,10 +285,7 @@ pub fn gather_vjp<'a, T: Element>(
     Ok(typed(gather_vjp_dyn(plan, &grad.into().into_dyn(), dim)?))
 }
 
-/// [`gather_vjp`] with an element type known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`gather_vjp`] with an element type known at run time. The errors are the same.
 pub fn gather_vjp_dyn(plan: &Plan, grad: &DynView<'_>, dim: i64) -> Result<DynTensor> {
     named("grad.plan.gather_vjp", || {
         expect_field("grad", grad.dtype())?;

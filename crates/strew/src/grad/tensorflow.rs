@@ -5,7 +5,7 @@
 //! `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::framework::operator::Value;
 use crate::dialect::tensorflow::nd::gather_nd_dyn;
 use crate::dialect::tensorflow::{BadIndicesPolicy, class};
 use crate::grad::field::{Field, for_field, load, store};
@@ -13,8 +13,8 @@ use crate::grad::forward::{Forward, Own, Rule};
 use crate::grad::passes::{Spot, each_cell};
 use crate::grad::products::map;
 use crate::grad::route::Route;
-use crate::grad::{context, expect_field, expect_like, typed};
-use strew_kernel::error::{Error, Problem, Result};
+use crate::grad::{context, expect_field, expect_like, int, lowered, renamed, typed};
+use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
 /// What `tensor_scatter_nd_*` does with an update.
@@ -63,8 +63,7 @@ pub enum Fold {
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -75,10 +74,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
 }
 
 /// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the
-/// gradient 0.
-///
-/// # Errors
-/// As [`scatter_nd_vjp`].
+/// gradient 0. The errors are the same.
 pub fn scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     indices: &DynView<'_>,
@@ -110,8 +106,7 @@ pub fn scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
 pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     tensor: impl Into<TensorView<'a, T>>,
@@ -130,10 +125,7 @@ pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_tensor), typed(to_updates)))
 }
 
-/// [`tensor_scatter_nd_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_vjp`].
+/// [`tensor_scatter_nd_vjp`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_vjp_dyn(
     grad: &DynView<'_>,
     tensor: &DynView<'_>,
@@ -163,14 +155,14 @@ pub fn tensor_scatter_nd_vjp_dyn(
         ]
     };
     let refuse = |problem| context(NAME, class).error(problem);
-    let call = called(NAME, operator, values())?;
+    let call = lowered(NAME, operator, values())?;
     let check = || {
         expect_field("tensor", tensor.dtype())?;
         expect_like("grad", grad, "tensor's", tensor.dtype(), tensor.shape())
     };
     check().map_err(refuse)?;
     let result = match rule {
-        Rule::Ties => made(called(NAME, operator, values())?)?,
+        Rule::Ties => made(lowered(NAME, operator, values())?)?,
         _ => None,
     };
     let work = || {
@@ -211,9 +203,8 @@ pub fn tensor_scatter_nd_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Type`](strew_kernel::error::Class::Type) for a type without
-/// gradients, [`Class::Value`](strew_kernel::error::Class::Value) for [`Fold::SqrtN`], which needs
-/// no order.
+/// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients,
+/// [`Class::Value`](crate::Class::Value) for [`Fold::SqrtN`], which needs no order.
 pub fn segment_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -225,10 +216,7 @@ pub fn segment_vjp<'a, T: Element, I: Element>(
     Ok(typed(segment_vjp_dyn(&grad, &data, &ids, fold)?))
 }
 
-/// [`segment_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_vjp`].
+/// [`segment_vjp`] with element types known at run time, and the same errors.
 pub fn segment_vjp_dyn(
     grad: &DynView<'_>,
     data: &DynView<'_>,
@@ -280,10 +268,7 @@ pub fn unsorted_segment_vjp<'a, T: Element, I: Element>(
     Ok(typed(unsorted_segment_vjp_dyn(&grad, &data, &ids, fold)?))
 }
 
-/// [`unsorted_segment_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_vjp`].
+/// [`unsorted_segment_vjp`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_vjp_dyn(
     grad: &DynView<'_>,
     data: &DynView<'_>,
@@ -317,13 +302,12 @@ fn of_segments(
         ];
         if operator.contains("unsorted") {
             let count = grad.shape().first().copied().unwrap_or_default();
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            values.push(("num_segments", Value::Int(count)));
+            values.push(("num_segments", Value::Int(int(count))));
         }
         values
     };
     let refuse = |problem| context(name, class).error(problem);
-    let call = called(name, operator, values())?;
+    let call = lowered(name, operator, values())?;
     let check = || {
         expect_field("data", data.dtype())?;
         let shape = call.scatter()?.destinations().shape();
@@ -337,7 +321,7 @@ fn of_segments(
         Fold::Min | Fold::Max => Rule::Ties,
     };
     let result = match rule {
-        Rule::Ties => made(called(name, operator, values())?)?,
+        Rule::Ties => made(lowered(name, operator, values())?)?,
         _ => None,
     };
     let work = || {
@@ -357,27 +341,8 @@ fn of_segments(
     work().map_err(refuse)
 }
 
-/// A call that the operator itself would take.
-fn called<'a>(
-    name: &'static str,
-    operator: &'static str,
-    values: Vec<(&'static str, Value<'a>)>,
-) -> Result<Call<'a>> {
-    let mut arguments = Arguments::new(find(operator).expect("it is listed"));
-    for (argument, value) in values {
-        arguments
-            .set_named(argument, value)
-            .map_err(renamed(name))?;
-    }
-    arguments.lower().map_err(renamed(name))
-}
-
 fn made(call: Call<'_>) -> Result<Option<DynTensor>> {
     Ok(call.run()?.tensor)
-}
-
-fn renamed(name: &'static str) -> impl Fn(Error) -> Error {
-    move |error| Error::new(name, error.class(), error.problem().clone())
 }
 
 fn negated(gradient: &DynTensor) -> Result<DynTensor, Problem> {

@@ -10,6 +10,7 @@ use strew_engine::context::Context;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Problem, Result};
+use strew_kernel::tensor::{DynTensor, Element, Tensor};
 
 /// A checked call of an operator: it can be run, or asked how it would run.
 #[derive(Debug)]
@@ -101,6 +102,33 @@ impl<'a> Call<'a> {
     /// What only the index values or the machine can tell: indices out of bounds, memory.
     pub fn run(mut self) -> Result<Output> {
         self.perform()
+    }
+
+    /// Runs an operator that makes a tensor.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[inline(always)] // As `Call::new`.
+    pub(crate) fn run_dyn(self) -> Result<DynTensor> {
+        Ok(crate::dialect::tensor(self.run()?.tensor))
+    }
+
+    /// Runs an operator that makes a tensor, whose type is that of the typed arguments.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[inline(always)] // As `Call::new`.
+    pub(crate) fn run_typed<T: Element>(self) -> Result<Tensor<T>> {
+        Ok(crate::dialect::typed(self.run()?.tensor))
+    }
+
+    /// Runs an operator that writes into an argument.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[inline(always)] // As `Call::new`.
+    pub(crate) fn run_in_place(self) -> Result<()> {
+        self.run().map(|_| ())
     }
 
     fn perform(&mut self) -> Result<Output> {

@@ -147,9 +147,8 @@ pub(super) const AT_SET: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type, and for updates that would
-/// lose something as `x`'s; [`Class::Value`](strew_kernel::error::Class::Value) for shapes that do
-/// not fit.
+/// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something
+/// as `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit.
 pub fn at_set<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -157,22 +156,17 @@ pub fn at_set<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?.run_typed()
 }
 
-/// [`at_set`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_set`].
+/// [`at_set`] with element types known at run time, and the same errors.
 pub fn at_set_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?.run_dyn()
 }
 
 pub(super) const AT_ADD: Operator = Operator {
@@ -194,22 +188,17 @@ pub fn at_add<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?.run_typed()
 }
 
-/// [`at_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_add`].
+/// [`at_add`] with element types known at run time, and the same errors.
 pub fn at_add_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?.run_dyn()
 }
 
 pub(super) const AT_SUBTRACT: Operator = Operator {
@@ -231,28 +220,25 @@ pub fn at_subtract<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call(
+    call(
         "jax.at_subtract",
         describe(Combine::Sub, x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`at_subtract`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_subtract`].
+/// [`at_subtract`] with element types known at run time, and the same errors.
 pub fn at_subtract_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call(
+    call(
         "jax.at_subtract",
         describe(Combine::Sub, x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const AT_MULTIPLY: Operator = Operator {
@@ -274,28 +260,25 @@ pub fn at_multiply<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call(
+    call(
         "jax.at_multiply",
         describe(Combine::Prod, x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`at_multiply`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_multiply`].
+/// [`at_multiply`] with element types known at run time, and the same errors.
 pub fn at_multiply_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call(
+    call(
         "jax.at_multiply",
         describe(Combine::Prod, x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const AT_DIVIDE: Operator = Operator {
@@ -309,8 +292,7 @@ pub(super) const AT_DIVIDE: Operator = Operator {
 /// `x.at[indices].divide(y)`, of floats and complex numbers; see [`at_add`].
 ///
 /// # Errors
-/// As [`at_set`]; [`Class::Type`](strew_kernel::error::Class::Type) for integers, whose quotients
-/// are none.
+/// As [`at_set`]; [`Class::Type`](crate::Class::Type) for integers, whose quotients are none.
 pub fn at_divide<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -318,22 +300,17 @@ pub fn at_divide<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?.run_typed()
 }
 
-/// [`at_divide`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_divide`].
+/// [`at_divide`] with element types known at run time, and the same errors.
 pub fn at_divide_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?.run_dyn()
 }
 
 pub(super) const AT_MIN: Operator = Operator {
@@ -355,28 +332,25 @@ pub fn at_min<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call(
+    call(
         "jax.at_min",
         describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`at_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_min`].
+/// [`at_min`] with element types known at run time, and the same errors.
 pub fn at_min_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call(
+    call(
         "jax.at_min",
         describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const AT_MAX: Operator = Operator {
@@ -398,28 +372,25 @@ pub fn at_max<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    let call = call(
+    call(
         "jax.at_max",
         describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`at_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_max`].
+/// [`at_max`] with element types known at run time, and the same errors.
 pub fn at_max_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    let call = call(
+    call(
         "jax.at_max",
         describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 /// `x.at[indices].get(mode=mode, fill_value=fill_value)`: what is indexed. Bits are copied.
@@ -448,22 +419,17 @@ pub fn at_get<'a, T: Element>(
     mode: Mode,
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let call = lower_get(x.into().into_dyn(), indices, Ok(mode), fill_value)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_get(x.into().into_dyn(), indices, Ok(mode), fill_value)?.run_typed()
 }
 
-/// [`at_get`] with element types known at run time.
-///
-/// # Errors
-/// As [`at_set`].
+/// [`at_get`] with element types known at run time, and the same errors.
 pub fn at_get_dyn<'a>(
     x: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     mode: Mode,
     fill_value: Option<Scalar>,
 ) -> Result<DynTensor> {
-    let call = lower_get(x, indices, Ok(mode), fill_value)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_get(x, indices, Ok(mode), fill_value)?.run_dyn()
 }
 
 fn lower_get<'a>(

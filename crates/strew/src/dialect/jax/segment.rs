@@ -59,35 +59,31 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
+/// shapes.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower("jax.ops.segment_sum", Combine::Sum, data, ids, num_segments)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower("jax.ops.segment_sum", Combine::Sum, data, ids, num_segments)?.run_typed()
 }
 
-/// [`segment_sum`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_sum`].
+/// [`segment_sum`] with element types known at run time, and the same errors.
 pub fn segment_sum_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: Option<i64>,
 ) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "jax.ops.segment_sum",
         Combine::Sum,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_PROD: Operator = Operator {
@@ -108,33 +104,30 @@ pub fn segment_prod<'a, T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower(
+    lower(
         "jax.ops.segment_prod",
         Combine::Prod,
         data,
         ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`segment_prod`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_prod`].
+/// [`segment_prod`] with element types known at run time, and the same errors.
 pub fn segment_prod_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: Option<i64>,
 ) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "jax.ops.segment_prod",
         Combine::Prod,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_MIN: Operator = Operator {
@@ -149,40 +142,37 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 /// one; segments without rows are infinity, or the largest integer.
 ///
 /// # Errors
-/// As [`segment_sum`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+/// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn segment_min<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower(
+    lower(
         "jax.ops.segment_min",
         Combine::Min(Nan::Propagate),
         data,
         ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`segment_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_min`].
+/// [`segment_min`] with element types known at run time, and the same errors.
 pub fn segment_min_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: Option<i64>,
 ) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "jax.ops.segment_min",
         Combine::Min(Nan::Propagate),
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_MAX: Operator = Operator {
@@ -203,33 +193,30 @@ pub fn segment_max<'a, T: Element, I: Element>(
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower(
+    lower(
         "jax.ops.segment_max",
         Combine::Max(Nan::Propagate),
         data,
         ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`segment_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_max`].
+/// [`segment_max`] with element types known at run time, and the same errors.
 pub fn segment_max_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: Option<i64>,
 ) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "jax.ops.segment_max",
         Combine::Max(Nan::Propagate),
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 fn lower<'a>(

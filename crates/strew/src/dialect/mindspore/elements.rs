@@ -122,10 +122,9 @@ pub(super) const SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates of another
-/// type, [`Class::Value`](strew_kernel::error::Class::Value) for an axis, shapes and an unknown
-/// reduction.
+/// [`Class::Type`](crate::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
+/// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
 pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -134,14 +133,10 @@ pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
     reduction: &str,
 ) -> Result<Tensor<T>> {
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let call = lower(input_x, indices, updates.into().into_dyn(), axis, reduction)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(input_x, indices, updates.into().into_dyn(), axis, reduction)?.run_typed()
 }
 
-/// [`tensor_scatter_elements`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_elements`].
+/// [`tensor_scatter_elements`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_elements_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -149,8 +144,7 @@ pub fn tensor_scatter_elements_dyn(
     axis: i64,
     reduction: &str,
 ) -> Result<DynTensor> {
-    let call = lower(input_x, indices, updates, axis, reduction)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(input_x, indices, updates, axis, reduction)?.run_dyn()
 }
 
 /// A copy of `input` with elements of `src` written into the cells that `index` names along `axis`:
@@ -171,22 +165,17 @@ pub fn scatter<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let (input, index) = (input.into().into_dyn(), index.into().into_dyn());
-    let call = lower_scatter(input, axis, index, src.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_scatter(input, axis, index, src.into().into_dyn())?.run_typed()
 }
 
-/// [`scatter`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`scatter`] with element types known at run time, and the same errors.
 pub fn scatter_dyn(
     input: DynView<'_>,
     axis: i64,
     index: DynView<'_>,
     src: DynView<'_>,
 ) -> Result<DynTensor> {
-    let call = lower_scatter(input, axis, index, src)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_scatter(input, axis, index, src)?.run_dyn()
 }
 
 fn lower<'a>(

@@ -92,9 +92,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
+/// shapes, [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
 pub fn scatter_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -102,14 +101,10 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
     let described = describe_new(indices, updates, &Integers::from(shape), Bounds::STRICT);
-    let call = call("mindspore.scatter_nd", described)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    call("mindspore.scatter_nd", described)?.run_typed()
 }
 
-/// [`scatter_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd`].
+/// [`scatter_nd`] with element types known at run time, and the same errors.
 pub fn scatter_nd_dyn(
     indices: DynView<'_>,
     updates: DynView<'_>,
@@ -117,8 +112,7 @@ pub fn scatter_nd_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_new(indices, updates, &Integers::from(shape), device.bounds());
-    let call = call("mindspore.scatter_nd", described)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    call("mindspore.scatter_nd", described)?.run_dyn()
 }
 
 fn from_table<'a>(
@@ -174,10 +168,7 @@ pub fn scatter_nd_add<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with element types known at run time, and the same errors.
 pub fn scatter_nd_add_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -185,8 +176,7 @@ pub fn scatter_nd_add_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sum, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_add", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_add", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_SUB: Operator = Operator {
@@ -197,10 +187,7 @@ pub(super) const SCATTER_ND_SUB: Operator = Operator {
     lower: |args| from_table(args, "mindspore.scatter_nd_sub", Combine::Sub),
 };
 
-/// [`scatter_nd_add`] with `-=`.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with `-=`. The errors are the same.
 pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -214,10 +201,7 @@ pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_sub`].
+/// [`scatter_nd_sub`] with element types known at run time, and the same errors.
 pub fn scatter_nd_sub_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -225,8 +209,7 @@ pub fn scatter_nd_sub_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sub, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_sub", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_sub", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_MUL: Operator = Operator {
@@ -237,10 +220,7 @@ pub(super) const SCATTER_ND_MUL: Operator = Operator {
     lower: |args| from_table(args, "mindspore.scatter_nd_mul", Combine::Prod),
 };
 
-/// [`scatter_nd_add`] with `*=`.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with `*=`. The errors are the same.
 pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -254,10 +234,7 @@ pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_mul`].
+/// [`scatter_nd_mul`] with element types known at run time, and the same errors.
 pub fn scatter_nd_mul_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -265,8 +242,7 @@ pub fn scatter_nd_mul_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Prod, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_mul", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_mul", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_DIV: Operator = Operator {
@@ -280,8 +256,8 @@ pub(super) const SCATTER_ND_DIV: Operator = Operator {
 /// [`scatter_nd_add`] with `/=`; integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_nd_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of
-/// integers hold a zero.
+/// As [`scatter_nd_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a
+/// zero.
 pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -295,10 +271,7 @@ pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_div`].
+/// [`scatter_nd_div`] with element types known at run time, and the same errors.
 pub fn scatter_nd_div_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -306,8 +279,7 @@ pub fn scatter_nd_div_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Div, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_div", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_div", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_MAX: Operator = Operator {
@@ -318,10 +290,7 @@ pub(super) const SCATTER_ND_MAX: Operator = Operator {
     lower: |args| from_table(args, "mindspore.scatter_nd_max", MAX),
 };
 
-/// [`scatter_nd_add`] with the maximum; NaN on either side is the result.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with the maximum; NaN on either side is the result. The errors are the same.
 pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -335,10 +304,7 @@ pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_max`].
+/// [`scatter_nd_max`] with element types known at run time, and the same errors.
 pub fn scatter_nd_max_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -346,8 +312,7 @@ pub fn scatter_nd_max_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MAX, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_max", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_max", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_MIN: Operator = Operator {
@@ -358,10 +323,7 @@ pub(super) const SCATTER_ND_MIN: Operator = Operator {
     lower: |args| from_table(args, "mindspore.scatter_nd_min", MIN),
 };
 
-/// [`scatter_nd_add`] with the minimum; NaN on either side is the result.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with the minimum; NaN on either side is the result. The errors are the same.
 pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -375,10 +337,7 @@ pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_min`].
+/// [`scatter_nd_min`] with element types known at run time, and the same errors.
 pub fn scatter_nd_min_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -386,8 +345,7 @@ pub fn scatter_nd_min_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MIN, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_min", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_min", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
@@ -415,10 +373,7 @@ pub fn scatter_nd_update<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_nd_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_update`].
+/// [`scatter_nd_update`] with element types known at run time, and the same errors.
 pub fn scatter_nd_update_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -426,8 +381,7 @@ pub fn scatter_nd_update_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Assign, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_nd_update", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_nd_update", described)?.run_in_place()
 }
 
 /// Operators that start from a copy of `input_x`.
@@ -473,17 +427,10 @@ pub fn tensor_scatter_add<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(Combine::Sum, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_add", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_add", described)?.run_typed()
 }
 
-/// [`tensor_scatter_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_add`].
+/// [`tensor_scatter_add`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_add_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -491,11 +438,7 @@ pub fn tensor_scatter_add_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(Combine::Sum, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_add", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_add", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_SUB: Operator = Operator {
@@ -506,10 +449,7 @@ pub(super) const TENSOR_SCATTER_SUB: Operator = Operator {
     lower: |args| copy_from_table(args, "mindspore.tensor_scatter_sub", Combine::Sub),
 };
 
-/// [`tensor_scatter_add`] with `-=`.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`tensor_scatter_add`] with `-=`. The errors are the same.
 pub fn tensor_scatter_sub<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -518,17 +458,10 @@ pub fn tensor_scatter_sub<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(Combine::Sub, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_sub", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_sub", described)?.run_typed()
 }
 
-/// [`tensor_scatter_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_sub`].
+/// [`tensor_scatter_sub`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_sub_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -536,11 +469,7 @@ pub fn tensor_scatter_sub_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(Combine::Sub, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_sub", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_sub", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_MUL: Operator = Operator {
@@ -551,10 +480,7 @@ pub(super) const TENSOR_SCATTER_MUL: Operator = Operator {
     lower: |args| copy_from_table(args, "mindspore.tensor_scatter_mul", Combine::Prod),
 };
 
-/// [`tensor_scatter_add`] with `*=`.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`tensor_scatter_add`] with `*=`. The errors are the same.
 pub fn tensor_scatter_mul<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -563,17 +489,10 @@ pub fn tensor_scatter_mul<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(Combine::Prod, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_mul", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_mul", described)?.run_typed()
 }
 
-/// [`tensor_scatter_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_mul`].
+/// [`tensor_scatter_mul`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_mul_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -581,11 +500,7 @@ pub fn tensor_scatter_mul_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(Combine::Prod, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_mul", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_mul", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_DIV: Operator = Operator {
@@ -608,17 +523,10 @@ pub fn tensor_scatter_div<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(Combine::Div, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_div", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_div", described)?.run_typed()
 }
 
-/// [`tensor_scatter_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_div`].
+/// [`tensor_scatter_div`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_div_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -626,11 +534,7 @@ pub fn tensor_scatter_div_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(Combine::Div, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_div", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_div", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_MAX: Operator = Operator {
@@ -641,10 +545,8 @@ pub(super) const TENSOR_SCATTER_MAX: Operator = Operator {
     lower: |args| copy_from_table(args, "mindspore.tensor_scatter_max", MAX),
 };
 
-/// [`tensor_scatter_add`] with the maximum; NaN on either side is the result.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`tensor_scatter_add`] with the maximum; NaN on either side is the result. The errors are the
+/// same.
 pub fn tensor_scatter_max<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -653,17 +555,10 @@ pub fn tensor_scatter_max<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(MAX, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_max", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_max", described)?.run_typed()
 }
 
-/// [`tensor_scatter_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_max`].
+/// [`tensor_scatter_max`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_max_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -671,11 +566,7 @@ pub fn tensor_scatter_max_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(MAX, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_max", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_max", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_MIN: Operator = Operator {
@@ -686,10 +577,8 @@ pub(super) const TENSOR_SCATTER_MIN: Operator = Operator {
     lower: |args| copy_from_table(args, "mindspore.tensor_scatter_min", MIN),
 };
 
-/// [`tensor_scatter_add`] with the minimum; NaN on either side is the result.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`tensor_scatter_add`] with the minimum; NaN on either side is the result. The errors are the
+/// same.
 pub fn tensor_scatter_min<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -698,17 +587,10 @@ pub fn tensor_scatter_min<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(MIN, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_min", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_min", described)?.run_typed()
 }
 
-/// [`tensor_scatter_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_min`].
+/// [`tensor_scatter_min`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_min_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -716,11 +598,7 @@ pub fn tensor_scatter_min_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(MIN, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_min", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_min", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_UPDATE: Operator = Operator {
@@ -743,17 +621,10 @@ pub fn tensor_scatter_update<'a, T: Element, I: Element>(
     let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe_copy(Combine::Assign, input_x, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("mindspore.tensor_scatter_update", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_update", described)?.run_typed()
 }
 
-/// [`tensor_scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_update`].
+/// [`tensor_scatter_update`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_update_dyn(
     input_x: DynView<'_>,
     indices: DynView<'_>,
@@ -761,11 +632,7 @@ pub fn tensor_scatter_update_dyn(
     device: Device,
 ) -> Result<DynTensor> {
     let described = describe_copy(Combine::Assign, input_x, indices, updates, device.bounds());
-    Ok(crate::dialect::tensor(
-        call("mindspore.tensor_scatter_update", described)?
-            .run()?
-            .tensor,
-    ))
+    call("mindspore.tensor_scatter_update", described)?.run_dyn()
 }
 
 fn describe<'a>(

@@ -76,11 +76,11 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::TypeAndRuntime`](strew_kernel::error::Class::TypeAndRuntime) for updates that would
-/// have to promote `input_x`, [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for an index out of range and for
-/// overlapping memory. `input_x` is then unchanged.
+/// [`Class::Type`](crate::Class::Type) for an index type,
+/// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates that would have to promote
+/// `input_x`, [`Class::Value`](crate::Class::Value) for shapes,
+/// [`Class::Runtime`](crate::Class::Runtime) for an index out of range and for overlapping memory.
+/// `input_x` is then unchanged.
 pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -94,10 +94,7 @@ pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul`].
+/// [`scatter_mul`] with element types known at run time, and the same errors.
 pub fn scatter_mul_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -105,8 +102,7 @@ pub fn scatter_mul_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Prod, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_mul", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_mul", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_ADD: Operator = Operator {
@@ -141,10 +137,7 @@ pub fn scatter_add<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_add`].
+/// [`scatter_add`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -152,8 +145,7 @@ pub fn scatter_add_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sum, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_add", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_add", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_SUB: Operator = Operator {
@@ -188,10 +180,7 @@ pub fn scatter_sub<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_sub`].
+/// [`scatter_sub`] with element types known at run time, and the same errors.
 pub fn scatter_sub_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -199,8 +188,7 @@ pub fn scatter_sub_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Sub, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_sub", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_sub", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_DIV: Operator = Operator {
@@ -221,8 +209,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_mul`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` holds a
-/// zero.
+/// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
 pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -236,10 +223,7 @@ pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_div`].
+/// [`scatter_div`] with element types known at run time, and the same errors.
 pub fn scatter_div_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -247,8 +231,7 @@ pub fn scatter_div_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Div, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_div", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_div", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_MAX: Operator = Operator {
@@ -284,10 +267,7 @@ pub fn scatter_max<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_max`].
+/// [`scatter_max`] with element types known at run time, and the same errors.
 pub fn scatter_max_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -295,8 +275,7 @@ pub fn scatter_max_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MAX, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_max", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_max", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_MIN: Operator = Operator {
@@ -325,10 +304,7 @@ pub fn scatter_min<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_min`].
+/// [`scatter_min`] with element types known at run time, and the same errors.
 pub fn scatter_min_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -336,8 +312,7 @@ pub fn scatter_min_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(MIN, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_min", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_min", described)?.run_in_place()
 }
 
 pub(super) const SCATTER_UPDATE: Operator = Operator {
@@ -372,10 +347,7 @@ pub fn scatter_update<'a, T: Element, I: Element, U: Element>(
     )
 }
 
-/// [`scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_update`].
+/// [`scatter_update`] with element types known at run time, and the same errors.
 pub fn scatter_update_dyn<'a>(
     input_x: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -383,8 +355,7 @@ pub fn scatter_update_dyn<'a>(
     device: Device,
 ) -> Result<()> {
     let described = describe(Combine::Assign, input_x, indices, updates, device.bounds());
-    call("mindspore.scatter_update", described)?.run()?;
-    Ok(())
+    call("mindspore.scatter_update", described)?.run_in_place()
 }
 
 fn describe<'a>(

@@ -187,22 +187,17 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
         .map(|&n| i64::try_from(n).unwrap_or(i64::MAX))
         .collect();
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower(data, indices, &Integers::from(&sizes[..]), name)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(data, indices, &Integers::from(&sizes[..]), name)?.run_typed()
 }
 
-/// [`scatter_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd`].
+/// [`scatter_nd`] with element types known at run time, and the same errors.
 pub fn scatter_nd_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     shape: &[i64],
     name: Option<&str>,
 ) -> Result<DynTensor> {
-    let call = lower(data, indices, &Integers::from(shape), name)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(data, indices, &Integers::from(shape), name)?.run_dyn()
 }
 
 /// Writes slices of `rhs` into `lhs`, in place, where [`scatter_nd`] would write them: other cells
@@ -231,18 +226,14 @@ pub fn scatter_set_nd<'a, T: Element, I: Element>(
     scatter_set_nd_dyn(lhs.into().into_dyn(), rhs, indices, shape)
 }
 
-/// [`scatter_set_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_set_nd`].
+/// [`scatter_set_nd`] with element types known at run time, and the same errors.
 pub fn scatter_set_nd_dyn<'a>(
     lhs: DynViewMut<'a>,
     rhs: DynView<'a>,
     indices: DynView<'a>,
     shape: &[i64],
 ) -> Result<()> {
-    lower_set(lhs, rhs, indices, &Integers::from(shape))?.run()?;
-    Ok(())
+    lower_set(lhs, rhs, indices, &Integers::from(shape))?.run_in_place()
 }
 
 /// The slices of `data` that the tuples `indices[:, y]` name. Bits are copied.
@@ -265,18 +256,12 @@ pub fn gather_nd<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
-    let call = lower_gather(data.into().into_dyn(), indices.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather(data.into().into_dyn(), indices.into().into_dyn())?.run_typed()
 }
 
-/// [`gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd`].
+/// [`gather_nd`] with element types known at run time, and the same errors.
 pub fn gather_nd_dyn(data: DynView<'_>, indices: DynView<'_>) -> Result<DynTensor> {
-    Ok(crate::dialect::tensor(
-        lower_gather(data, indices)?.run()?.tensor,
-    ))
+    lower_gather(data, indices)?.run_dyn()
 }
 
 /// The gradient of [`gather_nd`]: slices of `data` are added into a new tensor of zeros, so that
@@ -300,21 +285,16 @@ pub fn backward_gather_nd<'a, T: Element, I: Element>(
     shape: &[i64],
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_backward(data, indices, &Integers::from(shape))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_backward(data, indices, &Integers::from(shape))?.run_typed()
 }
 
-/// [`backward_gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`backward_gather_nd`].
+/// [`backward_gather_nd`] with element types known at run time, and the same errors.
 pub fn backward_gather_nd_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     shape: &[i64],
 ) -> Result<DynTensor> {
-    let call = lower_backward(data, indices, &Integers::from(shape))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_backward(data, indices, &Integers::from(shape))?.run_dyn()
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

@@ -82,9 +82,8 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
 /// ```
 ///
 /// # Errors
-/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd);
-/// [`Class::Value`](strew_kernel::error::Class::Value) for an `out` that shares memory with an
-/// argument. `out` is then unchanged.
+/// As [`scatter_nd`](crate::dialect::mxnet::scatter_nd); [`Class::Value`](crate::Class::Value) for
+/// an `out` that shares memory with an argument. `out` is then unchanged.
 pub fn scatter_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
     data: impl Into<TensorView<'a, T>>,
@@ -98,8 +97,8 @@ pub fn scatter_nd_into<'a, T: Element, I: Element>(
 /// [`scatter_nd_into`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_nd_into`]; [`Class::Type`](strew_kernel::error::Class::Type) if `out` has another
-/// type than `data`.
+/// As [`scatter_nd_into`]; [`Class::Type`](crate::Class::Type) if `out` has another type than
+/// `data`.
 pub fn scatter_nd_into_dyn<'a>(
     out: DynViewMut<'a>,
     data: DynView<'a>,
@@ -115,8 +114,7 @@ pub fn scatter_nd_into_dyn<'a>(
         &Integers::from(&shape[..]),
         (out, req),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`gather_nd`](crate::dialect::mxnet::gather_nd) into memory of the caller's, of the shape of the
@@ -154,8 +152,7 @@ pub fn gather_nd_into_dyn<'a>(
     indices: DynView<'a>,
     req: Req,
 ) -> Result<()> {
-    lower_gather(data, indices, (out, req))?.run()?;
-    Ok(())
+    lower_gather(data, indices, (out, req))?.run_in_place()
 }
 
 /// [`backward_gather_nd`](crate::dialect::mxnet::backward_gather_nd) into memory of the caller's,
@@ -194,8 +191,7 @@ pub fn backward_gather_nd_into_dyn<'a>(
     req: Req,
 ) -> Result<()> {
     let shape = sizes(&out);
-    lower_backward(data, indices, &Integers::from(&shape[..]), (out, req))?.run()?;
-    Ok(())
+    lower_backward(data, indices, &Integers::from(&shape[..]), (out, req))?.run_in_place()
 }
 
 fn sizes(out: &DynViewMut<'_>) -> Vec<i64> {

@@ -93,10 +93,7 @@ pub fn put_along_axis<'a, T: Element, I: Element>(
 }
 
 /// [`put_along_axis`] with element types known at run time: values become `arr`'s as C casts them,
-/// integers modulo 2^k and fractions cut off.
-///
-/// # Errors
-/// As [`put_along_axis`].
+/// integers modulo 2^k and fractions cut off. The errors are the same.
 pub fn put_along_axis_dyn<'a>(
     arr: DynViewMut<'a>,
     indices: DynView<'a>,

@@ -73,11 +73,10 @@ pub(super) const ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index that is out of bounds, of
-/// another type or shape than an index has, or one too many;
-/// [`Class::Type`](strew_kernel::error::Class::Type) for types that the function does not take;
-/// [`Class::Value`](strew_kernel::error::Class::Value) for a `b` that does not broadcast, and for
-/// memory that overlaps. `a` is then unchanged.
+/// [`Class::Index`](crate::Class::Index) for an index that is out of bounds, of another type or
+/// shape than an index has, or one too many; [`Class::Type`](crate::Class::Type) for types that the
+/// function does not take; [`Class::Value`](crate::Class::Value) for a `b` that does not broadcast,
+/// and for memory that overlaps. `a` is then unchanged.
 pub fn add_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -88,10 +87,7 @@ pub fn add_at<'a, T: Element>(
 
 /// [`add_at`] with element types known at run time. Where they differ, each step is computed in the
 /// type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`add_at`].
+/// fractions cut off. The errors are the same.
 pub fn add_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -124,10 +120,7 @@ pub fn subtract_at<'a, T: Element>(
 
 /// [`subtract_at`] with element types known at run time. Where they differ, each step is computed
 /// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`subtract_at`].
+/// fractions cut off. The errors are the same.
 pub fn subtract_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -160,10 +153,7 @@ pub fn multiply_at<'a, T: Element>(
 
 /// [`multiply_at`] with element types known at run time. Where they differ, each step is computed
 /// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`multiply_at`].
+/// fractions cut off. The errors are the same.
 pub fn multiply_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -197,10 +187,7 @@ pub fn divide_at<'a, T: Element>(
 
 /// [`divide_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`divide_at`].
+/// fractions cut off. The errors are the same.
 pub fn divide_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -234,10 +221,7 @@ pub fn floor_divide_at<'a, T: Element>(
 
 /// [`floor_divide_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`floor_divide_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn floor_divide_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -265,8 +249,7 @@ pub(super) const POWER: Operator = Operator {
 /// `numpy.power.at`: raises to the power of `b`; see [`add_at`]. Integers wrap.
 ///
 /// # Errors
-/// As [`add_at`]; [`Class::Value`](strew_kernel::error::Class::Value) for a negative power of
-/// integers.
+/// As [`add_at`]; [`Class::Value`](crate::Class::Value) for a negative power of integers.
 pub fn power_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -277,10 +260,7 @@ pub fn power_at<'a, T: Element>(
 
 /// [`power_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`power_at`].
+/// fractions cut off. The errors are the same.
 pub fn power_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -314,10 +294,7 @@ pub fn maximum_at<'a, T: Element>(
 
 /// [`maximum_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`maximum_at`].
+/// fractions cut off. The errors are the same.
 pub fn maximum_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -350,10 +327,7 @@ pub fn minimum_at<'a, T: Element>(
 
 /// [`minimum_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`minimum_at`].
+/// fractions cut off. The errors are the same.
 pub fn minimum_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -387,10 +361,7 @@ pub fn fmax_at<'a, T: Element>(
 
 /// [`fmax_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`fmax_at`].
+/// fractions cut off. The errors are the same.
 pub fn fmax_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -423,10 +394,7 @@ pub fn fmin_at<'a, T: Element>(
 
 /// [`fmin_at`] with element types known at run time. Where they differ, each step is computed in
 /// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`fmin_at`].
+/// fractions cut off. The errors are the same.
 pub fn fmin_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -459,10 +427,7 @@ pub fn bitwise_and_at<'a, T: Element>(
 
 /// [`bitwise_and_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`bitwise_and_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn bitwise_and_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -501,10 +466,7 @@ pub fn bitwise_or_at<'a, T: Element>(
 
 /// [`bitwise_or_at`] with element types known at run time. Where they differ, each step is computed
 /// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`bitwise_or_at`].
+/// fractions cut off. The errors are the same.
 pub fn bitwise_or_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -537,10 +499,7 @@ pub fn bitwise_xor_at<'a, T: Element>(
 
 /// [`bitwise_xor_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`bitwise_xor_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn bitwise_xor_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -579,10 +538,7 @@ pub fn logical_and_at<'a, T: Element>(
 
 /// [`logical_and_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`logical_and_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn logical_and_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -621,10 +577,7 @@ pub fn logical_or_at<'a, T: Element>(
 
 /// [`logical_or_at`] with element types known at run time. Where they differ, each step is computed
 /// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`logical_or_at`].
+/// fractions cut off. The errors are the same.
 pub fn logical_or_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -657,10 +610,7 @@ pub fn logical_xor_at<'a, T: Element>(
 
 /// [`logical_xor_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`logical_xor_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn logical_xor_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -700,10 +650,7 @@ pub fn left_shift_at<'a, T: Element>(
 
 /// [`left_shift_at`] with element types known at run time. Where they differ, each step is computed
 /// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off.
-///
-/// # Errors
-/// As [`left_shift_at`].
+/// fractions cut off. The errors are the same.
 pub fn left_shift_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -737,10 +684,7 @@ pub fn right_shift_at<'a, T: Element>(
 
 /// [`right_shift_at`] with element types known at run time. Where they differ, each step is
 /// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off.
-///
-/// # Errors
-/// As [`right_shift_at`].
+/// modulo 2^k, fractions cut off. The errors are the same.
 pub fn right_shift_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -777,10 +721,7 @@ pub fn negative_at<'a, T: Element>(
     negative_at_dyn(a.into().into_dyn(), indices)
 }
 
-/// [`negative_at`] with an element type known at run time.
-///
-/// # Errors
-/// As [`negative_at`].
+/// [`negative_at`] with an element type known at run time. The errors are the same.
 pub fn negative_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
     lower("numpy.negative.at", Ufunc::Negative, a, indices, None)?
         .run()
@@ -817,10 +758,7 @@ pub fn invert_at<'a, T: Element>(
     invert_at_dyn(a.into().into_dyn(), indices)
 }
 
-/// [`invert_at`] with an element type known at run time.
-///
-/// # Errors
-/// As [`invert_at`].
+/// [`invert_at`] with an element type known at run time. The errors are the same.
 pub fn invert_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
     lower("numpy.invert.at", Ufunc::Invert, a, indices, None)?
         .run()
@@ -847,10 +785,7 @@ pub fn absolute_at<'a, T: Element>(
     absolute_at_dyn(a.into().into_dyn(), indices)
 }
 
-/// [`absolute_at`] with an element type known at run time.
-///
-/// # Errors
-/// As [`absolute_at`].
+/// [`absolute_at`] with an element type known at run time. The errors are the same.
 pub fn absolute_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
     lower("numpy.absolute.at", Ufunc::Absolute, a, indices, None)?
         .run()

@@ -79,8 +79,8 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an update that would begin or end
-/// outside, [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
+/// [`Class::Value`](crate::Class::Value) for everything else.
 pub fn tensor_scatter<'a, T: Element>(
     past_cache: impl Into<TensorView<'a, T>>,
     update: impl Into<TensorView<'a, T>>,
@@ -90,14 +90,13 @@ pub fn tensor_scatter<'a, T: Element>(
 ) -> Result<Tensor<T>> {
     let (past_cache, update) = (past_cache.into().into_dyn(), update.into().into_dyn());
     let write_indices = write_indices.map(TensorView::into_dyn);
-    let call = lower(past_cache, update, write_indices, mode, axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(past_cache, update, write_indices, mode, axis)?.run_typed()
 }
 
 /// [`tensor_scatter`] with element types known at run time.
 ///
 /// # Errors
-/// As [`tensor_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for other types.
+/// As [`tensor_scatter`]; [`Class::Type`](crate::Class::Type) for other types.
 pub fn tensor_scatter_dyn(
     past_cache: DynView<'_>,
     update: DynView<'_>,
@@ -105,8 +104,7 @@ pub fn tensor_scatter_dyn(
     mode: &str,
     axis: i64,
 ) -> Result<DynTensor> {
-    let call = lower(past_cache, update, write_indices, mode, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(past_cache, update, write_indices, mode, axis)?.run_dyn()
 }
 
 fn lower<'a>(

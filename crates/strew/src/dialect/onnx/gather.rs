@@ -66,25 +66,19 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_gather(data.into().into_dyn(), indices.into().into_dyn(), axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
 }
 
-/// [`gather`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather`] with element types known at run time, and the same errors.
 pub fn gather_dyn(data: DynView<'_>, indices: DynView<'_>, axis: i64) -> Result<DynTensor> {
-    let call = lower_gather(data, indices, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_gather(data, indices, axis)?.run_dyn()
 }
 
 /// The elements of `data` that `indices` name along `axis`. Bits are copied.
@@ -107,21 +101,16 @@ pub fn gather_elements<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
 }
 
-/// [`gather_elements`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather_elements`] with element types known at run time, and the same errors.
 pub fn gather_elements_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     axis: i64,
 ) -> Result<DynTensor> {
-    let call = lower_elements(data, indices, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_elements(data, indices, axis)?.run_dyn()
 }
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
@@ -145,25 +134,21 @@ pub fn gather_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_nd(
+    lower_nd(
         data.into().into_dyn(),
         indices.into().into_dyn(),
         batch_dims,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather_nd`] with element types known at run time, and the same errors.
 pub fn gather_nd_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     batch_dims: i64,
 ) -> Result<DynTensor> {
-    let call = lower_nd(data, indices, batch_dims)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_nd(data, indices, batch_dims)?.run_dyn()
 }
 
 fn lower_gather<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {

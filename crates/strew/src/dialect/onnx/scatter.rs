@@ -114,9 +114,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn scatter_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -126,15 +125,11 @@ pub fn scatter_elements<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
-    let call = lower_elements(data, indices, updates, axis, reduction, MAX_SINCE)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_elements(data, indices, updates, axis, reduction, MAX_SINCE)?.run_typed()
 }
 
 /// [`scatter_elements`] with element types known at run time, as of a version of the operator set:
-/// 11 has no reduction, 16 has `"add"` and `"mul"`.
-///
-/// # Errors
-/// As [`scatter_elements`].
+/// 11 has no reduction, 16 has `"add"` and `"mul"`. The errors are the same.
 pub fn scatter_elements_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
@@ -143,8 +138,7 @@ pub fn scatter_elements_dyn(
     reduction: &str,
     opset: i64,
 ) -> Result<DynTensor> {
-    let call = lower_elements(data, indices, updates, axis, reduction, opset)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_elements(data, indices, updates, axis, reduction, opset)?.run_dyn()
 }
 
 /// [`scatter_elements`] without a reduction, under its deprecated name.
@@ -164,15 +158,11 @@ pub fn scatter<'a, T: Element, I: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_scatter(data, indices, updates.into().into_dyn(), axis, WRAPS_SINCE)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_scatter(data, indices, updates.into().into_dyn(), axis, WRAPS_SINCE)?.run_typed()
 }
 
 /// [`scatter`] with element types known at run time, as of a version of the operator set: 9 takes
-/// no negative index.
-///
-/// # Errors
-/// As [`scatter_elements`].
+/// no negative index. The errors are the same.
 pub fn scatter_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
@@ -180,8 +170,7 @@ pub fn scatter_dyn(
     axis: i64,
     opset: i64,
 ) -> Result<DynTensor> {
-    let call = lower_scatter(data, indices, updates, axis, opset)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_scatter(data, indices, updates, axis, opset)?.run_dyn()
 }
 
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
@@ -209,21 +198,18 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     reduction: &str,
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_nd(
+    lower_nd(
         data,
         indices,
         updates.into().into_dyn(),
         reduction,
         MAX_SINCE,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
 /// [`scatter_nd`] with element types known at run time, as of a version of the operator set: 11 has
-/// no reduction, 16 has `"add"` and `"mul"`.
-///
-/// # Errors
-/// As [`scatter_elements`].
+/// no reduction, 16 has `"add"` and `"mul"`. The errors are the same.
 pub fn scatter_nd_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
@@ -231,8 +217,7 @@ pub fn scatter_nd_dyn(
     reduction: &str,
     opset: i64,
 ) -> Result<DynTensor> {
-    let call = lower_nd(data, indices, updates, reduction, opset)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_nd(data, indices, updates, reduction, opset)?.run_dyn()
 }
 
 fn lower_elements<'a>(

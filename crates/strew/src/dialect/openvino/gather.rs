@@ -114,8 +114,8 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
+/// everything else.
 pub fn gather<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -123,22 +123,17 @@ pub fn gather<'a, T: Element, I: Element>(
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_gather(data, indices, axis, batch_dims)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather(data, indices, axis, batch_dims)?.run_typed()
 }
 
-/// [`gather`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather`] with element types known at run time, and the same errors.
 pub fn gather_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     axis: i64,
     batch_dims: i64,
 ) -> Result<DynTensor> {
-    let call = lower_gather(data, indices, axis, batch_dims)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_gather(data, indices, axis, batch_dims)?.run_dyn()
 }
 
 /// The elements of `data` that `indices` name along `axis`. Bits are copied.
@@ -155,29 +150,23 @@ pub fn gather_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn gather_elements<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
 }
 
-/// [`gather_elements`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_elements`].
+/// [`gather_elements`] with element types known at run time, and the same errors.
 pub fn gather_elements_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     axis: i64,
 ) -> Result<DynTensor> {
-    let call = lower_elements(data, indices, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_elements(data, indices, axis)?.run_dyn()
 }
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
@@ -202,25 +191,21 @@ pub fn gather_nd<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_nd(
+    lower_nd(
         data.into().into_dyn(),
         indices.into().into_dyn(),
         batch_dims,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_elements`].
+/// [`gather_nd`] with element types known at run time, and the same errors.
 pub fn gather_nd_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
     batch_dims: i64,
 ) -> Result<DynTensor> {
-    let call = lower_nd(data, indices, batch_dims)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_nd(data, indices, batch_dims)?.run_dyn()
 }
 
 fn lower_gather<'a>(

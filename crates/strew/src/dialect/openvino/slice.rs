@@ -109,8 +109,7 @@ pub(crate) struct Selected {
 /// ```
 ///
 /// # Errors
-/// [`Class::Value`](strew_kernel::error::Class::Value) for lengths, axes, steps or shapes that do
-/// not fit.
+/// [`Class::Value`](crate::Class::Value) for lengths, axes, steps or shapes that do not fit.
 pub fn slice_scatter<'a, T: Element>(
     data: impl Into<TensorView<'a, T>>,
     updates: impl Into<TensorView<'a, T>>,
@@ -126,17 +125,14 @@ pub fn slice_scatter<'a, T: Element>(
         step: step.into(),
         axes: axes.map(Integers::from),
     };
-    Ok(crate::dialect::typed(
-        lower(data, updates, &slice)?.run()?.tensor,
-    ))
+    lower(data, updates, &slice)?.run_typed()
 }
 
 /// [`slice_scatter`] with element types known at run time, and start, stop, step and axes as lists
 /// or as tensors of any integer type.
 ///
 /// # Errors
-/// As [`slice_scatter`]; [`Class::Type`](strew_kernel::error::Class::Type) for dtypes that do not
-/// fit.
+/// As [`slice_scatter`]; [`Class::Type`](crate::Class::Type) for dtypes that do not fit.
 pub fn slice_scatter_dyn<'a>(
     data: DynView<'a>,
     updates: DynView<'a>,
@@ -151,9 +147,7 @@ pub fn slice_scatter_dyn<'a>(
         step,
         axes,
     };
-    Ok(crate::dialect::tensor(
-        lower(data, updates, &slice)?.run()?.tensor,
-    ))
+    lower(data, updates, &slice)?.run_dyn()
 }
 
 fn lower<'a>(data: DynView<'a>, updates: DynView<'a>, slice: &Slice<'_>) -> Result<Call<'a>> {

@@ -155,9 +155,8 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for an index type,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
 pub fn scatter_elements_update<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -168,15 +167,13 @@ pub fn scatter_elements_update<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
-    let call = lower_elements(data, indices, updates, axis, reduction, use_init_val)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_typed()
 }
 
 /// [`scatter_elements_update`] with element types known at run time.
 ///
 /// # Errors
-/// As [`scatter_elements_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for updates of
-/// another type.
+/// As [`scatter_elements_update`]; [`Class::Type`](crate::Class::Type) for updates of another type.
 pub fn scatter_elements_update_dyn(
     data: DynView<'_>,
     indices: DynView<'_>,
@@ -185,8 +182,7 @@ pub fn scatter_elements_update_dyn(
     reduction: &str,
     use_init_val: bool,
 ) -> Result<DynTensor> {
-    let call = lower_elements(data, indices, updates, axis, reduction, use_init_val)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_dyn()
 }
 
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
@@ -216,8 +212,7 @@ pub fn scatter_nd_update<'a, T: Element, I: Element>(
     reduction: &str,
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_nd(data, indices, updates.into().into_dyn(), reduction)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_nd(data, indices, updates.into().into_dyn(), reduction)?.run_typed()
 }
 
 /// [`scatter_nd_update`] with element types known at run time.
@@ -230,8 +225,7 @@ pub fn scatter_nd_update_dyn(
     updates: DynView<'_>,
     reduction: &str,
 ) -> Result<DynTensor> {
-    let call = lower_nd(data, indices, updates, reduction)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_nd(data, indices, updates, reduction)?.run_dyn()
 }
 
 /// A copy of `data` with slices along `axis` replaced: `data[.., indices[i], ..] = updates[.., i,
@@ -258,8 +252,7 @@ pub fn scatter_update<'a, T: Element, I: Element>(
     axis: i64,
 ) -> Result<Tensor<T>> {
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_slices(data, indices, updates.into().into_dyn(), axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_slices(data, indices, updates.into().into_dyn(), axis)?.run_typed()
 }
 
 /// [`scatter_update`] with element types known at run time.
@@ -272,8 +265,7 @@ pub fn scatter_update_dyn(
     updates: DynView<'_>,
     axis: i64,
 ) -> Result<DynTensor> {
-    let call = lower_slices(data, indices, updates, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_slices(data, indices, updates, axis)?.run_dyn()
 }
 
 fn lower_elements<'a>(

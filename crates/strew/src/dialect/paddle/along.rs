@@ -207,14 +207,11 @@ pub fn put_along_axis<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
     let (values, reduce) = (values.into().into_dyn(), reduce.name());
-    let call = lower(arr, indices, values, axis, reduce, include_self, broadcast)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_typed()
 }
 
-/// [`put_along_axis`] with element types known at run time, and words as PaddlePaddle's.
-///
-/// # Errors
-/// As [`put_along_axis`].
+/// [`put_along_axis`] with element types known at run time, and words as PaddlePaddle's. The errors
+/// are the same.
 pub fn put_along_axis_dyn(
     arr: DynView<'_>,
     indices: DynView<'_>,
@@ -224,8 +221,7 @@ pub fn put_along_axis_dyn(
     include_self: bool,
     broadcast: bool,
 ) -> Result<DynTensor> {
-    let call = lower(arr, indices, values, axis, reduce, include_self, broadcast)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_dyn()
 }
 
 fn lower<'a>(

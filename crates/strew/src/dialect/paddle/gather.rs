@@ -113,17 +113,12 @@ pub fn gather<'a, T: Element, I: Element>(
     index: impl Into<TensorView<'a, I>>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let call = lower_gather(x.into().into_dyn(), index.into().into_dyn(), axis)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather(x.into().into_dyn(), index.into().into_dyn(), axis)?.run_typed()
 }
 
-/// [`gather`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather`] with element types known at run time, and the same errors.
 pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTensor> {
-    let call = lower_gather(x, index, axis)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_gather(x, index, axis)?.run_dyn()
 }
 
 /// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
@@ -146,17 +141,12 @@ pub fn gather_nd<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
-    let call = lower_nd(x.into().into_dyn(), index.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_nd(x.into().into_dyn(), index.into().into_dyn())?.run_typed()
 }
 
-/// [`gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_nd`].
+/// [`gather_nd`] with element types known at run time, and the same errors.
 pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_nd(x, index)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_nd(x, index)?.run_dyn()
 }
 
 /// The elements of `arr` that `indices` name along `axis`: the way back of
@@ -186,22 +176,17 @@ pub fn take_along_axis<'a, T: Element, I: Element>(
     broadcast: bool,
 ) -> Result<Tensor<T>> {
     let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_take(arr, indices, axis, broadcast)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_take(arr, indices, axis, broadcast)?.run_typed()
 }
 
-/// [`take_along_axis`] with element types known at run time.
-///
-/// # Errors
-/// As [`take_along_axis`].
+/// [`take_along_axis`] with element types known at run time, and the same errors.
 pub fn take_along_axis_dyn(
     arr: DynView<'_>,
     indices: DynView<'_>,
     axis: i64,
     broadcast: bool,
 ) -> Result<DynTensor> {
-    let call = lower_take(arr, indices, axis, broadcast)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_take(arr, indices, axis, broadcast)?.run_dyn()
 }
 
 fn lower_gather<'a>(x: DynView<'a>, index: DynView<'a>, axis: i64) -> Result<Call<'a>> {

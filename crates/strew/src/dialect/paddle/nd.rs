@@ -83,21 +83,16 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     shape: &[i64],
 ) -> Result<Tensor<T>> {
     let (index, updates) = (index.into().into_dyn(), updates.into().into_dyn());
-    let call = lower_new(index, updates, &Integers::from(shape))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_new(index, updates, &Integers::from(shape))?.run_typed()
 }
 
-/// [`scatter_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd`] with element types known at run time, and the same errors.
 pub fn scatter_nd_dyn(
     index: DynView<'_>,
     updates: DynView<'_>,
     shape: &[i64],
 ) -> Result<DynTensor> {
-    let call = lower_new(index, updates, &Integers::from(shape))?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_new(index, updates, &Integers::from(shape))?.run_dyn()
 }
 
 /// A copy of `x` with each window of `updates` added to the one that its index tuple names, in
@@ -127,21 +122,16 @@ pub fn scatter_nd_add<'a, T: Element, I: Element>(
     updates: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    let call = lower_add(x, index, updates.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_add(x, index, updates.into().into_dyn())?.run_typed()
 }
 
-/// [`scatter_nd_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd_add`].
+/// [`scatter_nd_add`] with element types known at run time, and the same errors.
 pub fn scatter_nd_add_dyn(
     x: DynView<'_>,
     index: DynView<'_>,
     updates: DynView<'_>,
 ) -> Result<DynTensor> {
-    let call = lower_add(x, index, updates)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_add(x, index, updates)?.run_dyn()
 }
 
 fn lower_new<'a>(

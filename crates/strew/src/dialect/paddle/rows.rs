@@ -149,22 +149,17 @@ pub fn scatter<'a, T: Element, I: Element>(
     overwrite: bool,
 ) -> Result<Tensor<T>> {
     let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    let call = lower_scatter(x, index, updates.into().into_dyn(), overwrite)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_scatter(x, index, updates.into().into_dyn(), overwrite)?.run_typed()
 }
 
-/// [`scatter`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`scatter`] with element types known at run time, and the same errors.
 pub fn scatter_dyn(
     x: DynView<'_>,
     index: DynView<'_>,
     updates: DynView<'_>,
     overwrite: bool,
 ) -> Result<DynTensor> {
-    let call = lower_scatter(x, index, updates, overwrite)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_scatter(x, index, updates, overwrite)?.run_dyn()
 }
 
 /// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] += value[..,
@@ -191,22 +186,17 @@ pub fn index_add<'a, T: Element, I: Element>(
     value: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    let call = lower_add(x, index, axis, value.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_add(x, index, axis, value.into().into_dyn())?.run_typed()
 }
 
-/// [`index_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`index_add`].
+/// [`index_add`] with element types known at run time, and the same errors.
 pub fn index_add_dyn(
     x: DynView<'_>,
     index: DynView<'_>,
     axis: i64,
     value: DynView<'_>,
 ) -> Result<DynTensor> {
-    let call = lower_add(x, index, axis, value)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_add(x, index, axis, value)?.run_dyn()
 }
 
 /// A copy of `x` with one number in the slices that `index` names along `axis`.
@@ -231,22 +221,17 @@ pub fn index_fill<'a, T: Element, I: Element>(
     value: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
     let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    let call = lower_fill(x, index, axis, value.into())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_fill(x, index, axis, value.into())?.run_typed()
 }
 
-/// [`index_fill`] with element types known at run time.
-///
-/// # Errors
-/// As [`index_fill`].
+/// [`index_fill`] with element types known at run time, and the same errors.
 pub fn index_fill_dyn(
     x: DynView<'_>,
     index: DynView<'_>,
     axis: i64,
     value: Scalar,
 ) -> Result<DynTensor> {
-    let call = lower_fill(x, index, axis, value)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_fill(x, index, axis, value)?.run_dyn()
 }
 
 fn lower_scatter<'a>(

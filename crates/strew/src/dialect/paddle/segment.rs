@@ -65,25 +65,20 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for a type that has no such operation,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative number,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for everything else.
+/// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
+/// [`Class::Index`](crate::Class::Index) for a negative number,
+/// [`Class::Value`](crate::Class::Value) for everything else.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
 
-/// [`segment_sum`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_sum`].
+/// [`segment_sum`] with element types known at run time, and the same errors.
 pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower("paddle.geometric.segment_sum", Fold::Sum, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower("paddle.geometric.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MEAN: Operator = Operator {
@@ -109,22 +104,18 @@ pub fn segment_mean<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
 
-/// [`segment_mean`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_mean`].
+/// [`segment_mean`] with element types known at run time, and the same errors.
 pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "paddle.geometric.segment_mean",
         Fold::Mean,
         data,
         segment_ids,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_MIN: Operator = Operator {
@@ -151,17 +142,12 @@ pub fn segment_min<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower("paddle.geometric.segment_min", Fold::Min, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower("paddle.geometric.segment_min", Fold::Min, data, ids)?.run_typed()
 }
 
-/// [`segment_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_min`].
+/// [`segment_min`] with element types known at run time, and the same errors.
 pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower("paddle.geometric.segment_min", Fold::Min, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower("paddle.geometric.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MAX: Operator = Operator {
@@ -187,17 +173,12 @@ pub fn segment_max<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower("paddle.geometric.segment_max", Fold::Max, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower("paddle.geometric.segment_max", Fold::Max, data, ids)?.run_typed()
 }
 
-/// [`segment_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_max`].
+/// [`segment_max`] with element types known at run time, and the same errors.
 pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower("paddle.geometric.segment_max", Fold::Max, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower("paddle.geometric.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
 }
 
 fn lower<'a>(

@@ -126,9 +126,8 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for shapes.
 pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -137,17 +136,10 @@ pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
     let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe(Combine::Assign, tensor, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("tensorflow.tensor_scatter_nd_update", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_update", described)?.run_typed()
 }
 
-/// [`tensor_scatter_nd_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_update`].
+/// [`tensor_scatter_nd_update`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_update_dyn(
     tensor: DynView<'_>,
     indices: DynView<'_>,
@@ -156,11 +148,7 @@ pub fn tensor_scatter_nd_update_dyn(
 ) -> Result<DynTensor> {
     let bounds = bad_indices_policy.bounds();
     let described = describe(Combine::Assign, tensor, indices, updates, bounds);
-    Ok(crate::dialect::tensor(
-        call("tensorflow.tensor_scatter_nd_update", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_update", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
@@ -183,7 +171,7 @@ pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`tensor_scatter_nd_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+/// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
 pub fn tensor_scatter_nd_add<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -192,17 +180,10 @@ pub fn tensor_scatter_nd_add<'a, T: Element, I: Element>(
     let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe(Combine::Sum, tensor, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("tensorflow.tensor_scatter_nd_add", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_add", described)?.run_typed()
 }
 
-/// [`tensor_scatter_nd_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_add`].
+/// [`tensor_scatter_nd_add`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_add_dyn(
     tensor: DynView<'_>,
     indices: DynView<'_>,
@@ -211,11 +192,7 @@ pub fn tensor_scatter_nd_add_dyn(
 ) -> Result<DynTensor> {
     let bounds = bad_indices_policy.bounds();
     let described = describe(Combine::Sum, tensor, indices, updates, bounds);
-    Ok(crate::dialect::tensor(
-        call("tensorflow.tensor_scatter_nd_add", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_add", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_ND_SUB: Operator = Operator {
@@ -238,17 +215,10 @@ pub fn tensor_scatter_nd_sub<'a, T: Element, I: Element>(
     let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe(Combine::Sub, tensor, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("tensorflow.tensor_scatter_nd_sub", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_sub", described)?.run_typed()
 }
 
-/// [`tensor_scatter_nd_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_sub`].
+/// [`tensor_scatter_nd_sub`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_sub_dyn(
     tensor: DynView<'_>,
     indices: DynView<'_>,
@@ -257,11 +227,7 @@ pub fn tensor_scatter_nd_sub_dyn(
 ) -> Result<DynTensor> {
     let bounds = bad_indices_policy.bounds();
     let described = describe(Combine::Sub, tensor, indices, updates, bounds);
-    Ok(crate::dialect::tensor(
-        call("tensorflow.tensor_scatter_nd_sub", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_sub", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
@@ -276,8 +242,7 @@ pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
 /// against a number, one in `tensor` stays.
 ///
 /// # Errors
-/// As [`tensor_scatter_nd_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex
-/// numbers.
+/// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
     tensor: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -286,17 +251,10 @@ pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
     let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe(MIN, tensor, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("tensorflow.tensor_scatter_nd_min", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_min", described)?.run_typed()
 }
 
-/// [`tensor_scatter_nd_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_min`].
+/// [`tensor_scatter_nd_min`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_min_dyn(
     tensor: DynView<'_>,
     indices: DynView<'_>,
@@ -305,11 +263,7 @@ pub fn tensor_scatter_nd_min_dyn(
 ) -> Result<DynTensor> {
     let bounds = bad_indices_policy.bounds();
     let described = describe(MIN, tensor, indices, updates, bounds);
-    Ok(crate::dialect::tensor(
-        call("tensorflow.tensor_scatter_nd_min", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_min", described)?.run_dyn()
 }
 
 pub(super) const TENSOR_SCATTER_ND_MAX: Operator = Operator {
@@ -332,17 +286,10 @@ pub fn tensor_scatter_nd_max<'a, T: Element, I: Element>(
     let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
     let updates = updates.into().into_dyn();
     let described = describe(MAX, tensor, indices, updates, Bounds::STRICT);
-    Ok(crate::dialect::typed(
-        call("tensorflow.tensor_scatter_nd_max", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_max", described)?.run_typed()
 }
 
-/// [`tensor_scatter_nd_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`tensor_scatter_nd_max`].
+/// [`tensor_scatter_nd_max`] with element types known at run time, and the same errors.
 pub fn tensor_scatter_nd_max_dyn(
     tensor: DynView<'_>,
     indices: DynView<'_>,
@@ -351,11 +298,7 @@ pub fn tensor_scatter_nd_max_dyn(
 ) -> Result<DynTensor> {
     let bounds = bad_indices_policy.bounds();
     let described = describe(MAX, tensor, indices, updates, bounds);
-    Ok(crate::dialect::tensor(
-        call("tensorflow.tensor_scatter_nd_max", described)?
-            .run()?
-            .tensor,
-    ))
+    call("tensorflow.tensor_scatter_nd_max", described)?.run_dyn()
 }
 
 /// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same
@@ -381,14 +324,10 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     shape: &[i64],
 ) -> Result<Tensor<T>> {
     let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
-    let call = lower_new(indices, updates, &Integers::from(shape), Ok(Bounds::STRICT))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_new(indices, updates, &Integers::from(shape), Ok(Bounds::STRICT))?.run_typed()
 }
 
-/// [`scatter_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_nd`].
+/// [`scatter_nd`] with element types known at run time, and the same errors.
 pub fn scatter_nd_dyn(
     indices: DynView<'_>,
     updates: DynView<'_>,
@@ -396,8 +335,7 @@ pub fn scatter_nd_dyn(
     bad_indices_policy: BadIndicesPolicy,
 ) -> Result<DynTensor> {
     let bounds = Ok(bad_indices_policy.bounds());
-    let call = lower_new(indices, updates, &Integers::from(shape), bounds)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_new(indices, updates, &Integers::from(shape), bounds)?.run_dyn()
 }
 
 /// The windows of `params` that tuples along the last axis of `indices` name. Bits are copied.
@@ -422,14 +360,10 @@ pub fn gather_nd<'a, T: Element, I: Element>(
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     let (params, indices) = (params.into().into_dyn(), indices.into().into_dyn());
-    let call = lower_gather(params, indices, batch_dims, Ok(Bounds::STRICT))?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather(params, indices, batch_dims, Ok(Bounds::STRICT))?.run_typed()
 }
 
-/// [`gather_nd`] with element types known at run time.
-///
-/// # Errors
-/// As [`gather_nd`].
+/// [`gather_nd`] with element types known at run time, and the same errors.
 pub fn gather_nd_dyn(
     params: DynView<'_>,
     indices: DynView<'_>,
@@ -437,8 +371,7 @@ pub fn gather_nd_dyn(
     bad_indices_policy: BadIndicesPolicy,
 ) -> Result<DynTensor> {
     let bounds = Ok(bad_indices_policy.bounds());
-    let call = lower_gather(params, indices, batch_dims, bounds)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_gather(params, indices, batch_dims, bounds)?.run_dyn()
 }
 
 fn lower_new<'a>(

@@ -63,10 +63,9 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an index out of range,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and overlapping memory. `ref_` is
-/// then unchanged.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
+/// an index out of range, [`Class::Value`](crate::Class::Value) for shapes and overlapping memory.
+/// `ref_` is then unchanged.
 pub fn scatter_update<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -79,10 +78,7 @@ pub fn scatter_update<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_update`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_update`].
+/// [`scatter_update`] with element types known at run time, and the same errors.
 pub fn scatter_update_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -92,8 +88,7 @@ pub fn scatter_update_dyn<'a>(
         "tensorflow.scatter_update",
         describe(Combine::Assign, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_ADD: Operator = Operator {
@@ -114,7 +109,7 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_update`]; [`Class::Type`](strew_kernel::error::Class::Type) for `bool`.
+/// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
 pub fn scatter_add<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -127,10 +122,7 @@ pub fn scatter_add<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_add`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_add`].
+/// [`scatter_add`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -140,8 +132,7 @@ pub fn scatter_add_dyn<'a>(
         "tensorflow.scatter_add",
         describe(Combine::Sum, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_SUB: Operator = Operator {
@@ -168,10 +159,7 @@ pub fn scatter_sub<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_sub`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_sub`].
+/// [`scatter_sub`] with element types known at run time, and the same errors.
 pub fn scatter_sub_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -181,8 +169,7 @@ pub fn scatter_sub_dyn<'a>(
         "tensorflow.scatter_sub",
         describe(Combine::Sub, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MUL: Operator = Operator {
@@ -209,10 +196,7 @@ pub fn scatter_mul<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_mul`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_mul`].
+/// [`scatter_mul`] with element types known at run time, and the same errors.
 pub fn scatter_mul_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -222,8 +206,7 @@ pub fn scatter_mul_dyn<'a>(
         "tensorflow.scatter_mul",
         describe(Combine::Prod, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_DIV: Operator = Operator {
@@ -237,8 +220,7 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// Divides rows of `ref_` in place; see [`scatter_add`]. Integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_add`]; [`Class::Value`](strew_kernel::error::Class::Value) if `updates` of integers
-/// hold a zero.
+/// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
 pub fn scatter_div<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -251,10 +233,7 @@ pub fn scatter_div<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_div`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_div`].
+/// [`scatter_div`] with element types known at run time, and the same errors.
 pub fn scatter_div_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -264,8 +243,7 @@ pub fn scatter_div_dyn<'a>(
         "tensorflow.scatter_div",
         describe(Combine::Div, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MIN: Operator = Operator {
@@ -280,7 +258,7 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 /// one in `ref_` stays.
 ///
 /// # Errors
-/// As [`scatter_add`]; [`Class::Type`](strew_kernel::error::Class::Type) for complex numbers.
+/// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn scatter_min<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -293,10 +271,7 @@ pub fn scatter_min<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_min`].
+/// [`scatter_min`] with element types known at run time, and the same errors.
 pub fn scatter_min_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -306,8 +281,7 @@ pub fn scatter_min_dyn<'a>(
         "tensorflow.scatter_min",
         describe(MIN, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 pub(super) const SCATTER_MAX: Operator = Operator {
@@ -334,10 +308,7 @@ pub fn scatter_max<'a, T: Element, I: Element>(
     )
 }
 
-/// [`scatter_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_max`].
+/// [`scatter_max`] with element types known at run time, and the same errors.
 pub fn scatter_max_dyn<'a>(
     ref_: DynViewMut<'a>,
     indices: DynView<'a>,
@@ -347,8 +318,7 @@ pub fn scatter_max_dyn<'a>(
         "tensorflow.scatter_max",
         describe(MAX, ref_, indices, updates),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 fn describe<'a>(

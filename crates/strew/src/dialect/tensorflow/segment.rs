@@ -78,25 +78,19 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes and numbers that do not ascend,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a negative one.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
+/// shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
 pub fn segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
 
-/// [`segment_sum`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_sum`].
+/// [`segment_sum`] with element types known at run time, and the same errors.
 pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MEAN: Operator = Operator {
@@ -116,22 +110,18 @@ pub fn segment_mean<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower_sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
 
-/// [`segment_mean`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_mean`].
+/// [`segment_mean`] with element types known at run time, and the same errors.
 pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_sorted(
+    lower_sorted(
         "tensorflow.math.segment_mean",
         Fold::Mean,
         data,
         segment_ids,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_PROD: Operator = Operator {
@@ -151,22 +141,18 @@ pub fn segment_prod<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower_sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
 }
 
-/// [`segment_prod`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_prod`].
+/// [`segment_prod`] with element types known at run time, and the same errors.
 pub fn segment_prod_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_sorted(
+    lower_sorted(
         "tensorflow.math.segment_prod",
         Fold::Prod,
         data,
         segment_ids,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const SEGMENT_MIN: Operator = Operator {
@@ -187,17 +173,12 @@ pub fn segment_min<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower_sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
 }
 
-/// [`segment_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_min`].
+/// [`segment_min`] with element types known at run time, and the same errors.
 pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MAX: Operator = Operator {
@@ -217,17 +198,12 @@ pub fn segment_max<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    let call = lower_sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
 }
 
-/// [`segment_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`segment_max`].
+/// [`segment_max`] with element types known at run time, and the same errors.
 pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    let call = lower_sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
 }
 
 /// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
@@ -263,9 +239,8 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Type`](strew_kernel::error::Class::Type) for element types,
-/// [`Class::Value`](strew_kernel::error::Class::Value) for shapes,
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a number of a segment that there is not.
+/// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
+/// shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
 pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     segment_ids: impl Into<TensorView<'a, I>>,
@@ -278,23 +253,20 @@ pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_sum`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_sum`].
+/// [`unsorted_segment_sum`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_sum_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_sum",
         Fold::Sum,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
@@ -327,23 +299,20 @@ pub fn unsorted_segment_mean<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_mean`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_mean`].
+/// [`unsorted_segment_mean`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_mean_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_mean",
         Fold::Mean,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const UNSORTED_SEGMENT_PROD: Operator = Operator {
@@ -370,23 +339,20 @@ pub fn unsorted_segment_prod<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_prod`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_prod`].
+/// [`unsorted_segment_prod`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_prod_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_prod",
         Fold::Prod,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
@@ -415,23 +381,20 @@ pub fn unsorted_segment_min<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_min`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_min`].
+/// [`unsorted_segment_min`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_min_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_min",
         Fold::Min,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
@@ -459,23 +422,20 @@ pub fn unsorted_segment_max<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_max`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_max`].
+/// [`unsorted_segment_max`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_max_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_max",
         Fold::Max,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 pub(super) const UNSORTED_SEGMENT_SQRT_N: Operator = Operator {
@@ -503,23 +463,20 @@ pub fn unsorted_segment_sqrt_n<'a, T: Element, I: Element>(
     )
 }
 
-/// [`unsorted_segment_sqrt_n`] with element types known at run time.
-///
-/// # Errors
-/// As [`unsorted_segment_sqrt_n`].
+/// [`unsorted_segment_sqrt_n`] with element types known at run time, and the same errors.
 pub fn unsorted_segment_sqrt_n_dyn(
     data: DynView<'_>,
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    let call = lower_unsorted(
+    lower_unsorted(
         "tensorflow.math.unsorted_segment_sqrt_n",
         Fold::SqrtN,
         data,
         segment_ids,
         num_segments,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 fn lower_sorted<'a>(

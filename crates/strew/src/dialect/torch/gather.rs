@@ -96,25 +96,21 @@ const READ: Argument = Argument {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
     index: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_gather("torch.gather", input, dim, index.into().into_dyn())?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    lower_gather("torch.gather", input, dim, index.into().into_dyn())?.run_typed()
 }
 
-/// [`gather`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`gather`].
+/// [`gather`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<DynTensor> {
-    let call = lower_gather("torch.gather", input, dim, index)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_gather("torch.gather", input, dim, index)?.run_dyn()
 }
 
 /// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
@@ -144,26 +140,23 @@ pub fn take_along_dim<'a, T: Element, I: Element>(
     dim: Option<i64>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_take(
+    lower_take(
         "torch.take_along_dim",
         input,
         indices.into().into_dyn(),
         dim,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`take_along_dim`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`take_along_dim`].
+/// [`take_along_dim`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn take_along_dim_dyn<'a>(
     input: DynView<'a>,
     indices: DynView<'a>,
     dim: Option<i64>,
 ) -> Result<DynTensor> {
-    let call = lower_take("torch.take_along_dim", input, indices, dim)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_take("torch.take_along_dim", input, indices, dim)?.run_dyn()
 }
 
 fn lower_gather<'a>(

@@ -230,9 +230,8 @@ fn fill_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, an `index` of more
-/// dimensions and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
-/// everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, an `index` of more dimensions
+/// and one out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_add<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -241,21 +240,19 @@ pub fn index_add<'a, T: Element, I: Element>(
     alpha: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_add(
+    lower_add(
         "torch.index_add",
         input.into(),
         dim,
         index.into().into_dyn(),
         source.into().into_dyn(),
         alpha.into(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_add`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_add`].
+/// [`index_add`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn index_add_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -263,8 +260,7 @@ pub fn index_add_dyn<'a>(
     source: DynView<'a>,
     alpha: Scalar,
 ) -> Result<DynTensor> {
-    let call = lower_add("torch.index_add", input.into(), dim, index, source, alpha)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_add("torch.index_add", input.into(), dim, index, source, alpha)?.run_dyn()
 }
 
 /// [`index_add`] in place.
@@ -287,8 +283,7 @@ pub fn index_add_<'a, T: Element, I: Element>(
         source.into().into_dyn(),
         alpha.into(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_add_`] with element types known at run time, and words as PyTorch's.
@@ -302,8 +297,7 @@ pub fn index_add_dyn_<'a>(
     source: DynView<'a>,
     alpha: Scalar,
 ) -> Result<()> {
-    lower_add("torch.index_add_", input.into(), dim, index, source, alpha)?.run()?;
-    Ok(())
+    lower_add("torch.index_add_", input.into(), dim, index, source, alpha)?.run_in_place()
 }
 
 /// `input` with slices of `source` reduced into those that `index` names along `dim`.
@@ -322,9 +316,8 @@ pub fn index_add_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`index_add`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for [`Reduce::Sum`]
-/// too, and [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction
-/// that the type has not.
+/// As [`index_add`]; [`Class::Runtime`](crate::Class::Runtime) for [`Reduce::Sum`] too, and
+/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not.
 pub fn index_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -334,7 +327,7 @@ pub fn index_reduce<'a, T: Element, I: Element>(
     include_self: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_reduce(
+    lower_reduce(
         "torch.index_reduce",
         input.into(),
         dim,
@@ -342,14 +335,12 @@ pub fn index_reduce<'a, T: Element, I: Element>(
         source.into().into_dyn(),
         reduce.name(),
         include_self,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_reduce`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_reduce`].
+/// [`index_reduce`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn index_reduce_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -358,7 +349,7 @@ pub fn index_reduce_dyn<'a>(
     reduce: &str,
     include_self: bool,
 ) -> Result<DynTensor> {
-    let call = lower_reduce(
+    lower_reduce(
         "torch.index_reduce",
         input.into(),
         dim,
@@ -366,8 +357,8 @@ pub fn index_reduce_dyn<'a>(
         source,
         reduce,
         include_self,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 /// [`index_reduce`] in place.
@@ -392,8 +383,7 @@ pub fn index_reduce_<'a, T: Element, I: Element>(
         reduce.name(),
         include_self,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_reduce_`] with element types known at run time, and words as PyTorch's.
@@ -417,8 +407,7 @@ pub fn index_reduce_dyn_<'a>(
         reduce,
         include_self,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// `input` with the slices that `index` names along `dim` replaced by those of `source`.
@@ -436,9 +425,8 @@ pub fn index_reduce_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, ranks and lengths
-/// that do not fit and an index out of bounds;
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, ranks and lengths that do not
+/// fit and an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_copy<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -446,28 +434,25 @@ pub fn index_copy<'a, T: Element, I: Element>(
     source: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_copy(
+    lower_copy(
         "torch.index_copy",
         input.into(),
         dim,
         index.into().into_dyn(),
         source.into().into_dyn(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_copy`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_copy`].
+/// [`index_copy`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn index_copy_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
     index: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<DynTensor> {
-    let call = lower_copy("torch.index_copy", input.into(), dim, index, source)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_copy("torch.index_copy", input.into(), dim, index, source)?.run_dyn()
 }
 
 /// [`index_copy`] in place.
@@ -488,8 +473,7 @@ pub fn index_copy_<'a, T: Element, I: Element>(
         index.into().into_dyn(),
         source.into().into_dyn(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_copy_`] with element types known at run time, and words as PyTorch's.
@@ -502,8 +486,7 @@ pub fn index_copy_dyn_<'a>(
     index: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<()> {
-    lower_copy("torch.index_copy_", input.into(), dim, index, source)?.run()?;
-    Ok(())
+    lower_copy("torch.index_copy_", input.into(), dim, index, source)?.run_in_place()
 }
 
 /// `input` with the slices that `index` names along `dim` filled with `value`.
@@ -521,9 +504,8 @@ pub fn index_copy_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, another type of
-/// `index` and one out of bounds; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for
-/// everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, another type of `index` and one
+/// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_fill<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -531,28 +513,25 @@ pub fn index_fill<'a, T: Element, I: Element>(
     value: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_fill(
+    lower_fill(
         "torch.index_fill",
         input.into(),
         dim,
         index.into().into_dyn(),
         value.into(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_fill`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_fill`].
+/// [`index_fill`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn index_fill_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
     index: DynView<'a>,
     value: Scalar,
 ) -> Result<DynTensor> {
-    let call = lower_fill("torch.index_fill", input.into(), dim, index, value)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_fill("torch.index_fill", input.into(), dim, index, value)?.run_dyn()
 }
 
 /// [`index_fill`] in place.
@@ -573,8 +552,7 @@ pub fn index_fill_<'a, T: Element, I: Element>(
         index.into().into_dyn(),
         value.into(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_fill_`] with element types known at run time, and words as PyTorch's.
@@ -587,8 +565,7 @@ pub fn index_fill_dyn_<'a>(
     index: DynView<'a>,
     value: Scalar,
 ) -> Result<()> {
-    lower_fill("torch.index_fill_", input.into(), dim, index, value)?.run()?;
-    Ok(())
+    lower_fill("torch.index_fill_", input.into(), dim, index, value)?.run_in_place()
 }
 
 fn lower_add<'a>(

@@ -180,9 +180,8 @@ fn index_put_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for another number of elements and a
-/// position out of bounds, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for dtypes and
-/// overlap.
+/// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
+/// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
 pub fn put<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -190,28 +189,24 @@ pub fn put<'a, T: Element, I: Element>(
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_put(
+    lower_put(
         "torch.put",
         input.into(),
         index.into().into_dyn(),
         source.into().into_dyn(),
         accumulate,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`put`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`put`].
+/// [`put`] with element types known at run time, and words as PyTorch's. The errors are the same.
 pub fn put_dyn<'a>(
     input: DynView<'a>,
     index: DynView<'a>,
     source: DynView<'a>,
     accumulate: bool,
 ) -> Result<DynTensor> {
-    let call = lower_put("torch.put", input.into(), index, source, accumulate)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_put("torch.put", input.into(), index, source, accumulate)?.run_dyn()
 }
 
 /// [`put`] in place.
@@ -232,8 +227,7 @@ pub fn put_<'a, T: Element, I: Element>(
         source.into().into_dyn(),
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`put_`] with element types known at run time, and words as PyTorch's.
@@ -246,8 +240,7 @@ pub fn put_dyn_<'a>(
     source: DynView<'a>,
     accumulate: bool,
 ) -> Result<()> {
-    lower_put("torch.put_", input.into(), index, source, accumulate)?.run()?;
-    Ok(())
+    lower_put("torch.put_", input.into(), index, source, accumulate)?.run_in_place()
 }
 
 /// `input` with elements of `source`, in order, where `mask` is true.
@@ -264,33 +257,30 @@ pub fn put_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime).
+/// [`Class::Runtime`](crate::Class::Runtime).
 pub fn masked_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     mask: impl Into<TensorView<'a, bool>>,
     source: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_masked(
+    lower_masked(
         "torch.masked_scatter",
         input.into(),
         mask.into().into_dyn(),
         source.into().into_dyn(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`masked_scatter`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`masked_scatter`].
+/// [`masked_scatter`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn masked_scatter_dyn<'a>(
     input: DynView<'a>,
     mask: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<DynTensor> {
-    let call = lower_masked("torch.masked_scatter", input.into(), mask, source)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_masked("torch.masked_scatter", input.into(), mask, source)?.run_dyn()
 }
 
 /// [`masked_scatter`] in place.
@@ -309,8 +299,7 @@ pub fn masked_scatter_<'a, T: Element>(
         mask.into().into_dyn(),
         source.into().into_dyn(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`masked_scatter_`] with element types known at run time, and words as PyTorch's.
@@ -322,8 +311,7 @@ pub fn masked_scatter_dyn_<'a>(
     mask: DynView<'a>,
     source: DynView<'a>,
 ) -> Result<()> {
-    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run()?;
-    Ok(())
+    lower_masked("torch.masked_scatter_", input.into(), mask, source)?.run_in_place()
 }
 
 /// `input` with `values` at what `indices` name: `input[indices] = values`.
@@ -347,8 +335,8 @@ pub fn masked_scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for indices: their number, types, shapes and
-/// values; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn index_put<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
@@ -356,28 +344,25 @@ pub fn index_put<'a, T: Element>(
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_index_put(
+    lower_index_put(
         "torch.index_put",
         input.into(),
         indices,
         values.into().into_dyn(),
         accumulate,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`index_put`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_put`].
+/// [`index_put`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn index_put_dyn<'a>(
     input: DynView<'a>,
     indices: &[Option<DynView<'a>>],
     values: DynView<'a>,
     accumulate: bool,
 ) -> Result<DynTensor> {
-    let call = lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_index_put("torch.index_put", input.into(), indices, values, accumulate)?.run_dyn()
 }
 
 /// [`index_put`] in place.
@@ -398,8 +383,7 @@ pub fn index_put_<'a, T: Element>(
         values.into().into_dyn(),
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`index_put_`] with element types known at run time, and words as PyTorch's.
@@ -419,8 +403,7 @@ pub fn index_put_dyn_<'a>(
         values,
         accumulate,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 const WRAP: Bounds = Bounds {

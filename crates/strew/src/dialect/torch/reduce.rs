@@ -182,9 +182,9 @@ impl FromStr for Reduce {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a reduction that the
-/// type has not, [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -194,7 +194,7 @@ pub fn scatter_reduce<'a, T: Element, I: Element>(
     include_self: bool,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower(
+    lower(
         "torch.scatter_reduce",
         input.into(),
         dim,
@@ -202,14 +202,12 @@ pub fn scatter_reduce<'a, T: Element, I: Element>(
         src.into().into_dyn(),
         reduce.name(),
         include_self,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`scatter_reduce`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_reduce`].
+/// [`scatter_reduce`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn scatter_reduce_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -218,7 +216,7 @@ pub fn scatter_reduce_dyn<'a>(
     reduce: &str,
     include_self: bool,
 ) -> Result<DynTensor> {
-    let call = lower(
+    lower(
         "torch.scatter_reduce",
         input.into(),
         dim,
@@ -226,8 +224,8 @@ pub fn scatter_reduce_dyn<'a>(
         src,
         reduce,
         include_self,
-    )?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    )?
+    .run_dyn()
 }
 
 /// [`scatter_reduce`] in place.
@@ -252,8 +250,7 @@ pub fn scatter_reduce_<'a, T: Element, I: Element>(
         reduce.name(),
         include_self,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`scatter_reduce_`] with element types known at run time, and words as PyTorch's.
@@ -277,8 +274,7 @@ pub fn scatter_reduce_dyn_<'a>(
         reduce,
         include_self,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 fn lower<'a>(

@@ -195,8 +195,8 @@ impl FromStr for Join {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -205,21 +205,19 @@ pub fn scatter<'a, T: Element, I: Element>(
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = of_src(
+    of_src(
         "torch.scatter",
         input.into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
         reduce.map(|reduce| reduce.name()),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`scatter`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter`].
+/// [`scatter`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn scatter_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -227,8 +225,7 @@ pub fn scatter_dyn<'a>(
     src: DynView<'a>,
     reduce: Option<&str>,
 ) -> Result<DynTensor> {
-    let call = of_src("torch.scatter", input.into(), dim, index, src, reduce)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    of_src("torch.scatter", input.into(), dim, index, src, reduce)?.run_dyn()
 }
 
 /// [`scatter`] in place.
@@ -251,8 +248,7 @@ pub fn scatter_<'a, T: Element, I: Element>(
         src.into().into_dyn(),
         reduce.map(|reduce| reduce.name()),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`scatter_`] with element types known at run time, and words as PyTorch's.
@@ -266,8 +262,7 @@ pub fn scatter_dyn_<'a>(
     src: DynView<'a>,
     reduce: Option<&str>,
 ) -> Result<()> {
-    of_src("torch.scatter_", input.into(), dim, index, src, reduce)?.run()?;
-    Ok(())
+    of_src("torch.scatter_", input.into(), dim, index, src, reduce)?.run_in_place()
 }
 
 /// [`scatter`] of one number: it goes into every cell that `index` names along `dim`.
@@ -282,8 +277,8 @@ pub fn scatter_dyn_<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`scatter`]; [`Class::Runtime`](strew_kernel::error::Class::Runtime) too for a `value` that
-/// `T` cannot hold.
+/// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
+/// hold.
 pub fn scatter_value<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
@@ -292,21 +287,19 @@ pub fn scatter_value<'a, T: Element, I: Element>(
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = of_value(
+    of_value(
         "torch.scatter",
         input.into(),
         dim,
         index.into().into_dyn(),
         value.into(),
         reduce.map(|reduce| reduce.name()),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`scatter_value`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_value`].
+/// [`scatter_value`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn scatter_value_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -314,8 +307,7 @@ pub fn scatter_value_dyn<'a>(
     value: Scalar,
     reduce: Option<&str>,
 ) -> Result<DynTensor> {
-    let call = of_value("torch.scatter", input.into(), dim, index, value, reduce)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    of_value("torch.scatter", input.into(), dim, index, value, reduce)?.run_dyn()
 }
 
 /// [`scatter_value`] in place.
@@ -338,8 +330,7 @@ pub fn scatter_value_<'a, T: Element, I: Element>(
         value.into(),
         reduce.map(|reduce| reduce.name()),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`scatter_value_`] with element types known at run time, and words as PyTorch's.
@@ -353,8 +344,7 @@ pub fn scatter_value_dyn_<'a>(
     value: Scalar,
     reduce: Option<&str>,
 ) -> Result<()> {
-    of_value("torch.scatter_", input.into(), dim, index, value, reduce)?.run()?;
-    Ok(())
+    of_value("torch.scatter_", input.into(), dim, index, value, reduce)?.run_in_place()
 }
 
 /// `input` with elements of `src` added to the cells that `index` names along `dim`.
@@ -380,28 +370,25 @@ pub fn scatter_add<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_add(
+    lower_add(
         "torch.scatter_add",
         input.into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`scatter_add`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_add`].
+/// [`scatter_add`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn scatter_add_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
     index: DynView<'a>,
     src: DynView<'a>,
 ) -> Result<DynTensor> {
-    let call = lower_add("torch.scatter_add", input.into(), dim, index, src)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_add("torch.scatter_add", input.into(), dim, index, src)?.run_dyn()
 }
 
 /// [`scatter_add`] in place.
@@ -422,8 +409,7 @@ pub fn scatter_add_<'a, T: Element, I: Element>(
         index.into().into_dyn(),
         src.into().into_dyn(),
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// [`scatter_add_`] with element types known at run time, and words as PyTorch's.
@@ -436,8 +422,7 @@ pub fn scatter_add_dyn_<'a>(
     index: DynView<'a>,
     src: DynView<'a>,
 ) -> Result<()> {
-    lower_add("torch.scatter_add_", input.into(), dim, index, src)?.run()?;
-    Ok(())
+    lower_add("torch.scatter_add_", input.into(), dim, index, src)?.run_in_place()
 }
 
 fn of_src<'a>(

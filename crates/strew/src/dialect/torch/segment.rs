@@ -123,11 +123,11 @@ pub enum Segments<V> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for an `axis` that is none,
-/// [`Class::NotImplemented`](strew_kernel::error::Class::NotImplemented) for a mean of integers or
-/// bool and an extreme of complex numbers, [`Class::Runtime`](strew_kernel::error::Class::Runtime)
-/// for everything else: shapes that do not fit, types, negative lengths and those that do not add
-/// up, offsets that descend or are outside.
+/// [`Class::Index`](crate::Class::Index) for an `axis` that is none,
+/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a mean of integers or bool and an
+/// extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for everything else:
+/// shapes that do not fit, types, negative lengths and those that do not add up, offsets that
+/// descend or are outside.
 pub fn segment_reduce<'a, T: Element, I: Element>(
     data: impl Into<TensorView<'a, T>>,
     reduce: Reduce,

@@ -93,8 +93,8 @@ pub(super) const SELECT_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none, and for a 0-d
-/// `input`; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, and for a 0-d `input`;
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn slice_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -104,7 +104,7 @@ pub fn slice_scatter<'a, T: Element>(
     step: i64,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_slice(
+    lower_slice(
         "torch.slice_scatter",
         input,
         src.into().into_dyn(),
@@ -112,14 +112,12 @@ pub fn slice_scatter<'a, T: Element>(
         start,
         end,
         step,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`slice_scatter`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`slice_scatter`].
+/// [`slice_scatter`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn slice_scatter_dyn<'a>(
     input: DynView<'a>,
     src: DynView<'a>,
@@ -128,8 +126,7 @@ pub fn slice_scatter_dyn<'a>(
     end: Option<i64>,
     step: i64,
 ) -> Result<DynTensor> {
-    let call = lower_slice("torch.slice_scatter", input, src, dim, start, end, step)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_slice("torch.slice_scatter", input, src, dim, start, end, step)?.run_dyn()
 }
 
 /// `input` with the slice at `index` along `dim` replaced by `src`, which has `input`'s shape
@@ -144,8 +141,8 @@ pub fn slice_scatter_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` or `index` that is none, and for
-/// a 0-d `input`; [`Class::Runtime`](strew_kernel::error::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a `dim` or `index` that is none, and for a 0-d
+/// `input`; [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn select_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -153,28 +150,25 @@ pub fn select_scatter<'a, T: Element>(
     index: i64,
 ) -> Result<Tensor<T>> {
     let input = input.into().into_dyn();
-    let call = lower_select(
+    lower_select(
         "torch.select_scatter",
         input,
         src.into().into_dyn(),
         dim,
         index,
-    )?;
-    Ok(crate::dialect::typed(call.run()?.tensor))
+    )?
+    .run_typed()
 }
 
-/// [`select_scatter`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`select_scatter`].
+/// [`select_scatter`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn select_scatter_dyn<'a>(
     input: DynView<'a>,
     src: DynView<'a>,
     dim: i64,
     index: i64,
 ) -> Result<DynTensor> {
-    let call = lower_select("torch.select_scatter", input, src, dim, index)?;
-    Ok(crate::dialect::tensor(call.run()?.tensor))
+    lower_select("torch.select_scatter", input, src, dim, index)?.run_dyn()
 }
 
 #[allow(clippy::too_many_arguments)] // They are PyTorch's.

@@ -327,10 +327,7 @@ pub fn scatter_softmax<'a, T: Element, I: Element>(
     Ok(typed(made.tensor))
 }
 
-/// [`scatter_softmax`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_softmax`].
+/// [`scatter_softmax`] with element types known at run time, and the same errors.
 pub fn scatter_softmax_dyn<'a>(
     src: DynView<'a>,
     index: DynView<'a>,
@@ -368,10 +365,7 @@ pub fn scatter_log_softmax<'a, T: Element, I: Element>(
     Ok(typed(made.tensor))
 }
 
-/// [`scatter_log_softmax`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_log_softmax`].
+/// [`scatter_log_softmax`] with element types known at run time, and the same errors.
 pub fn scatter_log_softmax_dyn<'a>(
     src: DynView<'a>,
     index: DynView<'a>,

@@ -79,8 +79,8 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, index types,
-/// indices that do not ascend or are out of range.
+/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do
+/// not ascend or are out of range.
 pub fn gather_coo<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -120,9 +120,9 @@ pub fn gather_coo_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Runtime`](strew_kernel::error::Class::Runtime): shapes that do not fit, pointer types,
-/// pointers outside the result. [`Class::Memory`](strew_kernel::error::Class::Memory) if the last
-/// pointer asks for more than there is.
+/// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers
+/// outside the result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more
+/// than there is.
 pub fn gather_csr<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     indptr: impl Into<TensorView<'a, I>>,

@@ -315,8 +315,7 @@ pub fn scatter_out<'a, T: Element, I: Element>(
         reduce,
         false,
     )?
-    .run()?;
-    Ok(())
+    .run_in_place()
 }
 
 /// The smallest element of each group, and its position along `dim` in `src`.

@@ -264,8 +264,7 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
     let out = Some(out.into().into_dyn());
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
-    context(name, class).call(scatter)?.run()?;
-    Ok(())
+    context(name, class).call(scatter)?.run_in_place()
 }
 
 /// The smallest element of each group, and its position along the groups' axis in `src`.
@@ -385,8 +384,7 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
     let (src, indptr) = (src.into().into_dyn(), indptr.into().into_dyn());
     let out = Some(out.into().into_dyn());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, out, reduce, false));
-    context(name, class).call(scatter)?.run()?;
-    Ok(())
+    context(name, class).call(scatter)?.run_in_place()
 }
 
 /// The smallest element of each row, and its position along the rows' axis in `src`.

@@ -6,17 +6,18 @@
 //! `eps / (s + eps)` more; softmax and log-softmax follow from that.
 
 use crate::dialect::framework::composite::plan_of;
-use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::framework::operator::Value;
 use crate::grad::field::{Field, load};
 use crate::grad::forward::to_positions;
 use crate::grad::tangents::from_positions;
-use crate::grad::{context, expect_like, typed};
+use crate::grad::torch_scatter::size_along;
+use crate::grad::{context, expect_like, int, lowered, typed};
 use strew_engine::checks::expect_dtype;
 use strew_engine::plan::Plan;
 use strew_engine::plan::composite::{Along, Passes, accumulators, divisor, rounded};
 use strew_engine::plan::reduce::Reduce;
 use strew_kernel::cpu::fp_env::DefaultFloats;
-use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::math::Real;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
@@ -57,8 +58,8 @@ macro_rules! by_field {
 /// ```
 ///
 /// # Errors
-/// As the operator's, but for integers, which have no gradients; [`Class::Runtime`] for a `grad` or
-/// `result` of another type or shape.
+/// As the operator's, but for integers, which have no gradients;
+/// [`Class::Runtime`](crate::Class::Runtime) for a `grad` or `result` of another type or shape.
 pub fn scatter_std_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -77,10 +78,7 @@ pub fn scatter_std_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_std_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_std_vjp`].
+/// [`scatter_std_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_std_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -121,10 +119,7 @@ pub fn scatter_std_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_std_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_std_vjp`].
+/// [`scatter_std_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_std_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,
@@ -157,7 +152,8 @@ pub fn scatter_std_jvp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a `grad` of another type or shape than the result.
+/// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
+/// shape than the result.
 pub fn scatter_logsumexp_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -172,10 +168,7 @@ pub fn scatter_logsumexp_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_logsumexp_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_logsumexp_vjp`].
+/// [`scatter_logsumexp_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_logsumexp_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -206,16 +199,13 @@ pub fn scatter_logsumexp_jvp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
-    let size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let size = dim_size.map(int);
     Ok(typed(scatter_logsumexp_jvp_dyn(
         &tangent, &src, &index, dim, size, eps,
     )?))
 }
 
-/// [`scatter_logsumexp_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_logsumexp_vjp`].
+/// [`scatter_logsumexp_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_logsumexp_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,
@@ -248,7 +238,8 @@ pub fn scatter_logsumexp_jvp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a `grad` of another type or shape than the result.
+/// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
+/// shape than the result.
 pub fn scatter_softmax_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -260,10 +251,7 @@ pub fn scatter_softmax_vjp<'a, T: Element, I: Element>(
     Ok(typed(scatter_softmax_vjp_dyn(&grad, &index, &result, dim)?))
 }
 
-/// [`scatter_softmax_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_softmax_vjp`].
+/// [`scatter_softmax_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_softmax_vjp_dyn(
     grad: &DynView<'_>,
     index: &DynView<'_>,
@@ -292,7 +280,8 @@ pub fn scatter_softmax_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a `grad` of another type or shape.
+/// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
+/// shape.
 pub fn scatter_log_softmax_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -307,10 +296,7 @@ pub fn scatter_log_softmax_vjp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_log_softmax_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_log_softmax_vjp`].
+/// [`scatter_log_softmax_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_log_softmax_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -345,10 +331,7 @@ pub fn scatter_log_softmax_jvp<'a, T: Element, I: Element>(
     )?))
 }
 
-/// [`scatter_log_softmax_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_log_softmax_vjp`].
+/// [`scatter_log_softmax_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_log_softmax_jvp_dyn(
     src_tangent: &DynView<'_>,
     src: &DynView<'_>,
@@ -615,19 +598,17 @@ impl Case {
         dim: i64,
         dim_size: Option<i64>,
     ) -> Result<Self> {
-        let renamed = |e: Error| Error::new(name, e.class(), e.problem().clone());
-        let operator = find("torch_scatter.scatter_sum").expect("it is listed");
-        let mut arguments = Arguments::new(operator);
         let values = [
             ("src", Value::Tensor(src.clone())),
             ("index", Value::Tensor(index.clone())),
             ("dim", Value::Int(dim)),
         ];
         let size = dim_size.map(|size| ("dim_size", Value::Int(size)));
-        for (argument, value) in values.into_iter().chain(size) {
-            arguments.set_named(argument, value).map_err(renamed)?;
-        }
-        let call = arguments.lower().map_err(renamed)?;
+        let call = lowered(
+            name,
+            "torch_scatter.scatter_sum",
+            values.into_iter().chain(size),
+        )?;
         let work = || {
             let (found, floats) = (src.dtype(), src.dtype().is_float());
             expect_dtype("src", found, floats, "it must be a floating-point type")?;
@@ -654,11 +635,7 @@ impl Case {
         index: &DynView<'_>,
         dim: i64,
     ) -> Result<Self> {
-        let along = strew_engine::checks::axis("dim", dim, src.rank());
-        // What is wrong with `dim` the operator says.
-        let size = along.ok().and_then(|axis| of.shape().get(axis).copied());
-        let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
-        Self::new(name, src, index, dim, size)
+        Self::new(name, src, index, dim, size_along(dim, of, src))
     }
 
     fn run(&self, work: impl FnOnce(&Self) -> Result<DynTensor, Problem>) -> Result<DynTensor> {

@@ -3,27 +3,30 @@
 //! Source of the rules: torch_scatter 2.1.2, `csrc/scatter.cpp` and runs on CPU; where that is
 //! wrong, the mathematics. See also `COMPARE.md`.
 
+mod composite;
+mod segment;
+
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::operator::{Arguments, Value, find};
+use crate::dialect::framework::operator::Value;
 use crate::dialect::torch_scatter::Reduce;
 use crate::grad::forward::{Forward, Own, Rule, to_positions};
 use crate::grad::route::{Route, own, packed};
 use crate::grad::tangents::from_positions;
-use crate::grad::{context, expect_field, expect_like, gathered, typed};
-use strew_engine::checks::{expect_dtype, expect_shape};
+use crate::grad::{context, expect_field, expect_like, gathered, int, lowered, torch_class, typed};
+use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::exec::grouped::hand_back;
 use strew_engine::plan::Plan;
 use strew_engine::scatter::bounds::Bounds;
-use strew_kernel::error::{Class, Error, Problem, Result};
+use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
-pub use crate::grad::composite::{
+pub use composite::{
     scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
     scatter_log_softmax_vjp_dyn, scatter_logsumexp_jvp, scatter_logsumexp_jvp_dyn,
     scatter_logsumexp_vjp, scatter_logsumexp_vjp_dyn, scatter_softmax_vjp, scatter_softmax_vjp_dyn,
     scatter_std_jvp, scatter_std_jvp_dyn, scatter_std_vjp, scatter_std_vjp_dyn,
 };
-pub use crate::grad::segment::{
+pub use segment::{
     gather_coo_vjp, gather_coo_vjp_dyn, gather_csr_vjp, gather_csr_vjp_dyn, segment_coo_jvp,
     segment_coo_jvp_dyn, segment_coo_vjp, segment_coo_vjp_dyn, segment_csr_jvp,
     segment_csr_jvp_dyn, segment_csr_vjp, segment_csr_vjp_dyn,
@@ -50,8 +53,8 @@ pub use crate::grad::segment::{
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` of another type
-/// or shape than the result.
+/// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
+/// `grad` of another type or shape than the result.
 pub fn scatter_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,
@@ -72,7 +75,7 @@ pub fn scatter_vjp<'a, T: Element, I: Element>(
 /// [`scatter_vjp`] with element types known at run time, and `reduce` as torch_scatter's word.
 ///
 /// # Errors
-/// As [`scatter_vjp`]; [`Class::Value`] for an unknown `reduce`.
+/// As [`scatter_vjp`]; [`Class::Value`](crate::Class::Value) for an unknown `reduce`.
 pub fn scatter_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -90,7 +93,7 @@ pub fn scatter_vjp_dyn(
         };
         shaped(to_src, src.shape())
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// The tangent of [`scatter`](crate::torch_scatter::scatter)'s result, given that of `src`.
@@ -121,7 +124,7 @@ pub fn scatter_jvp<'a, T: Element, I: Element>(
         &src.into().into_dyn(),
         &index.into().into_dyn(),
         dim,
-        dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
+        dim_size.map(int),
         word(reduce),
     )?;
     Ok(typed(made))
@@ -152,7 +155,7 @@ pub fn scatter_jvp_dyn(
         let made = case.forward(reduce)?.jvp(None, src_tangent)?;
         shaped(made, case.call.scatter()?.destinations().shape())
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// The double backward of [`scatter`](crate::torch_scatter::scatter) with `mul`: what the cotangent
@@ -191,10 +194,7 @@ pub fn scatter_mul_double_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_grad), typed(to_src)))
 }
 
-/// [`scatter_mul_double_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_vjp`].
+/// [`scatter_mul_double_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_mul_double_vjp_dyn(
     grad: &DynView<'_>,
     src: &DynView<'_>,
@@ -212,7 +212,7 @@ pub fn scatter_mul_double_vjp_dyn(
             shaped(rest.src, src.shape())?,
         ))
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// The gradient of [`scatter_min`](crate::torch_scatter::scatter_min) and
@@ -234,8 +234,9 @@ pub fn scatter_mul_double_vjp_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none, [`Class::Runtime`] for everything else: types,
-/// shapes, a negative position.
+/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else: types, shapes, a negative
+/// position.
 pub fn scatter_arg_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     arg: impl Into<TensorView<'a, i64>>,
@@ -246,10 +247,7 @@ pub fn scatter_arg_vjp<'a, T: Element>(
     Ok(typed(scatter_arg_vjp_dyn(&grad, &arg, dim, along)?))
 }
 
-/// [`scatter_arg_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_arg_vjp`].
+/// [`scatter_arg_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_arg_vjp_dyn(
     grad: &DynView<'_>,
     arg: &DynView<'_>,
@@ -260,7 +258,7 @@ pub fn scatter_arg_vjp_dyn(
         let (axis, shape) = handed_to(grad, arg, dim, along)?;
         to_positions(grad, arg, axis, &shape)
     };
-    work().map_err(|problem| context(ARG_VJP, class).error(problem))
+    work().map_err(|problem| context(ARG_VJP, torch_class).error(problem))
 }
 
 /// [`scatter_arg_vjp_dyn`] for who still has the index by which the groups were made: that of a
@@ -270,8 +268,8 @@ pub fn scatter_arg_vjp_dyn(
 /// * `index`: of `along` integers, with one axis, or as many as `grad`.
 ///
 /// # Errors
-/// As [`scatter_arg_vjp`]; [`Class::Runtime`] also, where the index is used, for one of another
-/// size, or that names no cell.
+/// As [`scatter_arg_vjp`]; [`Class::Runtime`](crate::Class::Runtime) also, where the index is used,
+/// for one of another size, or that names no cell.
 pub fn scatter_arg_vjp_by_index_dyn(
     grad: &DynView<'_>,
     arg: &DynView<'_>,
@@ -286,7 +284,7 @@ pub fn scatter_arg_vjp_by_index_dyn(
             None => to_positions(grad, arg, axis, &shape),
         }
     };
-    work().map_err(|problem| context(ARG_VJP, class).error(problem))
+    work().map_err(|problem| context(ARG_VJP, torch_class).error(problem))
 }
 
 const ARG_VJP: &str = "grad.torch_scatter.scatter_arg_vjp";
@@ -376,10 +374,7 @@ pub fn scatter_arg_jvp<'a, T: Element>(
     Ok(typed(scatter_arg_jvp_dyn(&tangent, &arg, dim)?))
 }
 
-/// [`scatter_arg_jvp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_arg_vjp`].
+/// [`scatter_arg_jvp`] with element types known at run time, and the same errors.
 pub fn scatter_arg_jvp_dyn(
     src_tangent: &DynView<'_>,
     arg: &DynView<'_>,
@@ -398,7 +393,7 @@ pub fn scatter_arg_jvp_dyn(
         from_positions(src_tangent, arg, axis, &mut made)?;
         Ok(made)
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// Checks what a function of positions is given, and finds the axis.
@@ -459,12 +454,10 @@ fn rule(reduce: &str) -> Rule {
     }
 }
 
-fn class(problem: &Problem) -> Class {
-    match problem {
-        Problem::Axis { .. } => Class::Index,
-        Problem::Unsupported { .. } => Class::NotImplemented,
-        _ => Class::Runtime,
-    }
+/// The `dim_size` of a result of `of`'s shape. What is wrong with `dim` the operator says.
+fn size_along(dim: i64, of: &DynView<'_>, src: &DynView<'_>) -> Option<i64> {
+    let axis = axis("dim", dim, src.rank()).ok()?;
+    of.shape().get(axis).copied().map(int)
 }
 
 /// A call that the operator itself would take.
@@ -482,9 +475,6 @@ impl<'a> Case<'a> {
         dim_size: Option<i64>,
         reduce: &'a str,
     ) -> Result<Self> {
-        let renamed = |e: Error| Error::new(name, e.class(), e.problem().clone());
-        let operator = find("torch_scatter.scatter").expect("it is listed");
-        let mut arguments = Arguments::new(operator);
         let values = [
             ("src", Value::Tensor(src.clone())),
             ("index", Value::Tensor(index.clone())),
@@ -492,11 +482,13 @@ impl<'a> Case<'a> {
             ("reduce", Value::Text(reduce.into())),
         ];
         let size = dim_size.map(|size| ("dim_size", Value::Int(size)));
-        for (argument, value) in values.into_iter().chain(size) {
-            arguments.set_named(argument, value).map_err(renamed)?;
-        }
-        let call = arguments.lower().map_err(renamed)?;
-        expect_field("src", src.dtype()).map_err(|problem| context(name, class).error(problem))?;
+        let call = lowered(
+            name,
+            "torch_scatter.scatter",
+            values.into_iter().chain(size),
+        )?;
+        expect_field("src", src.dtype())
+            .map_err(|problem| context(name, torch_class).error(problem))?;
         Ok(Self { call })
     }
 
@@ -509,16 +501,13 @@ impl<'a> Case<'a> {
         dim: i64,
         reduce: &'a str,
     ) -> Result<Self> {
-        let along = strew_engine::checks::axis("dim", dim, src.rank());
-        // What is wrong with `dim` the operator says.
-        let size = along.ok().and_then(|axis| grad.shape().get(axis).copied());
-        let size = size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        let size = size_along(dim, grad, src);
         let case = Self::new(name, src, index, dim, size, reduce)?;
         let fits = case.call.scatter().and_then(|scatter| {
             let shape = scatter.destinations().shape();
             expect_like("grad", grad, "the result's", src.dtype(), shape)
         });
-        fits.map_err(|problem| context(name, class).error(problem))?;
+        fits.map_err(|problem| context(name, torch_class).error(problem))?;
         Ok(case)
     }
 

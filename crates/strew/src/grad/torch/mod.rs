@@ -3,16 +3,21 @@
 //! Source of the rules: PyTorch 2.15, the backward of `Tensor.scatter_reduce` as runs show it;
 //! where that is wrong or refuses, the mathematics. See also `COMPARE.md`.
 
-use crate::dialect::framework::operator::{Arguments, Value, find};
+mod segment;
+
+use crate::dialect::framework::call::Call;
+use crate::dialect::framework::operator::Value;
 use crate::dialect::torch::reduce::Reduce;
 use crate::grad::cotangents::Wanted;
 use crate::grad::forward::{Forward, Gradients, Own, Rule};
 use crate::grad::route::Route;
-use crate::grad::{context, expect_field, expect_like, gathered, in_corner, typed};
-use strew_kernel::error::{Class, Error, Problem, Result};
+use crate::grad::{
+    context, expect_field, expect_like, gathered, in_corner, lowered, renamed, torch_class, typed,
+};
+use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
 
-pub use crate::grad::segment::{
+pub use segment::{
     segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
 };
 /// The gradients of [`scatter_reduce`](crate::torch::scatter_reduce) with respect to `input` and to
@@ -48,8 +53,8 @@ pub use crate::grad::segment::{
 /// ```
 ///
 /// # Errors
-/// As the operator's; [`Class::Runtime`] for a type without gradients, or a `grad` or `result` of
-/// another type or shape than `input`.
+/// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
+/// `grad` or `result` of another type or shape than `input`.
 pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
     grad: impl Into<TensorView<'a, T>>,
     input: impl Into<TensorView<'a, T>>,
@@ -73,10 +78,8 @@ pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_input), typed(to_src)))
 }
 
-/// [`scatter_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn scatter_reduce_vjp_dyn(
     grad: &DynView<'_>,
     input: &DynView<'_>,
@@ -94,7 +97,7 @@ pub fn scatter_reduce_vjp_dyn(
         src: true,
     };
     let work = || case.vjp(grad, Some(result), both);
-    let made = work().map_err(|problem| context(NAME, class).error(problem))?;
+    let made = work().map_err(|problem| context(NAME, torch_class).error(problem))?;
     Ok((made.0.expect("it is wanted"), made.1.expect("it is wanted")))
 }
 
@@ -117,7 +120,8 @@ pub struct Kept<'a> {
 /// * `to_input`, `to_src`: whether these are wanted; those that are not are `None`.
 ///
 /// # Errors
-/// As [`scatter_reduce_vjp`]; [`Class::Runtime`] if something is needed and was not kept.
+/// As [`scatter_reduce_vjp`]; [`Class::Runtime`](crate::Class::Runtime) if something is needed and
+/// was not kept.
 pub fn scatter_reduce_vjp_kept_dyn(
     grad: &DynView<'_>,
     dim: i64,
@@ -128,7 +132,7 @@ pub fn scatter_reduce_vjp_kept_dyn(
     (to_input, to_src): (bool, bool),
 ) -> Result<(Option<DynTensor>, Option<DynTensor>)> {
     const NAME: &str = "grad.torch.scatter_reduce_vjp";
-    let refuse = |problem| context(NAME, class).error(problem);
+    let refuse = |problem| context(NAME, torch_class).error(problem);
     // Of what is not needed only the shape is looked at.
     let one = DynTensor::zeros(grad.dtype(), &[]).map_err(refuse)?;
     let stand_in = one.view().broadcast_to(kept.src_shape);
@@ -196,10 +200,8 @@ pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
     Ok(typed(made))
 }
 
-/// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word. The
+/// errors are the same.
 pub fn scatter_reduce_jvp_dyn(
     input_tangent: &DynView<'_>,
     src_tangent: &DynView<'_>,
@@ -221,7 +223,7 @@ pub fn scatter_reduce_jvp_dyn(
         let made = forward.jvp(Some(input_tangent), &case.corner(src_tangent)?)?;
         shaped(made, input.shape())
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// The double backward of [`scatter_reduce`](crate::torch::scatter_reduce) with `prod`: what the
@@ -270,10 +272,7 @@ pub fn scatter_reduce_prod_double_vjp<'a, T: Element, I: Element>(
     Ok((typed(to_grad), typed(to_input), typed(to_src)))
 }
 
-/// [`scatter_reduce_prod_double_vjp`] with element types known at run time.
-///
-/// # Errors
-/// As [`scatter_reduce_vjp`].
+/// [`scatter_reduce_prod_double_vjp`] with element types known at run time, and the same errors.
 pub fn scatter_reduce_prod_double_vjp_dyn(
     grad: &DynView<'_>,
     input: &DynView<'_>,
@@ -296,15 +295,7 @@ pub fn scatter_reduce_prod_double_vjp_dyn(
         let (to_input, to_src) = case.gradients(rest)?;
         Ok((shaped(to_grad, input.shape())?, to_input, to_src))
     };
-    work().map_err(|problem| context(NAME, class).error(problem))
-}
-
-fn class(problem: &Problem) -> Class {
-    match problem {
-        Problem::Axis { .. } => Class::Index,
-        Problem::Unsupported { .. } => Class::NotImplemented,
-        _ => Class::Runtime,
-    }
+    work().map_err(|problem| context(NAME, torch_class).error(problem))
 }
 
 /// A call that the operator itself would take.
@@ -315,7 +306,7 @@ struct Case<'a> {
     read: DynView<'a>,
     reduce: Reduce,
     include_self: bool,
-    call: crate::dialect::framework::call::Call<'a>,
+    call: Call<'a>,
 }
 
 impl<'a> Case<'a> {
@@ -329,26 +320,20 @@ impl<'a> Case<'a> {
         reduce: &'a str,
         include_self: bool,
     ) -> Result<Self> {
-        let renamed = |e: Error| Error::new(name, e.class(), e.problem().clone());
-        let operator = find("torch.scatter_reduce").expect("it is listed");
-        let mut arguments = Arguments::new(operator);
         let values = [
-            Value::Tensor(input.clone()),
-            Value::Int(dim),
-            Value::Tensor(index.clone()),
-            Value::Tensor(src.clone()),
-            Value::Text(reduce.into()),
-            Value::Bool(include_self),
+            ("input", Value::Tensor(input.clone())),
+            ("dim", Value::Int(dim)),
+            ("index", Value::Tensor(index.clone())),
+            ("src", Value::Tensor(src.clone())),
+            ("reduce", Value::Text(reduce.into())),
+            ("include_self", Value::Bool(include_self)),
         ];
-        for (place, value) in values.into_iter().enumerate() {
-            arguments.set(place, value).map_err(renamed)?;
-        }
-        let call = arguments.lower().map_err(renamed)?;
-        let reduce = reduce.parse().map_err(renamed)?;
+        let call = lowered(name, "torch.scatter_reduce", values)?;
+        let reduce = reduce.parse().map_err(renamed(name))?;
         expect_field("input", input.dtype())
-            .map_err(|problem| context(name, class).error(problem))?;
+            .map_err(|problem| context(name, torch_class).error(problem))?;
         let read = call.scatter().and_then(|scatter| scatter.source());
-        let read = read.map_err(|problem| context(name, class).error(problem))?;
+        let read = read.map_err(|problem| context(name, torch_class).error(problem))?;
         Ok(Self {
             input,
             src,
