@@ -110,6 +110,10 @@ fn rust(stages: &mut Stages) {
     stages.run("Rust tests", || {
         run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))
     });
+    stages.run(
+        "Rust tests, lesser instruction sets",
+        lesser_instruction_sets,
+    );
     stages.run("Rust examples", examples);
     stages.run("conformance, own vectors", || {
         conformance::with_tested(&["conformance"])
@@ -124,6 +128,42 @@ fn rust(stages: &mut Stages) {
     stages.run("demo", || {
         run(&mut cargo(["run", "--release", "--", "demo"]))
     });
+}
+
+/// Runs the kernel's tests and the properties with each instruction set below this machine's best.
+fn lesser_instruction_sets() -> Outcome {
+    for set in below_the_best() {
+        println!("{set}");
+        let targets = ["test", "--workspace", "--lib", "--test", "properties"];
+        let tests = [
+            "--quiet",
+            "--",
+            "--skip",
+            "thresholds",
+            "--skip",
+            "explained",
+        ];
+        let mut properties = cargo(targets.into_iter().chain(tests));
+        run(properties.env("STREW_ISA", set).env("PROPTEST_CASES", "2"))?;
+    }
+    Ok(())
+}
+
+/// The instruction sets that a run can be told to take here, but for the one that it takes anyway.
+fn below_the_best() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let more = [
+            ("baseline", is_x86_feature_detected!("avx2")),
+            ("avx2", is_x86_feature_detected!("avx512f")),
+        ];
+        return more
+            .into_iter()
+            .filter_map(|(set, there)| there.then_some(set))
+            .collect();
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
 }
 
 /// Runs every example of the library.

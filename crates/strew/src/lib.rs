@@ -109,6 +109,7 @@ pub use strew_engine::exec::segments::Pairing;
 pub use strew_engine::explain::text::Explanation;
 pub use strew_engine::explain::traffic::{Move, Stage, Traffic};
 pub use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+pub use strew_kernel::cpu::isa::{InstructionSet, instruction_set, set_instruction_set};
 pub use strew_kernel::error::{Class, Error, Problem, Result};
 pub use strew_kernel::ops::reduction::{Combine, Nan};
 pub use strew_kernel::runtime::environment::check_environment;
@@ -121,6 +122,7 @@ pub use strew_kernel::tensor::{
     TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
     set_memory_limit,
 };
+
 /// The examples of README.md, as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

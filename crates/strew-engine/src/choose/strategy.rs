@@ -1,4 +1,4 @@
-//! The names of the strategies. All strategies give the same bits; `cost.rs` chooses one.
+//! The names of the strategies. All strategies give the same bits; `chosen.rs` chooses one.
 
 use std::fmt;
 use std::str::FromStr;

@@ -18,9 +18,7 @@ use crate::exec::crew::{Crew, Worker};
 use crate::exec::pass::{Before, Fault, Outputs, Part, unfit};
 use crate::scatter::space::Space;
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::WAKE;
@@ -173,20 +171,26 @@ enum Choice {
 }
 
 /// Where the parts of a run wait for each other, before and after their stretch of the trial, and
-/// choose.
+/// choose. Who waits, sleeps.
 #[derive(Debug)]
 struct Meeting {
     /// If the parts take less than this, added up, they are faster than one thread. The longest one
     /// would not tell: the cut is even for the whole run, but a stretch of a sorted index is all of
     /// one part.
     enough: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
     /// Parts that have yet to come, and those that have yet to be done with the stretch.
-    missing: AtomicUsize,
-    working: AtomicUsize,
-    /// Nanoseconds that the parts took, one after another.
-    taken: AtomicU64,
+    missing: usize,
+    working: usize,
+    /// What the parts took, one after another.
+    taken: Duration,
     /// What is chosen first is chosen for all.
-    chosen: OnceLock<Choice>,
+    chosen: Option<Choice>,
 }
 
 impl Meeting {
@@ -197,54 +201,68 @@ impl Meeting {
     fn new(parts: usize, alone: Duration) -> Self {
         Self {
             enough: alone.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX)),
-            missing: AtomicUsize::new(parts),
-            working: AtomicUsize::new(parts),
-            taken: AtomicU64::new(0),
-            chosen: OnceLock::new(),
+            state: Mutex::new(State {
+                missing: parts,
+                working: parts,
+                taken: Duration::ZERO,
+                chosen: None,
+            }),
+            changed: Condvar::new(),
         }
     }
 
     /// Waits for the other parts.
     fn begin(&self) {
-        self.missing.fetch_sub(1, Ordering::Relaxed);
-        let (here, patience) = (Instant::now(), Self::PATIENCE.max(self.enough));
-        while self.missing.load(Ordering::Relaxed) > 0 && self.choice().is_none() {
-            if here.elapsed() > patience {
-                self.choose(Choice::Alone);
-            }
-            thread::yield_now();
+        let mut state = self.state();
+        state.missing -= 1;
+        if state.missing == 0 {
+            return self.changed.notify_all();
         }
+        let patience = Self::PATIENCE.max(self.enough);
+        let waits = |state: &mut State| state.missing > 0 && state.chosen.is_none();
+        drop(self.wait(state, patience, waits));
     }
 
     /// Waits until a choice has been made, after a stretch that this part began at `start`.
     fn end(&self, start: Instant) -> Choice {
-        let taken = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.taken.fetch_add(taken, Ordering::Relaxed);
-        if self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let taken = Duration::from_nanos(self.taken.load(Ordering::Relaxed));
-            self.choose(match taken < self.enough {
+        let taken = start.elapsed();
+        let mut state = self.state();
+        state.taken = state.taken.saturating_add(taken);
+        state.working -= 1;
+        if state.working == 0 && state.chosen.is_none() {
+            state.chosen = Some(match state.taken < self.enough {
                 true => Choice::Together,
                 false => Choice::Alone,
             });
+            self.changed.notify_all();
         }
-        loop {
-            if let Some(choice) = self.choice() {
-                return choice;
-            }
-            if start.elapsed() > self.enough {
-                self.choose(Choice::Alone);
-            }
-            thread::yield_now();
-        }
+        let patience = self.enough.saturating_sub(taken);
+        let state = self.wait(state, patience, |state| state.chosen.is_none());
+        state.chosen.unwrap_or(Choice::Alone)
     }
 
-    /// Chooses, unless somebody else has.
-    fn choose(&self, choice: Choice) {
-        let _ = self.chosen.set(choice);
+    /// Sleeps while `waits` says so. After so long the parts do not go on together.
+    fn wait<'m>(
+        &self,
+        state: MutexGuard<'m, State>,
+        patience: Duration,
+        waits: impl Fn(&mut State) -> bool,
+    ) -> MutexGuard<'m, State> {
+        let waited = (self.changed).wait_timeout_while(state, patience, |state| waits(state));
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waits(&mut state) {
+            state.chosen.get_or_insert(Choice::Alone);
+            self.changed.notify_all();
+        }
+        state
     }
 
     fn choice(&self) -> Option<Choice> {
-        self.chosen.get().copied()
+        self.state().chosen
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

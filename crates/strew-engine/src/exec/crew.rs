@@ -1,9 +1,11 @@
-//! The one way in which work is shared out: pieces, each on a thread, with their faults and the
-//! monitor.
+//! The one way in which the engine shares work out: pieces, each on a thread, with their faults and
+//! the monitor.
 
 use crate::exec::pass::Fault;
 use std::sync::atomic::{AtomicBool, Ordering};
-use strew_kernel::runtime::monitor::{Monitor, Progress};
+use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_kernel::error::Problem;
+use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
 use strew_kernel::runtime::threads::Team;
 
 /// Who works on one run.
@@ -117,4 +119,34 @@ impl<'m> Crew<'m> {
         }
         Fault::first(faults).map(|()| made)
     }
+}
+
+/// Does the pieces of a pass, each on a thread of its own if so many can be had. `work` is told how
+/// to ask whether to go on after so many of the `total` elements, and gives whether it came to its
+/// end.
+///
+/// # Errors
+/// The first of `work`; [`Problem::Interrupted`] if a piece did not come to its end.
+#[doc(hidden)] // Internal: for the crates of strew alone.
+pub fn each_piece<P: Send>(
+    pieces: Vec<P>,
+    visible: bool,
+    total: usize,
+    work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
+) -> Result<(), Problem> {
+    let watch = Watch::take();
+    let crew = Crew::new(pieces.len(), watch.monitor());
+    let done = crew.each(pieces, |mut piece, worker| {
+        let _floats = DefaultFloats::enter();
+        let mut progress = worker.progress(0, total as u64);
+        if visible {
+            progress.writes_are_visible();
+        }
+        match work(&mut piece, &mut |more| progress.step(more))? {
+            true => Ok(()),
+            false => Err(Problem::Interrupted.into()),
+        }
+    });
+    let no_index = || unreachable!("the pieces of a pass read no index");
+    done.map(drop).map_err(|fault| fault.into_problem(no_index))
 }

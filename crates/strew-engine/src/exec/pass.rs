@@ -48,6 +48,14 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// As a problem. `find` looks for the index value that names no cell.
+    pub(crate) fn into_problem(self, find: impl FnOnce() -> Problem) -> Problem {
+        match self {
+            Self::Problem(problem) => problem,
+            Self::OutOfBounds => find(),
+        }
+    }
+
     /// The fault that made the others stop, if there is one.
     pub(crate) fn first(mut faults: Vec<Self>) -> Result<(), Self> {
         let interrupted = |fault: &Self| matches!(fault, Self::Problem(Problem::Interrupted));

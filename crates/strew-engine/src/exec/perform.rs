@@ -3,7 +3,7 @@
 use crate::choose::begin::Begin;
 use crate::choose::chosen::{Chosen, Walked};
 use crate::choose::strategy::Strategy;
-use crate::exec::pass::{Before, Fault, Outputs};
+use crate::exec::pass::{Before, Outputs};
 use crate::exec::record::{Did, did};
 use crate::scatter::reduction::Finish;
 use crate::scatter::{Output, Scatter, Start, Target, identity_element};
@@ -150,10 +150,7 @@ impl Scatter<'_> {
             lists: self.lists,
         };
         let run = (walked.execution).run(&walked.space, self.source.view(), outputs);
-        run.map_err(|fault| match fault {
-            Fault::Problem(problem) => problem,
-            Fault::OutOfBounds => self.destinations.find_out_of_bounds(),
-        })
+        run.map_err(|fault| fault.into_problem(|| self.destinations.find_out_of_bounds()))
     }
 
     /// Why to go on without groups: there was no memory for them, and nobody asked for them.

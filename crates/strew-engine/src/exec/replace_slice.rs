@@ -2,7 +2,6 @@
 
 use crate::choose::strategy::Strategy;
 use crate::exec::crew::Crew;
-use crate::exec::pass::Fault;
 use crate::exec::record::{Did, did};
 use crate::scatter::Scatter;
 use strew_kernel::copy::replace_slice::ReplaceSlice;
@@ -36,10 +35,7 @@ impl Scatter<'_> {
             }
             Ok(())
         });
-        match done {
-            Ok(_) => Ok(made),
-            Err(Fault::Problem(problem)) => Err(problem),
-            Err(Fault::OutOfBounds) => Err(self.destinations.find_out_of_bounds()),
-        }
+        let find = || self.destinations.find_out_of_bounds();
+        done.map_err(|fault| fault.into_problem(find)).map(|_| made)
     }
 }

@@ -1,4 +1,5 @@
-//! The strategies, each a short walk over blocks.
+//! The run of an execution: shared out if it should be, and then a short walk over blocks for each
+//! of `in-order`, `dense-table` and `compact-table`. The other strategies have files of their own.
 
 use crate::choose::begin::Begin as DestinationBegin;
 use crate::choose::execution::Execution;

@@ -1,6 +1,7 @@
 //! What is made of the values of each group, column by column.
 
 use crate::choose::plan_cost::threads;
+use crate::exec::crew::Crew;
 use crate::plan::Plan;
 use crate::scatter::bounds::Bounds;
 use half::{bf16, f16};
@@ -10,7 +11,6 @@ use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::{Count, GroupStats};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Value;
-use strew_kernel::runtime::threads::Team;
 use strew_kernel::tensor::{DType, DynTensor, DynView, Held};
 
 /// Which values count.
@@ -151,15 +151,9 @@ fn share<T: Value>(
     count: Count<'_>,
     threads: usize,
 ) -> Result<(), Problem> {
-    let team = Team::new(threads);
-    let threads = if team.is_some() { threads } else { 1 };
-    let parts = columns.parts(made, count.wanted, threads);
-    let mut faults: Vec<Result<(), Problem>> = parts.iter().map(|_| Ok(())).collect();
-    let each = parts.into_iter().zip(&mut faults);
-    let run = |(part, fault): (_, &mut Result<(), Problem>)| *fault = columns.make(part, count);
-    match team {
-        Some(team) => team.share(each, run, run),
-        None => each.for_each(run),
-    }
-    faults.into_iter().collect()
+    let crew = Crew::new(threads, None);
+    let parts = columns.parts(made, count.wanted, crew.threads());
+    let done = crew.each(parts, |part, _| Ok(columns.make(part, count)?));
+    let no_index = || unreachable!("groups have been read before");
+    done.map(drop).map_err(|fault| fault.into_problem(no_index))
 }

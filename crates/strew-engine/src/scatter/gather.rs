@@ -3,7 +3,6 @@
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
-use crate::exec::pass::Fault;
 use crate::scatter::destinations::Destinations;
 use crate::scatter::space::Space;
 use crate::scatter::{Output, apart};
@@ -135,10 +134,7 @@ impl<'a> Gather<'a> {
         };
         let space = self.places.space(input.layout(), tensor.layout(), false);
         let run = self.plan(&space)?.gather(&space, input, tensor.view_mut());
-        run.map_err(|fault| match fault {
-            Fault::Problem(problem) => problem,
-            Fault::OutOfBounds => self.places.find_out_of_bounds(),
-        })?;
+        run.map_err(|fault| fault.into_problem(|| self.places.find_out_of_bounds()))?;
         if let Some(shape) = &self.shape {
             tensor = tensor.reshape(shape).unwrap_or_else(|tensor| tensor);
         }

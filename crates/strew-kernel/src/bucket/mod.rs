@@ -39,7 +39,8 @@ use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 use std::ops::Range;
 
-/// The base-2 logarithm of a block's bytes: 1 MiB, half of a second-level cache.
+/// The base-2 logarithm of a block's bytes: 1 MiB, what a second-level
+/// cache holds.
 const BLOCK_BITS: u32 = 20;
 
 /// Bytes of a block.

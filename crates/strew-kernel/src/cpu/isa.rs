@@ -96,6 +96,16 @@ static CHOSEN: AtomicU8 = AtomicU8::new(0);
 /// Sets the instruction set that loops run with, if the computer has it; `None` goes back to
 /// `STREW_ISA`, or the computer's best one. Results do not depend on it.
 ///
+/// ```
+/// # mod strew { pub use strew_kernel::cpu::isa::*; }
+/// use strew::InstructionSet;
+///
+/// strew::set_instruction_set(Some(InstructionSet::Baseline))?;
+/// assert_eq!(strew::instruction_set(), InstructionSet::Baseline);
+/// strew::set_instruction_set(None)?;
+/// # Ok::<(), strew_kernel::error::Problem>(())
+/// ```
+///
 /// # Errors
 /// [`Problem::Value`] if the computer has only less.
 pub fn set_instruction_set(set: Option<InstructionSet>) -> Result<(), Problem> {
@@ -114,6 +124,7 @@ fn from_environment() -> Option<InstructionSet> {
 }
 
 /// The instruction set that loops run with.
+#[must_use]
 pub fn instruction_set() -> InstructionSet {
     InstructionSet::of(level())
 }

@@ -9,6 +9,8 @@
 //! - Measured: checks: N 1.22, E-transposed 1.04
 //! - Holds: `stretch` compares the first and last byte with the view's extent, and alignment
 
+use crate::runtime::machine::WAKE;
+use crate::runtime::threads::{available, share};
 use crate::tensor::dtype::DType;
 use crate::tensor::layout::{Dims, aligned};
 use crate::tensor::view::DynView;
@@ -206,12 +208,62 @@ impl DynView<'_> {
     #[must_use]
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn max_integer(&self) -> Option<i64> {
+        let view = self.without_repeats();
+        let bytes = view.len().saturating_mul(view.dtype().size());
+        let stretches = view.stretches(available().min(bytes / MAX_FOR_A_THREAD));
+        let mut found: SmallVec<[(Option<i64>, Self); 1]> = stretches
+            .into_iter()
+            .map(|stretch| (None, stretch))
+            .collect();
+        share(found.len(), &mut found, |(max, stretch)| {
+            *max = stretch.max_of_stretch();
+        });
+        found.into_iter().filter_map(|(max, _)| max).max()
+    }
+
+    fn max_of_stretch(&self) -> Option<i64> {
         let mut max = None;
-        self.all_integers(|block| {
-            max = max.max(block.iter().copied().max());
+        self.all_runs(|at, stride, count| {
+            let more = match stride == self.dtype().size().cast_signed() {
+                true => self.max_of_dense(at, count),
+                false => None,
+            };
+            max = max.max(more.or_else(|| self.max_of_strided(at, stride, count)));
             true
         });
         max
+    }
+
+    /// The largest of `count` integers that lie one after the other; `None` for floats.
+    fn max_of_dense(&self, at: isize, count: usize) -> Option<i64> {
+        let first = self.stretch(at, self.dtype().size().cast_signed(), count)?;
+        macro_rules! max {
+            ($t:ty) => {{
+                let first = first.cast::<$t>();
+                // SAFETY: `stretch` found `count` aligned elements of this type inside the view.
+                let value = |k: usize| unsafe { first.add(k).read() };
+                // Compared as they are: vectors hold more of a narrow type.
+                let max = vectorized!(|_| (0..count).fold(<$t>::MIN, |max, k| max.max(value(k))));
+                Some(i64::try_from(max).unwrap_or(i64::MAX))
+            }};
+        }
+        match self.dtype() {
+            DType::I8 => max!(i8),
+            DType::I16 => max!(i16),
+            DType::I32 => max!(i32),
+            DType::I64 => max!(i64),
+            DType::U8 => max!(u8),
+            DType::U16 => max!(u16),
+            DType::U32 => max!(u32),
+            DType::U64 => max!(u64),
+            _ => None,
+        }
+    }
+
+    fn max_of_strided(&self, at: isize, stride: isize, count: usize) -> Option<i64> {
+        let mut max = None;
+        let inside = self.each_integer(at, stride, count, |_, value| max = max.max(Some(value)));
+        max.filter(|_| inside)
     }
 
     /// The view cut into up to `count` stretches along its longest axis.
@@ -294,6 +346,9 @@ impl DynView<'_> {
         only
     }
 }
+
+/// Minimum number of bytes for each thread that looks for a maximum.
+const MAX_FOR_A_THREAD: usize = 4 * WAKE;
 
 /// Maximum number of parts. No machine has more threads.
 const MOST_STRETCHES: usize = 1 << 10;

@@ -562,6 +562,16 @@ unsafe fn strided_line<J: Join, I: Copy + Into<i64>>(line: &Line<'_>) -> bool {
     let index = line.index.cast::<I>();
     let limit = line.term.limit as u64;
     let Step { dst, src, .. } = line.step;
+    let cells = dst == 0 && line.term.dst == size_of::<J::Cell>().cast_signed();
+    if J::LEN == 1 && cells && src == 0 && line.count > 0 {
+        // One element for all rows: what counts are made of.
+        // SAFETY: the caller promises the element, and an index value for each row. The cells are
+        // one row of the destination, as `join` requires.
+        return unsafe {
+            let element = line.src.cast::<J::Value>().read().convert();
+            (0..line.count).all(|i| join::<J, false>(line, i, once(index.add(i)), element))
+        };
+    }
     for i in 0..line.count {
         if i % 8 == 0 {
             line.ahead.prefetch_second_level(i);

@@ -454,8 +454,16 @@ mod tests {
             })
         };
         assert_eq!(lines(&says(&values)), Ok(Some(192)));
-        for at in [[0, 520, 1024], [0, 516, 1024], [-8, 0, 0], [0, isize::MAX, 0]] {
-            let elsewhere = Says { at, ..says(&values) };
+        for at in [
+            [0, 520, 1024],
+            [0, 516, 1024],
+            [-8, 0, 0],
+            [0, isize::MAX, 0],
+        ] {
+            let elsewhere = Says {
+                at,
+                ..says(&values)
+            };
             assert_eq!(lines(&elsewhere), Err(OutOfBounds), "{at:?}");
         }
         let apart = Says {

@@ -5,19 +5,18 @@ use crate::grad::route::Route;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use strew_engine::choose::plan_cost::threads;
-use strew_kernel::cpu::fp_env::DefaultFloats;
+use strew_engine::exec::crew::each_piece;
 use strew_kernel::cpu::nontemporal::fence;
 use strew_kernel::cpu::vectorized::{compiled, copy_past_caches};
 use strew_kernel::error::Problem;
-use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
-use strew_kernel::runtime::threads::Team;
+use strew_kernel::runtime::machine::L3;
 use strew_kernel::tensor::{DType, DynTensor, Element, Tensor, try_vec};
 
 /// Elements that are made in the nearest cache before they are written past all of them.
 const STAGE: usize = 1024;
 
 /// Results of so many bytes do not stay in a cache.
-const LARGE: usize = 32 << 20;
+const LARGE: usize = L3;
 
 /// Rows that are asked for before it is their turn.
 pub(super) const AHEAD: usize = 16;
@@ -365,34 +364,9 @@ fn scratch<T: Element>(shape: &[usize]) -> Result<Tensor<T>, Problem> {
 /// Does the pieces, each on a thread of its own. `work` is told how to ask whether to go on, and
 /// gives whether it came to its end.
 fn share<P: Send>(
-    mut pieces: Vec<P>,
+    pieces: Vec<P>,
     total: usize,
     work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> bool + Sync,
 ) -> Result<(), Problem> {
-    let watch = Watch::take();
-    let stop = AtomicBool::new(false);
-    let one = |piece: &mut P, monitor: Option<&dyn Monitor>| {
-        let _floats = DefaultFloats::enter();
-        let mut progress = Progress::new(monitor, &stop, 0, total as u64);
-        if !work(piece, &mut |more| progress.step(more)) {
-            stop.store(true, Ordering::Relaxed);
-        }
-    };
-    let team = (pieces.len() > 1)
-        .then(|| Team::new(pieces.len()))
-        .flatten();
-    match team {
-        None => pieces
-            .iter_mut()
-            .for_each(|piece| one(piece, watch.monitor())),
-        Some(team) => team.share(
-            pieces.iter_mut(),
-            |piece| one(piece, watch.monitor()),
-            |piece| one(piece, None),
-        ),
-    }
-    match stop.into_inner() {
-        true => Err(Problem::Interrupted),
-        false => Ok(()),
-    }
+    each_piece(pieces, false, total, |piece, step| Ok(work(piece, step)))
 }
