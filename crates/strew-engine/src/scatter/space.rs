@@ -2,7 +2,7 @@
 
 use crate::scatter::bounds::{Bounds, Rule};
 use smallvec::SmallVec;
-use strew_kernel::tensor::{Dims, DynView, Layout, Strides};
+use strew_kernel::tensor::{Dims, DynView, Layout, Strides, continues};
 use strew_kernel::walk::geometry::{Axis, Step};
 
 /// A window has no more elements than this unless its innermost axis alone does: enough to make
@@ -196,7 +196,7 @@ impl Space<'_> {
             };
             match cells.last_mut() {
                 _ if len == 1 => {}
-                Some(last) if last.step.dst.checked_mul(last.len.cast_signed()) == Some(stride) => {
+                Some(last) if continues(stride, last.step.dst, last.len) => {
                     last.len = last.len.saturating_mul(len);
                 }
                 _ => cells.push(Axis { len, step }),
@@ -278,7 +278,6 @@ fn product(sizes: impl Iterator<Item = usize>) -> usize {
 
 /// Whether a step of the outer axis is as good as walking the whole inner axis, for everything.
 fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize]) -> bool {
-    let whole = |step: isize| step.checked_mul(inner.len.cast_signed());
     let (o, i) = (outer.step, inner.step);
     [
         (o.dst, i.dst),
@@ -288,7 +287,7 @@ fn joins(outer: &Axis, inner: &Axis, outer_index: &[isize], inner_index: &[isize
     ]
     .into_iter()
     .chain(outer_index.iter().copied().zip(inner_index.iter().copied()))
-    .all(|(outer, inner)| Some(outer) == whole(inner))
+    .all(|(outer, step)| continues(outer, step, inner.len))
 }
 
 fn join(outer: &Axis, inner: &Axis) -> Axis {

@@ -19,7 +19,7 @@
 //!   belongs to one share
 
 use crate::bucket::cached::CachedBuckets;
-use crate::bucket::{BLOCK, Blocks, BucketList};
+use crate::bucket::{Blocks, BucketList};
 use crate::error::Problem;
 use crate::ops::identity::Bits;
 use crate::tensor::Layout;
@@ -42,20 +42,19 @@ pub enum BucketSource<'s> {
 }
 
 impl BucketSource<'_> {
-    /// How many blocks a destination has, their bytes, and the offset of the first.
+    /// The blocks of a destination.
     ///
     /// # Panics
     /// If the updates are for another destination.
-    fn blocks(self, dst: &Layout) -> (usize, usize, isize) {
+    fn blocks(self, dst: &Layout) -> Blocks {
         match self {
             Self::OfThisRun(lists) => {
                 assert!(lists.iter().all(|list| list.is_for(dst)));
-                let (low, count) = Blocks::of(dst).extent();
-                (count, BLOCK, low)
+                Blocks::of(dst)
             }
             Self::Cached(listed) => {
                 assert!(listed.is_for(dst));
-                (listed.lists().blocks(), listed.block(), 0)
+                listed.blocks()
             }
         }
     }
@@ -64,7 +63,7 @@ impl BucketSource<'_> {
     fn len(self, blocks: Range<usize>) -> usize {
         match self {
             Self::OfThisRun(lists) => lists.iter().map(|list| list.len(blocks.clone())).sum(),
-            Self::Cached(listed) => listed.lists().len(blocks),
+            Self::Cached(listed) => listed.len(blocks),
         }
     }
 
@@ -83,10 +82,10 @@ pub struct BucketShare<'s> {
     source: BucketSource<'s>,
     direct: &'s Direct,
     dst: *mut u8,
-    blocks: Range<usize>,
-    /// Bytes of a block, the offset of the first, and bytes of an element.
-    block: usize,
-    low: isize,
+    /// The blocks that are left, and how all of them lie.
+    left: Range<usize>,
+    blocks: Blocks,
+    /// Bytes of an element.
     size: usize,
     /// Marks for the cells of a block, and what those start from that are touched first.
     afresh: Option<(RowBitmap, Bits)>,
@@ -103,7 +102,7 @@ impl<'s> BucketShare<'s> {
     /// destination that is `fresh` is begun block by block.
     ///
     /// # Panics
-    /// If the updates are for another destination, or `fresh` is.
+    /// If the updates or `fresh` are for another destination, or the loops for another walk.
     pub fn cut(
         walk: &'s mut Walk<'_>,
         direct: &'s Direct,
@@ -112,30 +111,31 @@ impl<'s> BucketShare<'s> {
         start: Option<Bits>,
         fresh: Option<&'s LazyInit<'s>>,
     ) -> Result<Vec<Self>, Problem> {
+        direct.check_walk(walk);
+        assert_eq!(walk.width(), 1);
         let dst = walk.dst();
-        let (count_of_blocks, block, low) = source.blocks(walk.dst_layout());
+        let blocks = source.blocks(walk.dst_layout());
         let fresh = fresh.map(|fresh| (fresh, fresh.bytes(walk.dst_layout())));
         let size = walk.dst_layout().dtype().size();
-        let share = |blocks: Range<usize>| -> Result<Self, Problem> {
+        let share = |left: Range<usize>| -> Result<Self, Problem> {
             let afresh = match start {
-                Some(start) => Some((RowBitmap::new(block / size)?, start)),
+                Some(start) => Some((RowBitmap::new(blocks.block / size)?, start)),
                 None => None,
             };
             Ok(Self {
                 source,
                 direct,
                 dst,
+                left,
                 blocks,
-                block,
-                low,
                 size,
                 afresh,
                 fresh,
             })
         };
-        let total = source.len(0..count_of_blocks);
+        let total = source.len(0..blocks.count);
         let (mut shares, mut from, mut done) = (Vec::new(), 0, 0);
-        for block in 0..count_of_blocks {
+        for block in 0..blocks.count {
             done += source.len(block..block + 1);
             let full = done.saturating_mul(count) >= total.saturating_mul(shares.len() + 1);
             if full && shares.len() + 1 < count {
@@ -143,19 +143,18 @@ impl<'s> BucketShare<'s> {
                 from = block + 1;
             }
         }
-        shares.push(share(from..count_of_blocks)?);
+        shares.push(share(from..blocks.count)?);
         Ok(shares)
     }
 
     /// Joins the updates of the next block; gives their number, or nothing if no block is left.
     pub fn next(&mut self) -> Option<usize> {
-        let block = self.blocks.next()?;
+        let block = self.left.next()?;
         if let Some((marks, _)) = &mut self.afresh {
             marks.clear();
         }
-        let first = block * self.block;
-        let base = self.low + first.cast_signed();
-        let bytes = |end: usize| first.min(end)..(first + self.block).min(end);
+        let (base, first) = (self.blocks.first(block), block * self.blocks.block);
+        let bytes = |end: usize| first.min(end)..(first + self.blocks.block).min(end);
         if let Some((fresh, end)) = self.fresh {
             // SAFETY: the destination has no gaps and begins with its first block. Only this share
             // has this block, which is whole elements.

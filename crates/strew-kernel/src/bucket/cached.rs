@@ -20,6 +20,7 @@
 //! - Holds: indexing that panics; the lists were made from the same numbers, so there is room for
 //!   each
 
+use crate::bucket::Blocks;
 use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
 use crate::segment::row_ids::RowIds;
@@ -153,12 +154,12 @@ impl CachedBucketLists {
     }
 
     /// How many blocks there are.
-    pub(crate) fn blocks(&self) -> usize {
+    fn blocks(&self) -> usize {
         self.rows.div_ceil(1 << BLOCK_BITS)
     }
 
     /// Updates in all that go to these blocks.
-    pub(crate) fn len(&self, blocks: Range<usize>) -> usize {
+    fn len(&self, blocks: Range<usize>) -> usize {
         let counts = &self.counts[blocks.start * self.pieces..blocks.end * self.pieces];
         counts.iter().map(|&count| count as usize).sum()
     }
@@ -227,21 +228,25 @@ impl<'l> CachedBuckets<'l> {
         dst.is_contiguous() && (dst.len(), dst.dtype().size()) == (self.lists.rows, self.size)
     }
 
-    /// Bytes of a block.
-    pub(crate) fn block(&self) -> usize {
-        CachedBucketLists::block(self.size)
+    /// The blocks of the destination.
+    pub(super) fn blocks(&self) -> Blocks {
+        Blocks {
+            low: 0,
+            count: self.lists.blocks(),
+            block: CachedBucketLists::block(self.size),
+        }
     }
 
-    /// The lists.
-    pub(crate) fn lists(&self) -> &CachedBucketLists {
-        self.lists
+    /// The number of updates that go to these blocks.
+    pub(super) fn len(&self, blocks: Range<usize>) -> usize {
+        self.lists.len(blocks)
     }
 
     /// Calls `each` with the entries of a block, some at a time, in order: their offsets in the
     /// destination, and the address of their elements.
     pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
         let lists = self.lists;
-        let base = (block * self.block()).cast_signed();
+        let base = self.blocks().first(block);
         let shift = self.size.trailing_zeros();
         let mut room = StackBuf::new();
         for list in block * lists.pieces..(block + 1) * lists.pieces {

@@ -19,6 +19,10 @@
 //! | [`cached`] | the same lists kept by a plan, without the elements |
 //! | [`apply`] | the loop that joins the listed updates |
 //!
+//! The two kinds of list share their blocks and the loop, not their storage. A run does not know
+//! how many updates a block gets, so its lists grow chunk by chunk. A plan has counted them: its
+//! entries need no chunks, and name their cells with 2 bytes instead of 4.
+//!
 //! # Unsafe
 //!
 //! - Buys: random updates block by block
@@ -58,10 +62,12 @@ pub struct Blocks {
     /// The lowest offset.
     low: isize,
     count: usize,
+    /// Bytes of a block.
+    block: usize,
 }
 
 impl Blocks {
-    pub(crate) fn of(dst: &Layout) -> Self {
+    fn of(dst: &Layout) -> Self {
         let (low, high) = dst.extent();
         Self {
             low,
@@ -74,12 +80,13 @@ impl Blocks {
         Self {
             low: 0,
             count: (bytes >> BLOCK_BITS) + 1,
+            block: BLOCK,
         }
     }
 
-    /// The lowest offset, and how many blocks there are.
-    pub(crate) fn extent(self) -> (isize, usize) {
-        (self.low, self.count)
+    /// The offset at which a block begins.
+    fn first(self, block: usize) -> isize {
+        self.low + (block * self.block).cast_signed()
     }
 
     /// Upper limit of the bytes of a list of `updates` elements of `size` bytes.
@@ -124,6 +131,8 @@ pub struct BucketList {
     chunks: Chunks,
     /// The last entries of each block, not yet written: offsets, then elements.
     pending: Buffer,
+    /// All entries are written.
+    closed: bool,
 }
 
 /// The listed updates, chunk by chunk.
@@ -167,16 +176,17 @@ impl BucketList {
                 values: Buffer::scratch(&what, chunks.saturating_mul(CHUNK * size))?,
             },
             pending: Buffer::zeroed(&what, blocks.count.saturating_mul(line(size)))?,
+            closed: false,
         })
     }
 
     /// Appends the updates of a block of rows, which are one element each.
     ///
     /// # Panics
-    /// If there are more than were announced, if the walk is one over something else, or if the
-    /// block is of another walk.
+    /// If there are more than were announced, if the walk is one over something else, if the block
+    /// is of another walk, or if the list is [closed](Self::close).
     pub fn push(&mut self, walk: &Walk<'_>, rows: &Block) {
-        assert!(rows.walk() == walk.id());
+        assert!(rows.walk() == walk.id() && !self.closed);
         assert!(walk.width() == 1 && *walk.dst_layout() == self.layout);
         assert_eq!(walk.src_layout().dtype(), self.layout.dtype());
         match self.size {
@@ -248,6 +258,9 @@ impl BucketList {
 
     /// Writes the entries that are still pending. No update may be pushed afterwards.
     pub fn close(&mut self) {
+        if std::mem::replace(&mut self.closed, true) {
+            return;
+        }
         match self.size {
             1 => self.close_sized::<1>(),
             2 => self.close_sized::<2>(),
@@ -272,9 +285,9 @@ impl BucketList {
         }
     }
 
-    /// Whether this is of updates for such a destination.
+    /// Whether this is of updates for such a destination, all of them written.
     pub(crate) fn is_for(&self, dst: &Layout) -> bool {
-        self.layout == *dst
+        self.closed && self.layout == *dst
     }
 
     /// The number of updates that go to these blocks.
@@ -284,8 +297,12 @@ impl BucketList {
 
     /// Calls `each` with the entries of a block, some at a time, in order: their offsets in the
     /// destination, and the address of their elements.
+    ///
+    /// # Panics
+    /// If the list is not [closed](Self::close).
     pub(crate) fn each(&self, block: usize, mut each: impl FnMut(&[isize], *const u8)) {
-        let base = self.blocks.low + (block << BLOCK_BITS).cast_signed();
+        assert!(self.closed);
+        let base = self.blocks.first(block);
         let chain = self.chains[block];
         let (mut chunk, mut left) = (chain.first, chain.len);
         let mut room = StackBuf::new();
@@ -301,7 +318,8 @@ impl BucketList {
                     false => (chunk as usize).wrapping_mul(CHUNK),
                 };
                 let at = room.fill_with(0isize, count);
-                // SAFETY: `count` entries from `from` on were written, and they lie in one chunk.
+                // SAFETY: the list is closed, so that `count` entries from `from` on were written.
+                // They lie in one chunk.
                 unsafe { self.chunks.read(from, base, coming, self.size, at) };
                 each(at, self.chunks.value(from, self.size));
             }

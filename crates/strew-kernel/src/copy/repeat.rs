@@ -17,13 +17,14 @@
 //! - Measured: checks: S-spread 1.00, S4-spread 1.06
 //! - Holds: `push` checked the rows of both sides
 
+use crate::copy::strided::window;
 use crate::error::Problem;
 use crate::segment::runs::{Batch, alike};
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::geometry::OutOfBounds;
-use crate::walk::offsets::{At, Dim, Dims as Window, PrefetchHints};
+use crate::walk::offsets::{At, Dims, PrefetchHints};
 
 /// Pairs of rows that are found before they are copied.
 const BLOCK: usize = 256;
@@ -35,7 +36,7 @@ pub struct RepeatRows<'r> {
     dst: DynViewMut<'r>,
     axis: usize,
     /// The axes behind that of the rows.
-    window: Window,
+    window: Dims,
     batch: Batch,
     left_at: Vec<isize>,
     right_at: Vec<isize>,
@@ -58,29 +59,11 @@ impl<'r> RepeatRows<'r> {
         if !apart(src, &mut dst) {
             return Err(refuse("the output overlaps it or itself"));
         }
-        let mut window = Window::new();
-        for k in (axis + 1..src.rank()).filter(|&k| src.shape()[k] != 1) {
-            let dim = Dim {
-                len: src.shape()[k],
-                left: dst.layout().strides()[k],
-                right: src.layout().strides()[k],
-            };
-            let whole = |step: isize| step.checked_mul(dim.len.cast_signed());
-            match window.last_mut() {
-                Some(o) if Some(o.left) == whole(dim.left) && Some(o.right) == whole(dim.right) => {
-                    *o = Dim {
-                        len: o.len * dim.len,
-                        ..dim
-                    };
-                }
-                _ => window.push(dim),
-            }
-        }
         Ok(Self {
             copy: copy_loop(dst.dtype()),
             src: src.clone(),
             axis,
-            window,
+            window: window(dst.layout(), src.layout(), axis + 1..src.rank()),
             batch: Batch::new(&src.shape()[..axis], |k| {
                 [src.layout().strides()[k], dst.layout().strides()[k], 0]
             }),

@@ -197,11 +197,11 @@ impl<'w> ReplaceSlice<'w> {
             // inside.
             unsafe {
                 let first = number * self.row;
-                let sides = (self.input.as_ptr().add(first), to.add(first));
+                let (input, to) = (self.input.as_ptr().add(first), to.add(first));
                 match (self.updates_of(number), &self.pattern) {
-                    (None, _) => write_past_caches(sides.0.add(from), sides.1.add(from), len),
+                    (None, _) => write_past_caches(input.add(from), to.add(from), len),
                     (Some(updates), Pattern::Block(block)) => {
-                        write_block(sides, part, updates, block);
+                        write_block(input, to, part, updates, block);
                     }
                     (Some(updates), &Pattern::EverySecond(first, count)) => {
                         let seconds = Seconds {
@@ -210,11 +210,11 @@ impl<'w> ReplaceSlice<'w> {
                             count,
                         };
                         match self.size {
-                            1 => seconds.write::<u16, 32>(sides, part),
-                            2 => seconds.write::<u32, 16>(sides, part),
-                            4 => seconds.write::<u64, 8>(sides, part),
-                            8 => seconds.write::<[u64; 2], 4>(sides, part),
-                            _ => seconds.write::<[u128; 2], 2>(sides, part),
+                            1 => seconds.write::<u16, 32>(input, to, part),
+                            2 => seconds.write::<u32, 16>(input, to, part),
+                            4 => seconds.write::<u64, 8>(input, to, part),
+                            8 => seconds.write::<[u64; 2], 4>(input, to, part),
+                            _ => seconds.write::<[u128; 2], 2>(input, to, part),
                         }
                     }
                 }
@@ -291,7 +291,8 @@ impl Slice {
 /// `input` must be readable and `to` writable for the whole row, and `updates` readable for the
 /// block. `part` must be whole lines of the row, and `to` must begin on a cache line.
 unsafe fn write_block(
-    (input, to): (*const u8, *mut u8),
+    input: *const u8,
+    to: *mut u8,
     part: Range<usize>,
     updates: *const u8,
     block: &Range<usize>,
@@ -386,7 +387,8 @@ impl Seconds {
     /// line.
     unsafe fn write<P: Pair, const PAIRS: usize>(
         self,
-        (input, to): (*const u8, *mut u8),
+        input: *const u8,
+        to: *mut u8,
         part: Range<usize>,
     ) {
         // Pairs of which one element is replaced: of others, none is.
@@ -403,11 +405,11 @@ impl Seconds {
                     let most = (part.end - at) / LINE;
                     let lines = most.min((pairs.end - here.start) / PAIRS);
                     let updates = updates.add(here.start - pairs.start);
-                    let sides = (input.add(at), to.add(at));
-                    match second {
-                        true => lines_of_seconds::<P, PAIRS, true>(sides, updates, lines),
-                        false => lines_of_seconds::<P, PAIRS, false>(sides, updates, lines),
-                    }
+                    let write = match second {
+                        true => lines_of_seconds::<P, PAIRS, true>,
+                        false => lines_of_seconds::<P, PAIRS, false>,
+                    };
+                    write(input.add(at), to.add(at), updates, lines);
                     at += lines * LINE;
                     continue;
                 }
@@ -431,7 +433,8 @@ impl Seconds {
 /// `input` must be readable and `to` writable for `lines` lines, and `updates` readable for `PAIRS`
 /// elements per line. `to` must begin on a cache line.
 unsafe fn lines_of_seconds<P: Pair, const PAIRS: usize, const SECOND: bool>(
-    (input, to): (*const u8, *mut u8),
+    input: *const u8,
+    to: *mut u8,
     updates: *const P::One,
     lines: usize,
 ) {

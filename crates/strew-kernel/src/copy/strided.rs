@@ -20,7 +20,7 @@ use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::error::Problem;
 use crate::runtime::machine::{L3, WAKE};
 use crate::runtime::threads::{available, share};
-use crate::tensor::{DynTensor, DynView, Layout};
+use crate::tensor::{DynTensor, DynView, Layout, joined};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::Rows;
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
@@ -29,19 +29,18 @@ use smallvec::SmallVec;
 /// Axes of a layout as (length, step), those of length 1 left out and neighbours that lie one
 /// after the other made one.
 pub(crate) fn whole(layout: &Layout) -> SmallVec<[(usize, isize); 4]> {
-    let mut axes: SmallVec<[(usize, isize); 4]> = SmallVec::new();
-    for (&len, &step) in layout.shape().iter().zip(layout.strides()) {
-        if len == 1 {
-            continue;
-        }
-        match axes.last_mut() {
-            Some(last) if step.checked_mul(len.cast_signed()) == Some(last.1) => {
-                *last = (last.0.saturating_mul(len), step);
-            }
-            _ => axes.push((len, step)),
-        }
-    }
-    axes
+    let axes = layout.shape().iter().zip(layout.strides());
+    let axes = joined(axes.map(|(&len, &step)| (len, [step])));
+    axes.into_iter().map(|(len, [step])| (len, step)).collect()
+}
+
+/// Some axes of two layouts that have them in common, the same ones made one.
+pub(crate) fn window(left: &Layout, right: &Layout, axes: impl Iterator<Item = usize>) -> Dims {
+    let (shape, lefts, rights) = (left.shape(), left.strides(), right.strides());
+    let axes = joined(axes.map(|k| (shape[k], [lefts[k], rights[k]])));
+    axes.into_iter()
+        .map(|(len, [left, right])| Dim { len, left, right })
+        .collect()
 }
 
 /// Bytes of a copy that justify one more thread.

@@ -19,15 +19,16 @@
 //! - Holds: row numbers were compared with the size before; the other axes are the same on both
 //!   sides
 
-use crate::copy::strided::{copy_rows_past_caches, past_caches};
+use crate::copy::strided::{copy_rows_past_caches, past_caches, window};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
 use crate::segment::csr::Csr;
 use crate::segment::row_ids::RowIds;
+use crate::segment::runs::alike;
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
-use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
+use crate::walk::offsets::{At, Dims, PrefetchHints};
 use std::ops::Range;
 
 /// Rows that are asked for before they are copied.
@@ -91,101 +92,15 @@ fn copy_rows(
     axis: usize,
     step: &mut dyn FnMut(usize) -> bool,
 ) -> Result<bool, Problem> {
-    let (from, to) = (input.layout(), output.layout());
-    let others = |k: usize| k == axis || from.shape().get(k) == to.shape().get(k);
-    let fits = from.rank() == to.rank()
-        && axis < from.rank()
-        && (0..from.rank()).all(others)
-        && from.dtype() == to.dtype();
-    if !fits {
-        return Err(Problem::Layout {
-            argument: "input".into(),
-            why: "it does not fit the output".into(),
-        });
-    }
-    if output.is_empty() || input.is_empty() {
+    let mut rows = RowCopy::new(input, output, axis)?;
+    if input.is_empty() || rows.output.is_empty() {
         return Ok(true);
     }
-    if !apart(input, output) {
-        return Err(Problem::Layout {
-            argument: "input".into(),
-            why: "the output overlaps it or itself".into(),
-        });
-    }
-    let (from, to) = (input.layout(), output.layout());
-    let (in_rows, out_rows) = (from.shape()[axis], to.shape()[axis]);
-    let (in_row, out_row) = (from.strides()[axis], to.strides()[axis]);
-    // What moves as one: neighbours that lie one after the other on both sides are one axis.
-    let mut window = Dims::new();
-    for k in (0..from.rank()).filter(|&k| k != axis && from.shape()[k] > 1) {
-        let dim = Dim {
-            len: from.shape()[k],
-            left: to.strides()[k],
-            right: from.strides()[k],
-        };
-        let whole = |step: isize| step.checked_mul(dim.len.cast_signed());
-        match window.last_mut() {
-            Some(o) if Some(o.left) == whole(dim.left) && Some(o.right) == whole(dim.right) => {
-                *o = Dim {
-                    len: o.len * dim.len,
-                    ..dim
-                };
-            }
-            _ => window.push(dim),
-        }
-    }
-    let bytes = from.dtype().size();
-    let run = match window.last() {
-        Some(inner) if inner.right == bytes.cast_signed() => inner.len * bytes,
-        _ => bytes,
-    };
-    let lines = run.div_ceil(64).min(MOST_LINES);
-    let past = past_caches(&window, bytes, to.len() * bytes);
-    let copy: Loop = match past {
-        true => copy_rows_past_caches,
-        false => copy_loop(from.dtype()),
-    };
-    let (left, right) = (output.as_mut_ptr(), input.as_ptr());
-    let mut left_at = Vec::with_capacity(BLOCK);
-    let mut right_at = Vec::with_capacity(BLOCK);
     for piece in range.clone().step_by(PIECE) {
         let piece = piece..(piece + PIECE).min(range.end);
         for block in piece.clone().step_by(BLOCK) {
             let block = block..(block + BLOCK).min(piece.end);
-            left_at.clear();
-            right_at.clear();
-            for k in block {
-                if let Some((to, from)) = pair(k)
-                    && to < out_rows
-                    && from < in_rows
-                {
-                    left_at.push(to.cast_signed() * out_row);
-                    right_at.push(from.cast_signed() * in_row);
-                }
-            }
-            let first = AHEAD.min(right_at.len());
-            for &at in &right_at[..first] {
-                prefetch(right.wrapping_offset(at), lines);
-            }
-            let one = usize::from(window.is_empty() || past) * BLOCK + 1;
-            for n in (0..left_at.len()).step_by(one) {
-                let rows = n..(n + one).min(left_at.len());
-                if let Some(&at) = right_at.get(n + AHEAD) {
-                    prefetch(right.wrapping_offset(at), lines);
-                }
-                let rows = Rows {
-                    left,
-                    left_at: &left_at[rows.clone()],
-                    right,
-                    right_at: At::Each(&right_at[rows]),
-                    window: &window,
-                    ahead: PrefetchHints::NONE,
-                };
-                // SAFETY: the rows are below the sizes along the axis. The window is the other
-                // axes, which both sides have in common. `apart` found that the output overlaps
-                // neither itself nor the input.
-                unsafe { copy(&rows) };
-            }
+            rows.copy(block.filter_map(&pair));
         }
         if !step(piece.len()) {
             return Ok(false);
@@ -196,3 +111,97 @@ fn copy_rows(
 
 /// Rows whose offsets are worked out together.
 const BLOCK: usize = 256;
+
+/// Copies rows of an input to rows of an output.
+struct RowCopy<'r> {
+    input: &'r DynView<'r>,
+    output: DynViewMut<'r>,
+    axis: usize,
+    /// The other axes, the output's left.
+    window: Dims,
+    copy: Loop,
+    /// Lines of an input row that are asked for.
+    lines: usize,
+    /// Rows that one call of the loop copies.
+    at_once: usize,
+    left_at: Vec<isize>,
+    right_at: Vec<isize>,
+}
+
+impl<'r> RowCopy<'r> {
+    /// Rows lie along `axis`; all other axes of input and output are the same.
+    fn new(
+        input: &'r DynView<'_>,
+        output: &'r mut DynViewMut<'_>,
+        axis: usize,
+    ) -> Result<Self, Problem> {
+        let refuse = |why: &str| Problem::Layout {
+            argument: "input".into(),
+            why: why.into(),
+        };
+        if !alike(input, output, axis) {
+            return Err(refuse("it does not fit the output"));
+        }
+        if !apart(input, output) {
+            return Err(refuse("the output overlaps it or itself"));
+        }
+        let (from, to) = (input.layout(), output.layout());
+        let window = window(to, from, (0..from.rank()).filter(|&k| k != axis));
+        let bytes = from.dtype().size();
+        let run = match window.last() {
+            Some(inner) if inner.right == bytes.cast_signed() => inner.len.saturating_mul(bytes),
+            _ => bytes,
+        };
+        let past = past_caches(&window, bytes, to.len() * bytes);
+        Ok(Self {
+            axis,
+            copy: match past {
+                true => copy_rows_past_caches,
+                false => copy_loop(from.dtype()),
+            },
+            lines: run.div_ceil(64).min(MOST_LINES),
+            at_once: usize::from(window.is_empty() || past) * BLOCK + 1,
+            window,
+            left_at: Vec::with_capacity(BLOCK),
+            right_at: Vec::with_capacity(BLOCK),
+            input,
+            output: output.reborrow(),
+        })
+    }
+
+    /// Copies a block of pairs of rows, the output's and the input's.
+    fn copy(&mut self, pairs: impl Iterator<Item = (usize, usize)>) {
+        let (from, to) = (self.input.layout(), self.output.layout());
+        let (in_rows, out_rows) = (from.shape()[self.axis], to.shape()[self.axis]);
+        let (in_row, out_row) = (from.strides()[self.axis], to.strides()[self.axis]);
+        self.left_at.clear();
+        self.right_at.clear();
+        for (to, from) in pairs.filter(|&(to, from)| to < out_rows && from < in_rows) {
+            self.left_at.push(to.cast_signed() * out_row);
+            self.right_at.push(from.cast_signed() * in_row);
+        }
+        let (left_at, right_at, lines) = (&self.left_at[..], &self.right_at[..], self.lines);
+        let (left, right) = (self.output.as_mut_ptr(), self.input.as_ptr());
+        for &at in right_at.iter().take(AHEAD) {
+            prefetch(right.wrapping_offset(at), lines);
+        }
+        for n in (0..left_at.len()).step_by(self.at_once) {
+            let rows = n..(n + self.at_once).min(left_at.len());
+            if let Some(&at) = right_at.get(n + AHEAD) {
+                prefetch(right.wrapping_offset(at), lines);
+            }
+            let rows = Rows {
+                left,
+                left_at: &left_at[rows.clone()],
+                right,
+                right_at: At::Each(&right_at[rows]),
+                window: &self.window,
+                ahead: PrefetchHints::NONE,
+            };
+            // SAFETY: the rows are below the sizes along the axis. The window is the other axes,
+            // which both sides have in common. `new` found that the output overlaps neither itself
+            // nor the input.
+            unsafe { (self.copy)(&rows) };
+        }
+    }
+}

@@ -119,20 +119,7 @@ impl<T: Value> GroupStats<'_, T> {
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
         let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
-        let what = "the values of a group";
-        let mut block: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
-        block.resize(most * widest, T::ZERO);
-        let mut means = Means::with_room(widest)?;
-        let mut columns = ByColumn::with_room(most)?;
-        let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
-        for wanted in count.wanted {
-            let rows = if wanted.statistic.is_of_each() {
-                most
-            } else {
-                1
-            };
-            made.push(Row::with_room(wanted.statistic, rows * widest)?);
-        }
+        let mut work = Work::with_room(count, most, widest)?;
         for (wanted, output) in count.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
                 output.fill(0..output.len());
@@ -152,29 +139,17 @@ impl<T: Value> GroupStats<'_, T> {
             let firsts = (0..self.inner).step_by(widest);
             for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
                 let width = widest.min(self.inner - i);
-                let block = &mut block[..len * width];
+                let block = &mut work.block[..len * width];
+                let at = |update: usize| (o * updates + update) * self.inner + i;
                 for (update, row) in places.clone().zip(block.chunks_exact_mut(width)) {
-                    (self.read)((o * updates + update) * self.inner + i, row);
+                    (self.read)(at(update), row);
                 }
-                let skips = count.skip && block.iter().any(|value| value.nan());
-                let whole = !skips && len >= count.least.max(1);
-                means.made = false;
-                let mut left = false;
-                for (wanted, made) in count.wanted.iter().zip(&mut made) {
-                    let of_each = wanted.statistic.is_of_each();
-                    made.begin(if of_each { len * width } else { width });
-                    left |= !(whole && rows(wanted.statistic, block, width, made, &mut means));
-                }
-                if left {
-                    columns.make(block, width, places.clone(), count, &mut made);
-                }
-                for ((wanted, made), output) in
-                    count.wanted.iter().zip(&made).zip(&mut part.outputs)
-                {
+                work.make(count, len, width, places.clone());
+                let of_wanted = count.wanted.iter().zip(&work.made);
+                for ((wanted, made), output) in of_wanted.zip(&mut part.outputs) {
                     if wanted.statistic.is_of_each() {
                         for (k, update) in places.clone().enumerate() {
-                            let cell = (o * updates + update) * self.inner + i;
-                            output.write(made, k * width..(k + 1) * width, cell);
+                            output.write(made, k * width..(k + 1) * width, at(update));
                         }
                     } else {
                         output.write(made, 0..width, self.cell(&part.rows, o, row) + i);
@@ -208,6 +183,62 @@ impl<T: Value> GroupStats<'_, T> {
     }
 }
 
+/// A block of a group's values, and what is made of it.
+struct Work<T> {
+    block: Vec<T>,
+    /// For each wanted statistic.
+    made: Vec<Row<T>>,
+    means: Means,
+    columns: ByColumn<T>,
+}
+
+impl<T: Value> Work<T> {
+    /// Room for `most` rows of `widest` columns.
+    fn with_room(count: Count<'_>, most: usize, widest: usize) -> Result<Self, Problem> {
+        let what = "the values of a group";
+        let mut block: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
+        block.resize(most * widest, T::ZERO);
+        let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
+        for wanted in count.wanted {
+            let rows = match wanted.statistic.is_of_each() {
+                true => most,
+                false => 1,
+            };
+            made.push(Row::with_room(wanted.statistic, rows * widest)?);
+        }
+        Ok(Self {
+            block,
+            made,
+            means: Means::with_room(widest)?,
+            columns: ByColumn::with_room(most)?,
+        })
+    }
+
+    /// Makes all wanted statistics of a block of `len` rows, which are those updates.
+    fn make(
+        &mut self,
+        count: Count<'_>,
+        len: usize,
+        width: usize,
+        updates: impl Iterator<Item = usize>,
+    ) {
+        let block = &self.block[..len * width];
+        let skips = count.skip && block.iter().any(|value| value.nan());
+        let whole = !skips && len >= count.least.max(1);
+        self.means.made = false;
+        let mut left = false;
+        for (wanted, made) in count.wanted.iter().zip(&mut self.made) {
+            let of_each = wanted.statistic.is_of_each();
+            made.begin(if of_each { len * width } else { width });
+            left |= !(whole && rows(wanted.statistic, block, width, made, &mut self.means));
+        }
+        if left {
+            let columns = &mut self.columns;
+            columns.make(block, width, updates, count, &mut self.made);
+        }
+    }
+}
+
 /// Makes a statistic of the rows of a block, all columns side by side; false if it is not made so.
 fn rows<T: Value>(
     statistic: Statistic,
@@ -224,55 +255,35 @@ fn rows<T: Value>(
         Results::Same(to) => match statistic {
             Statistic::Sum => fold(to, block, Some(T::ZERO), T::add),
             Statistic::Prod => fold(to, block, Some(T::ONE), T::mul),
-            Statistic::SumOfSquares => {
-                fold(to, block, Some(T::ZERO), |sum, value| {
-                    sum.add(value.square())
-                });
+            Statistic::SumOfSquares => fold(to, block, Some(T::ZERO), |a, b| a.add(b.square())),
+            Statistic::Min | Statistic::Max => {
+                let (first, others) = block.split_at(width);
+                to.copy_from_slice(first);
+                match statistic {
+                    Statistic::Min => fold(to, others, None, T::lesser),
+                    _ => fold(to, others, None, T::greater),
+                }
             }
-            Statistic::Min => fold(to, block, None, T::lesser),
-            Statistic::Max => fold(to, block, None, T::greater),
             Statistic::First => to.copy_from_slice(&block[..width]),
             Statistic::Last => to.copy_from_slice(&block[block.len() - width..]),
             _ => return false,
         },
         Results::Real(to) if T::FLOAT => {
-            let ddof = match statistic {
+            let enough = match statistic {
                 Statistic::Mean => {
                     to.copy_from_slice(means.of(block, width));
-                    made.set.fill(true);
-                    return true;
+                    true
                 }
-                Statistic::Var { ddof } | Statistic::Std { ddof } => ddof,
+                Statistic::Var { ddof } => variances(to, block, means.of(block, width), ddof),
+                Statistic::Std { ddof } => deviations(to, block, means.of(block, width), ddof),
                 _ => return false,
             };
-            #[allow(clippy::cast_precision_loss)]
-            let count = count as f64;
-            if count <= ddof {
+            if !enough {
                 return true;
-            }
-            let means = means.of(block, width);
-            to.fill(0.0);
-            for row in block.chunks_exact(width) {
-                for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
-                    let apart = value.complex().re - mean;
-                    *to += apart * apart;
-                }
-            }
-            let root = matches!(statistic, Statistic::Std { .. });
-            for to in to {
-                let variance = *to / (count - ddof);
-                *to = if root { variance.sqrt() } else { variance };
             }
         }
         Results::Whole(to) => {
-            let mut counted = |all: i64, joins: fn(i64, T) -> i64| {
-                to.fill(all);
-                for row in block.chunks_exact(width) {
-                    for (to, &value) in to.iter_mut().zip(row) {
-                        *to = joins(*to, value);
-                    }
-                }
-            };
+            let mut counted = |all: i64, join: fn(i64, T) -> i64| fold(to, block, Some(all), join);
             match statistic {
                 Statistic::Len => to.fill(count as i64),
                 Statistic::Count => counted(0, |sum, value| sum + i64::from(!value.nan())),
@@ -287,14 +298,34 @@ fn rows<T: Value>(
     true
 }
 
-/// Joins the rows of a block into one, from a value or from the first row on.
-fn fold<T: Value>(to: &mut [T], block: &[T], start: Option<T>, join: impl Fn(T, T) -> T) {
-    let mut rows = block.chunks_exact(to.len());
-    match start {
-        Some(start) => to.fill(start),
-        None => to.copy_from_slice(rows.next().unwrap_or_default()),
+/// The variance of each column of a block with these means; false if there are too few rows.
+fn variances<T: Value>(to: &mut [f64], block: &[T], means: &[f64], ddof: f64) -> bool {
+    #[allow(clippy::cast_precision_loss)]
+    let count = (block.len() / means.len()) as f64;
+    to.fill(0.0);
+    for row in block.chunks_exact(means.len()) {
+        for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
+            let apart = value.complex().re - mean;
+            *to += apart * apart;
+        }
     }
-    for row in rows {
+    to.iter_mut().for_each(|to| *to /= count - ddof);
+    count > ddof
+}
+
+/// The square roots of [`variances`].
+fn deviations<T: Value>(to: &mut [f64], block: &[T], means: &[f64], ddof: f64) -> bool {
+    let enough = variances(to, block, means, ddof);
+    to.iter_mut().for_each(|to| *to = to.sqrt());
+    enough
+}
+
+/// Joins the rows of a block into one, from a value or from what is there on.
+fn fold<S: Copy, T: Copy>(to: &mut [S], block: &[T], start: Option<S>, join: impl Fn(S, T) -> S) {
+    if let Some(start) = start {
+        to.fill(start);
+    }
+    for row in block.chunks_exact(to.len()) {
         for (to, &value) in to.iter_mut().zip(row) {
             *to = join(*to, value);
         }

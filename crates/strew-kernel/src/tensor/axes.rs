@@ -1,4 +1,6 @@
-//! Sizes and strides of a layout's axes, inline for up to four axes.
+//! Sizes and strides of a layout's axes, inline for up to four axes, and neighbours made one.
+
+use smallvec::SmallVec;
 
 /// Layouts of more axes than this keep them on the heap.
 const INLINE: usize = 4;
@@ -61,4 +63,29 @@ impl Axes {
             Self::Heap { strides, .. } => strides,
         }
     }
+}
+
+/// Whether `len` steps of an inner axis are one of the next outer axis: the two are walked as one.
+#[inline(always)]
+pub fn continues(outer: isize, inner: isize, len: usize) -> bool {
+    inner.checked_mul(len.cast_signed()) == Some(outer)
+}
+
+/// Axes as a length and their steps in each of `N` layouts, outermost first. Those of length 1 are
+/// left out, and neighbours that lie one after the other in all layouts are made one.
+pub fn joined<const N: usize>(
+    axes: impl IntoIterator<Item = (usize, [isize; N])>,
+) -> SmallVec<[(usize, [isize; N]); 4]> {
+    let mut all: SmallVec<[(usize, [isize; N]); 4]> = SmallVec::new();
+    for (len, steps) in axes {
+        let inside = |outer: &[isize; N]| (0..N).all(|n| continues(outer[n], steps[n], len));
+        match all.last_mut() {
+            _ if len == 1 => {}
+            Some((outer, old)) if inside(old) => {
+                (*outer, *old) = (outer.saturating_mul(len), steps);
+            }
+            _ => all.push((len, steps)),
+        }
+    }
+    all
 }

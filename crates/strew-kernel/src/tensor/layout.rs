@@ -1,7 +1,7 @@
 //! Shape, strides and element type, and the checks that make them describe real memory.
 
 use crate::error::Problem;
-use crate::tensor::axes::Axes;
+use crate::tensor::axes::{Axes, continues};
 use crate::tensor::dtype::DType;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
@@ -283,7 +283,7 @@ impl Layout {
             match count {
                 _ if self.is_empty() => break,
                 1 => (count, step) = (len, stride),
-                _ if step.checked_mul(count.cast_signed()) == Some(stride) => count *= len,
+                _ if continues(stride, step, count) => count *= len,
                 _ => return None,
             }
         }

@@ -42,6 +42,7 @@ pub mod scalar;
 pub mod typed;
 pub mod view;
 
+pub use crate::tensor::axes::{continues, joined};
 pub use crate::tensor::dtype::{DType, Element, UnknownDType};
 pub use crate::tensor::footprint::{footprint, lines};
 pub use crate::tensor::layout::{Dims, Layout, Strides};

@@ -86,10 +86,9 @@ impl DynTensor {
         }
         let layout = Layout::contiguous(dtype, shape)?;
         let what = || describe(&layout);
-        let mut buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
-        // SAFETY: the buffer's bytes are initialised and borrowed mutably.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr(), buffer.len()) };
-        fill(bytes, |bytes| {
+        let buffer = Buffer::scratch(&what, layout.len() * dtype.size())?;
+        let mut made = Self { buffer, layout };
+        fill(made.as_bytes_mut(), |bytes| {
             // Doubling what is filled copies ever longer stretches, whatever the element's size.
             let mut filled = element.len().min(bytes.len());
             bytes[..filled].copy_from_slice(&element[..filled]);
@@ -99,7 +98,7 @@ impl DynTensor {
                 filled += more;
             }
         });
-        Ok(Self { buffer, layout })
+        Ok(made)
     }
 
     /// Element type, shape and strides.
@@ -223,10 +222,7 @@ impl<T: Element> Tensor<T> {
     /// The elements, row by row.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
-        let len = self.inner.layout.len();
-        // SAFETY: the buffer holds `len` initialised elements of type `T` (for bool checked when
-        // the tensor was made; typed operators write only 0 and 1), aligned to 64.
-        unsafe { std::slice::from_raw_parts(self.inner.buffer.as_ptr().cast(), len) }
+        self.view().as_slice().unwrap_or_default()
     }
 
     /// The elements, row by row, to change.

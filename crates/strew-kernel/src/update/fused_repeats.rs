@@ -108,7 +108,7 @@ impl<J: Join> Running<J> {
     fn join(&mut self, row: i64, value: J::Wide) -> bool {
         if row != self.row {
             // SAFETY: what `new` was promised; the running row's number is below the limit.
-            let next = unsafe { turn(self.cells, self.limit, (self.row, self.value), row) };
+            let next = unsafe { turn(self.cells, self.limit, self.row, self.value, row) };
             let Some(next) = next else {
                 return false;
             };
@@ -143,7 +143,7 @@ unsafe fn read<C: Copy>(cells: *mut C, limit: u64, row: i64) -> Option<C> {
 /// `limit` cells can be read and written.
 #[cold]
 #[inline(never)]
-unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, (row, value): (i64, C), next: i64) -> Option<C> {
+unsafe fn turn<C: Copy>(cells: *mut C, limit: u64, row: i64, value: C, next: i64) -> Option<C> {
     // SAFETY: the caller promises `limit` cells that can be read and written, and a `row` below the
     // limit.
     unsafe {

@@ -97,7 +97,7 @@ impl Direct {
             true => sum_loops_from_unset(dtype),
             false => combine_loops(if widens { src } else { dtype }, combine),
         };
-        let found = loops
+        let mut loops = loops
             .filter(|_| !in_cells || dtype.accumulator() == dtype)
             .ok_or_else(|| Problem::Unsupported {
                 what: format!("{combine:?} in place"),
@@ -114,14 +114,10 @@ impl Direct {
         let plain = !unset && !widens;
         let short = |len| short_line_loop(dtype, combine, len).filter(|_| plain);
         let seldom = walk.count() / SELDOM >= walk.dst_layout().len();
-        let single = seldom_line_loop(dtype, combine).filter(|_| seldom && plain);
-        Ok(Self::with(
-            walk,
-            (found, single),
-            short,
-            converter,
-            past_caches,
-        ))
+        if let Some(lines) = seldom_line_loop(dtype, combine).filter(|_| seldom && plain) {
+            loops.lines = lines;
+        }
+        Ok(Self::with(walk, loops, short, converter, past_caches))
     }
 
     /// Sums and counts into cells of
@@ -132,12 +128,12 @@ impl Direct {
     pub fn sum_count(walk: &Walk<'_>) -> Self {
         let loops = sum_count_loops(walk.src_layout().dtype(), walk.dst_layout().dtype());
         let loops = loops.expect("the type can be counted");
-        Self::with(walk, (loops, None), |_| None, None, false)
+        Self::with(walk, loops, |_| None, None, false)
     }
 
     fn with(
         walk: &Walk<'_>,
-        (found, single): (Loops, Option<LineLoop>),
+        loops: Loops,
         short: impl Fn(usize) -> Option<LineLoop>,
         converter: Option<Converter>,
         past_caches: bool,
@@ -149,21 +145,17 @@ impl Direct {
         };
         let size = dtype.size().cast_signed();
         let lines = match *window {
-            [] => Some(single.unwrap_or(found.lines)),
+            [] => Some(loops.lines),
             [dim] if (dim.left, dim.right) == (size, size) => short(dim.len),
             _ => None,
         };
-        let mut reset_window = walk.window_dst_src();
-        for dim in &mut reset_window {
-            dim.right = 0;
-        }
         Self {
             walk: walk.id(),
-            combine: found.rows,
+            combine: loops.rows,
             lines: lines.filter(|_| converter.is_none()),
             reset: copy_loop(dtype),
+            reset_window: window.iter().map(Dim::against_one).collect(),
             window,
-            reset_window,
             dtype,
             converter,
             past_caches,
@@ -179,7 +171,7 @@ impl Direct {
 
     /// # Panics
     /// If the loops were chosen for another walk.
-    fn check_walk(&self, walk: &Walk<'_>) {
+    pub(crate) fn check_walk(&self, walk: &Walk<'_>) {
         assert!(walk.id() == self.walk, "the loops are of another walk");
     }
 

@@ -128,8 +128,8 @@ impl<'f> LazyInit<'f> {
         // SAFETY: the caller promises the range. An input has as many bytes, and is apart from a
         // new destination.
         let found = unsafe {
-            let sides = (dst.add(from), input.as_ptr().add(from));
-            adopt_stretch(sides, range.len() / dtype.size(), dtype, *unset)
+            let len = range.len() / dtype.size();
+            adopt_stretch(dst.add(from), input.as_ptr().add(from), len, dtype, *unset)
         };
         if found {
             self.unset.store(true, Ordering::Relaxed);

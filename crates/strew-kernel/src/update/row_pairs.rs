@@ -67,7 +67,7 @@ pub(crate) unsafe fn each<L: Copy, R: Convert<W>, W: Copy>(
     vectorized!(|isa| unsafe { nest::<L, R, W>(rows, isa, &each) });
 }
 
-/// [`each`], to be compiled for one instruction set.
+/// [`each`], to be compiled for one instruction set. One function, because all of it is inlined.
 ///
 /// # Safety
 /// As for [`each`].

@@ -186,12 +186,6 @@ fn ramp(places: &mut [isize], step: isize) {
 
 /// Adds to places what the values of an index component add; false if one is not below the limit.
 fn point(places: &mut [isize], index: &DynView<'_>, limit: usize, factor: isize) -> bool {
-    let scale = Scale {
-        base: 0,
-        step: 0,
-        factor,
-        add: true,
-    };
     let mut done = 0;
     index.all_runs(|at, stride, count| {
         let stretch = Stretch {
@@ -202,7 +196,7 @@ fn point(places: &mut [isize], index: &DynView<'_>, limit: usize, factor: isize)
         };
         let places = &mut places[done..done + count];
         done += count;
-        scale.stretch(stretch, limit, places)
+        Scale::adding(factor).stretch(stretch, limit, places)
     })
 }
 
@@ -246,22 +240,6 @@ mod tests {
             }
         }
         assert_eq!(cells.as_bytes(), sums.map(f32::to_ne_bytes).as_flattened());
-    }
-
-    #[test]
-    fn updates_that_overlap_their_cells_are_left() {
-        let mut cells = DynTensor::zeros(DType::F32, &[4]).unwrap();
-        let mut view = cells.view_mut();
-        let (at, layout) = (view.as_mut_ptr(), view.layout().clone());
-        // SAFETY: the elements of `view`; `join` must not touch them.
-        let source = unsafe { DynView::from_raw_parts(at, layout) }.unwrap();
-        let small = SmallRun {
-            start: &[0],
-            onto: &[Some((0, 1))],
-            components: &[],
-        };
-        assert!(small.can_join(view.layout(), source.layout(), Combine::Sum));
-        assert_eq!(small.join(&mut view, &source, Combine::Sum), None);
     }
 
     #[test]

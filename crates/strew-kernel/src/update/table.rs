@@ -27,7 +27,7 @@ use crate::update::dispatch::{FinishLoop, combine_loop, copy_loop, finish_loop, 
 use crate::update::row_bitmap::RowBitmap;
 use crate::update::row_pairs::{Loop, Rows};
 use crate::walk::cursor::Block;
-use crate::walk::offsets::{At, Dims, PrefetchHints};
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
 use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk, WalkId};
 
@@ -92,9 +92,8 @@ impl Table {
             what: format!("{combine:?} in a table"),
             dtype,
         };
-        if !combine.folds() {
-            return Err(unsupported());
-        }
+        let folded = identity(dtype, combine).filter(|_| combine.folds());
+        let identity = folded.ok_or_else(unsupported)?;
         let acc = dtype.accumulator();
         let row_bytes = walk.width().saturating_mul(acc.size());
         let cells = Buffer::zeroed(
@@ -113,10 +112,6 @@ impl Table {
             walk.window_packed_src(size)
         })?;
         let mut window = walk.window_packed_src(acc.size());
-        let mut fill_window = window.clone();
-        for dim in &mut fill_window {
-            dim.right = 0;
-        }
         if converter.is_some() {
             for (dim, packed) in window.iter_mut().zip(walk.window_dst_packed(dtype.size())) {
                 dim.right = packed.right;
@@ -129,28 +124,33 @@ impl Table {
             slots,
             row_bytes,
             begin,
-            identity: identity(dtype, combine).ok_or_else(unsupported)?,
+            identity,
             combine: combine_loop(dtype, combine).ok_or_else(unsupported)?,
             load: widen_loop(dtype),
             fill: copy_loop(acc),
             finish: finish_loop(dtype),
             converter,
-            window,
             load_window: walk.window_packed_dst(acc.size()),
-            fill_window,
+            fill_window: window.iter().map(Dim::against_one).collect(),
+            window,
             finish_window: walk.window_dst_packed(acc.size()),
         };
         if begin == Begin::Everywhere && table.identity != [0; 16] {
-            let mut room = StackBuf::new();
-            for from in (0..slots).step_by(ROWS) {
-                let at = room.fill_with(0isize, (slots - from).min(ROWS));
-                for (slot, at) in (from..).zip(&mut *at) {
-                    *at = (slot * row_bytes).cast_signed();
-                }
-                table.start(walk, at, &[]);
-            }
+            table.start_all(walk);
         }
         Ok(table)
+    }
+
+    /// Sets all rows to the identity.
+    fn start_all(&mut self, walk: &Walk<'_>) {
+        let mut room = StackBuf::new();
+        for from in (0..self.slots).step_by(ROWS) {
+            let at = room.fill_with(0isize, (self.slots - from).min(ROWS));
+            for (slot, at) in (from..).zip(&mut *at) {
+                *at = (slot * self.row_bytes).cast_signed();
+            }
+            self.start(walk, at, &[]);
+        }
     }
 
     /// Joins a block of updates into the rows `slots`, one for each of the block's rows.

@@ -16,7 +16,7 @@ use crate::ops::identity::Bits;
 use crate::ops::sentinel::Unset;
 use crate::runtime::machine::WAKE;
 use crate::runtime::threads::{Team, available};
-use crate::tensor::{DType, DynTensor, DynView, DynViewMut};
+use crate::tensor::{DType, DynTensor, DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Rows, each};
 use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
@@ -95,14 +95,16 @@ pub fn adopt(to: &mut DynTensor, from: &DynView<'_>, width: usize, unset: Unset)
 /// Sets the cells of `to` to a tensor of sums, except where a sum still holds the sentinel.
 ///
 /// # Panics
-/// If shapes or types differ, or the type has no sentinel.
+/// If shapes or types differ, the cells overlap, or the type has no sentinel.
 pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
     assert!(to.shape() == sums.shape() && to.dtype() == sums.dtype());
+    assert!(apart(&sums.view(), to));
     let window = packed(&whole(to.layout()), to.dtype().size());
     let window = window.into_iter().map(Dim::swapped).collect();
     let right = sums.as_bytes().as_ptr();
     let pairs = Pairs::new(to.as_mut_ptr(), right, window, to.dtype(), unset);
-    // SAFETY: the view is borrowed mutably, and the tensor has as many elements of the same type.
+    // SAFETY: the view is borrowed mutably, does not overlap, and the tensor has as many elements of
+    // the same type.
     unsafe {
         match to.dtype() {
             DType::F32 => pairs.share(to.len(), |some| some.take::<u32>()),
@@ -116,7 +118,8 @@ pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
 /// # Safety
 /// They must be valid for writing and for reading, aligned for their type, and apart.
 pub(crate) unsafe fn adopt_stretch(
-    (left, right): (*mut u8, *const u8),
+    left: *mut u8,
+    right: *const u8,
     len: usize,
     dtype: DType,
     unset: Unset,

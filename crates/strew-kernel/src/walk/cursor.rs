@@ -211,7 +211,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             };
             let kept = match walk.terms {
                 [term, others @ ..] if walk.drops && others.iter().all(Term::is_whole) => {
-                    self.take_some(block, here, (term, others), index)?
+                    self.take_some(block, here, term, index)?
                 }
                 terms => self.take_all(block, here, terms, index)?,
             };
@@ -339,12 +339,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             }
             if numbers {
                 let aux = &mut block.aux[rows.clone()];
-                Scale {
-                    factor: term.aux,
-                    add: true,
-                    ..scale
-                }
-                .values(values, term.limit, aux);
+                Scale::adding(term.aux).values(values, term.limit, aux);
             }
         }
         Ok(match drops {
@@ -358,7 +353,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         &self,
         block: &mut Block,
         Run { rows, base, step }: Run,
-        (term, others): (&Term, &[Term]),
+        term: &Term,
         index: &impl Read,
     ) -> Result<usize, OutOfBounds> {
         let run = rows.len();
@@ -375,65 +370,54 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let rows = rows.start..rows.start + count;
         // A value is counted from where the destination begins, and a place is below the run's end.
         let (here, places) = (term.len.max(1), ROWS);
+        let ramps = |to: &mut [isize], base, step| Scale::of(base, step).values(kept, places, to);
         let offsets = |to: &mut [isize], base, factor, step| {
-            let scale = Scale {
-                base,
-                step: 0,
-                factor,
-                add: false,
-            };
-            scale.values(values, here, to);
+            Scale::of(base, factor).values(values, here, to);
             if step != 0 {
-                let add = Scale {
-                    factor: step,
-                    add: true,
-                    ..scale
-                };
-                add.values(kept, places, to);
+                Scale::adding(step).values(kept, places, to);
             }
         };
         offsets(&mut block.dst[rows.clone()], base.dst, term.dst, step.dst);
-        if block.numbers {
-            offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
-        }
-        let ramps = |to: &mut [isize], base, factor| {
-            let scale = Scale {
-                base,
-                step: 0,
-                factor,
-                add: false,
-            };
-            scale.values(kept, places, to);
-        };
         ramps(&mut block.src[rows.clone()], base.src, step.src);
         if block.numbers {
-            ramps(
-                &mut block.position[rows.clone()],
-                base.position,
-                step.position,
-            );
+            offsets(&mut block.aux[rows.clone()], base.aux, term.aux, step.aux);
+            let position = &mut block.position[rows.clone()];
+            ramps(position, base.position, step.position);
         }
-        for (number, other) in others.iter().enumerate() {
+        self.add_others(block, &rows, run, index)?;
+        Ok(count)
+    }
+
+    /// Adds what the terms after the first, which keep every row, add to the offsets of the rows of
+    /// a run that the first keeps.
+    fn add_others(
+        &self,
+        block: &mut Block,
+        rows: &Range<usize>,
+        run: usize,
+        index: &impl Read,
+    ) -> Result<(), OutOfBounds> {
+        for (number, term) in self.walk.terms.iter().enumerate().skip(1) {
             let values = &mut block.values[..run];
             // Values of rows that another part keeps are checked by that part.
-            self.read(index, number + 1, values)?;
+            self.read(index, number, values)?;
             let mut outside = false;
             let mut pick = |to: &mut [isize], factor: isize| {
-                for (to, &place) in to.iter_mut().zip(kept) {
+                for (to, &place) in to.iter_mut().zip(&block.kept[..]) {
                     let value = values[place as usize];
-                    outside |= value.cast_unsigned() >= other.limit as u64;
+                    outside |= value.cast_unsigned() >= term.limit as u64;
                     *to = to.wrapping_add((value as isize).wrapping_mul(factor));
                 }
             };
-            pick(&mut block.dst[rows.clone()], other.dst);
+            pick(&mut block.dst[rows.clone()], term.dst);
             if block.numbers {
-                pick(&mut block.aux[rows.clone()], other.aux);
+                pick(&mut block.aux[rows.clone()], term.aux);
             }
             if outside {
                 return Err(OutOfBounds);
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// The next rows as lines of at most `most` rows. `None` if the walk is over.
@@ -470,7 +454,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
 
         let base = self.base();
         let stretch = self.stretch(index, 0, count);
-        let mut next_index = 0isize;
+        let mut next_index = 0;
         if let (Some(k), true) = (outer, lines > 1) {
             self.at[k] += 1;
             next_index = self.stretch(index, 0, count).at.wrapping_sub(stretch.at);
@@ -478,17 +462,8 @@ impl<'w, 'a> Cursor<'w, 'a> {
         }
         self.left -= (lines - 1) * count;
         self.advance(count);
-        // Those between the first and the last one lie between these, a whole number of values on.
-        let Stretch { at, stride, .. } = stretch;
-        let span = next_index.checked_mul((lines - 1).cast_signed());
-        let last = span.and_then(|span| at.checked_add(span));
-        let last = last.and_then(|last| stretch.index.stretch(last, stride, count));
-        let first = stretch.index.stretch(at, stride, count);
-        let narrow = line::narrow(stretch.index.dtype());
-        let fits = line::fits(&stretch) && next_index % stride == 0;
-        let (Some(first), Some(_), Some(narrow), true) = (first, last, narrow, fits) else {
-            return Err(OutOfBounds);
-        };
+        let index = stretch.spaced(next_index, lines).ok_or(OutOfBounds)?;
+        let narrow = line::narrow(stretch.index.dtype()).ok_or(OutOfBounds)?;
         let first = Line {
             dst: walk.dst().wrapping_offset(base.dst),
             src: walk.src().wrapping_offset(base.src),
@@ -497,7 +472,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
             count,
             width: walk.width(),
             stretch,
-            index: first,
+            index,
             narrow,
             ahead: PrefetchHints::NONE,
             memory: PhantomData,

@@ -89,6 +89,24 @@ impl Stretch<'_, '_> {
 const PAGE: isize = 4096;
 
 impl Scale {
+    /// A value times `factor`, from `base` on.
+    pub(crate) fn of(base: isize, factor: isize) -> Self {
+        Self {
+            base,
+            step: 0,
+            factor,
+            add: false,
+        }
+    }
+
+    /// A value times `factor`, added to what is there.
+    pub(crate) fn adding(factor: isize) -> Self {
+        Self {
+            add: true,
+            ..Self::of(0, factor)
+        }
+    }
+
     /// Makes values offsets. False if one of them is not below `limit`, or outside the index.
     pub(crate) fn values(self, values: &[i64], limit: usize, to: &mut [isize]) -> bool {
         vectorized!(|_| self.place(values, limit, &mut to[..values.len()]))

@@ -148,6 +148,19 @@ pub(crate) fn fits(stretch: &Stretch<'_, '_>) -> bool {
     narrow(dtype).is_some() && stretch.stride == dtype.size().cast_signed()
 }
 
+impl Stretch<'_, '_> {
+    /// The address of the first value of a line, if as many values as that has lie in the index for
+    /// each of some lines that begin `next` bytes apart.
+    pub(crate) fn spaced(&self, next: isize, lines: usize) -> Option<*const u8> {
+        // The lines between the first and the last one lie between these, whole values apart.
+        let span = next.checked_mul(lines.checked_sub(1)?.cast_signed())?;
+        let last = self.at.checked_add(span)?;
+        let whole = fits(self) && next % self.stride == 0;
+        let inside = |at| self.index.stretch(at, self.stride, self.count);
+        inside(last).filter(|_| whole).and(inside(self.at))
+    }
+}
+
 /// Volatile read of an index value: the value that was checked is the value that is used.
 ///
 /// # Safety

@@ -308,6 +308,7 @@ fn pack(dims: &mut Dims, size: usize, set: impl Fn(&mut Dim, isize)) {
 mod tests {
     use super::*;
     use crate::bucket::BucketList;
+    use crate::bucket::apply::{BucketShare, BucketSource};
     use crate::copy::take_walk::TakeWalk;
     use crate::ops::reduction::Combine;
     use crate::tensor::{DType, DynTensor, TensorView};
@@ -477,31 +478,44 @@ mod tests {
     fn blocks_of_another_walk_are_refused() {
         let values = [0i64; 192];
         let says = says(&values);
-        let refuses = |work: &dyn Fn()| catch_unwind(AssertUnwindSafe(work)).is_err();
-        with_walk(5, false, |walk| {
+        let refuses = |work: &mut dyn FnMut()| catch_unwind(AssertUnwindSafe(work)).is_err();
+        with_walk(5, false, |mut walk| {
             let mut cursor = Cursor::new(&walk);
             let mut block = Block::new();
             block.make_room(&cursor);
             cursor.next(&mut block, &says).unwrap();
-            let list = |walk: &Walk<'_>| {
+            let direct = |walk: &Walk<'_>| Direct::new(walk, Combine::Sum, false).unwrap();
+            let list = |walk: &Walk<'_>, closes: bool| {
                 let mut list = BucketList::new(walk.dst_layout(), 192).unwrap();
                 list.push(walk, &block);
+                if closes {
+                    list.close();
+                }
+                [list]
             };
-            let direct = |walk: &Walk<'_>| {
-                let mut direct = Direct::new(walk, Combine::Sum, false).unwrap();
-                direct.run(walk, &block);
-            };
-            list(&walk);
-            direct(&walk);
+            direct(&walk).run(&walk, &block);
             with_walk(5, false, |other| {
-                assert!(refuses(&|| list(&other)) && refuses(&|| direct(&other)));
+                assert!(refuses(&mut || drop(list(&other, true))));
+                assert!(refuses(&mut || direct(&other).run(&other, &block)));
+                for (closes, own, fine) in [
+                    (true, true, true),
+                    (false, true, false),
+                    (true, false, false),
+                ] {
+                    let lists = list(&walk, closes);
+                    let direct = direct(if own { &walk } else { &other });
+                    let lists = BucketSource::OfThisRun(&lists);
+                    let mut cut =
+                        || BucketShare::cut(&mut walk, &direct, lists, 1, None, None).map(drop);
+                    assert_eq!(refuses(&mut || cut().unwrap()), !fine);
+                }
             });
             let mut output = DynTensor::zeros(DType::F32, &LINES).unwrap();
             let cells = DynTensor::zeros(DType::F32, &[5]).unwrap();
             with_geometry(5, false, |geometry| {
                 let (cells, mut output) = (cells.view(), output.view_mut());
                 let take = TakeWalk::new(geometry, &cells, &mut output).unwrap();
-                assert!(refuses(&|| take.run(&block)));
+                assert!(refuses(&mut || take.run(&block)));
             });
         });
     }

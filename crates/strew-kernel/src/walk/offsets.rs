@@ -15,6 +15,11 @@ pub(crate) struct Dim {
 }
 
 impl Dim {
+    /// The same axis with a single element right.
+    pub(crate) fn against_one(&self) -> Self {
+        Self { right: 0, ..*self }
+    }
+
     /// The same axis with the sides exchanged.
     pub(crate) fn swapped(self) -> Self {
         Self {

@@ -50,7 +50,8 @@ static CHOSEN: [[u8; LANES]; 1 << LANES] = {
 };
 
 /// Filters `values.len()` index values from `from` on, of 32 bits if `NARROW`, else of 64. The
-/// payload is the element if `ELEMENTS`, else the position. `None` if a value is out of bounds.
+/// payload is the element if `ELEMENTS`, else the position. `None` if a value is out of bounds. One
+/// function, for which the instructions are enabled.
 ///
 /// # Safety
 /// The machine must have AVX2 and POPCNT. `values.len()` values must be readable, and as many
@@ -115,6 +116,6 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     let inside = whole == 0 || _mm256_testz_si256(beyond, beyond) == 1 && !high;
     // SAFETY: the caller promises `values.len()` readable values, and as many elements if the
     // payload is elements.
-    let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
+    let to = unsafe { filter.narrow_rest::<NARROW>(from, payload, whole, to, values, payloads) };
     to.filter(|_| inside)
 }

@@ -148,6 +148,6 @@ pub(crate) unsafe fn narrow<const NARROW: bool, const ELEMENTS: bool>(
     let inside = whole == 0 || (beyond | high) == 0;
     // SAFETY: the caller promises `values.len()` readable values, and as many elements if the
     // payload is elements.
-    let to = unsafe { filter.narrow_rest::<NARROW>((from, payload), whole, to, values, payloads) };
+    let to = unsafe { filter.narrow_rest::<NARROW>(from, payload, whole, to, values, payloads) };
     to.filter(|_| inside)
 }

@@ -184,7 +184,8 @@ impl IndexFilter {
     #[inline(always)]
     unsafe fn narrow_rest<const NARROW: bool>(
         self,
-        (from, payload): (*const u8, Payload),
+        from: *const u8,
+        payload: Payload,
         whole: usize,
         mut to: usize,
         values: &mut [u32],
