@@ -5,6 +5,7 @@
 //! `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::checks::{unknown_word, wrong_value};
 use crate::dialect::framework::custom::{Steps, Stepwise};
 use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
 use strew_engine::checks::{expect_dtype, expect_shape};
@@ -141,21 +142,15 @@ pub const OPERATORS: &[Operator] = &[Operator {
 fn expect_order(order: Option<&str>) -> Result<(), Problem> {
     match order {
         None | Some("C" | "F") => Ok(()),
-        Some(other) => Err(Problem::Value {
-            argument: "order".into(),
-            value: other.into(),
-            expected: "it must be C or F".into(),
-        }),
+        Some(other) => Err(wrong_value("order", other, "it must be C or F")),
     }
 }
 
 fn number(argument: &'static str, given: Option<Scalar>) -> Result<f64, Problem> {
     let Some(given) = given else { return Ok(0.0) };
-    given.real().ok_or_else(|| Problem::Value {
-        argument: argument.into(),
-        value: given.to_string(),
-        expected: "it must be a real number".into(),
-    })
+    given
+        .real()
+        .ok_or_else(|| wrong_value(argument, given, "it must be a real number"))
 }
 
 /// A dtype's name, or that of a type of Python's.
@@ -164,11 +159,9 @@ fn parse_dtype(word: &str) -> Result<DType, Problem> {
         "int" => Ok(DType::I64),
         "float" => Ok(DType::F64),
         "complex" => Ok(DType::C128),
-        other => other.parse().map_err(|_| Problem::Value {
-            argument: "dtype".into(),
-            value: other.into(),
-            expected: "it must be the name of a dtype".into(),
-        }),
+        other => other
+            .parse()
+            .map_err(|_| wrong_value("dtype", other, "it must be the name of a dtype")),
     }
 }
 
@@ -211,11 +204,7 @@ impl Func {
             "sort" if !skip => Statistic::Sort { reverse },
             "rsort" if !skip => Statistic::Sort { reverse: true },
             _ => {
-                return Err(Problem::Value {
-                    argument: "func".into(),
-                    value: word.into(),
-                    expected: format!("it must be one of {}", FUNCTIONS.join(", ")),
-                });
+                return Err(unknown_word("func", word, FUNCTIONS));
             }
         };
         Ok(Self { statistic, skip })
@@ -383,11 +372,11 @@ fn describe<'a>(
         Some(given) => {
             let rank = a.rank() as i64;
             if !(-rank..rank).contains(&given) {
-                return Err(Problem::Value {
-                    argument: "axis".into(),
-                    value: given.to_string(),
-                    expected: format!("a has {rank} axes"),
-                });
+                return Err(wrong_value(
+                    "axis",
+                    given,
+                    format_args!("a has {rank} axes"),
+                ));
             }
             given.rem_euclid(rank).unsigned_abs() as usize
         }
@@ -458,11 +447,7 @@ fn result_type(options: &Options<'_>, of: DType) -> Result<DType, Problem> {
 /// The fill value as an element of the result's type, or of a larger integer type that holds it.
 fn fill(options: &Options<'_>, dtype: DType) -> Result<DynTensor, Problem> {
     let given = options.fill_value;
-    let refuse = |expected: &str| Problem::Value {
-        argument: "fill_value".into(),
-        value: given.to_string(),
-        expected: expected.into(),
-    };
+    let refuse = |expected: &str| wrong_value("fill_value", given, expected);
     if options.func.is_flag() && ![Some(0.0), Some(1.0)].contains(&given.real()) {
         return Err(refuse("it must be true or false"));
     }
@@ -503,11 +488,11 @@ fn numbered<'a>(
     let asked = options.size.as_ref().map(|size| size.sizes("size"));
     let asked = asked.transpose()?;
     if let Some(asked) = asked.as_ref().filter(|asked| asked.len() != axes) {
-        return Err(Problem::Value {
-            argument: "size".into(),
-            value: format!("{:?}", &asked[..]),
-            expected: format!("it must be of length {axes}, the axes of the groups"),
-        });
+        return Err(wrong_value(
+            "size",
+            format_args!("{:?}", &asked[..]),
+            format_args!("it must be of length {axes}, the axes of the groups"),
+        ));
     }
     let row = |axis: usize| match group_idx.rank() {
         1 => Some(group_idx.clone()),

@@ -3,15 +3,19 @@
 //! Source of the semantics: the specification's `scatter`, its verifier's tests
 //! (`stablehlo/tests/verify_scatter.mlir`) and runs of XLA; see also `COMPARE.md`.
 
-use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::bounds::DROP;
+use crate::dialect::framework::call::{self, Call, Describe};
+use crate::dialect::framework::checks::{
+    expect_dtype_of, expect_integers, unknown_word, wrong_value,
+};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use strew_engine::checks::{expect_dtype, expect_shape};
+use crate::dialect::framework::scatter_forms::into_copy;
+use strew_engine::checks::expect_shape;
 use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
@@ -180,10 +184,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
 }
 
 fn context() -> Context {
-    Context {
-        operator: "stablehlo.scatter".into(),
-        class,
-    }
+    call::context("stablehlo.scatter", class)
 }
 
 fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
@@ -211,11 +212,11 @@ fn lower_from<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
         None | Some("window") => OutOfBounds::Window,
         Some("element") => OutOfBounds::Element,
         Some(other) => {
-            return Err(context().error(Problem::Value {
-                argument: "out_of_bounds".into(),
-                value: other.into(),
-                expected: "it must be window or element".into(),
-            }));
+            return Err(context().error(wrong_value(
+                "out_of_bounds",
+                other,
+                "it must be window or element",
+            )));
         }
     };
     let region = region.as_deref().unwrap_or("set");
@@ -243,11 +244,7 @@ fn combine(region: &str) -> Result<Combine, Problem> {
         "max" => Combine::Max(Nan::Propagate),
         "min" => Combine::Min(Nan::Propagate),
         _ => {
-            return Err(Problem::Value {
-                argument: "region".into(),
-                value: region.into(),
-                expected: format!("it must be one of {}", REGIONS.join(", ")),
-            });
+            return Err(unknown_word("region", region, REGIONS));
         }
     })
 }
@@ -260,18 +257,8 @@ fn describe<'a>(
     combine: Combine,
     out_of_bounds: OutOfBounds,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_dtype(
-        "indices",
-        indices.dtype(),
-        indices.dtype().is_integer(),
-        "it must be an integer type",
-    )?;
-    expect_dtype(
-        "updates",
-        updates.dtype(),
-        updates.dtype() == operand.dtype(),
-        format_args!("it must be operand's dtype, {}", operand.dtype()),
-    )?;
+    expect_integers("indices", &indices)?;
+    expect_dtype_of("updates", updates.dtype(), "operand", operand.dtype())?;
     let roles = Roles::new(operand.shape(), indices.shape(), updates.shape(), numbers)?;
     let mut walks = roles.walks.clone();
     let mut pointers = Vec::new();
@@ -304,19 +291,10 @@ fn describe<'a>(
         });
     }
     // Which windows are left out has been decided; nothing that is outside is an error.
-    let bounds = Bounds {
-        negative: Negative::Drop,
-        out_of_range: OutOfRange::Drop,
-        ignored: None,
-    };
     let shapes = (operand.shape(), updates.shape());
-    let destinations = Destinations::placed(shapes, &walks, "indices", pointers, bounds)?;
-    let target = Target::New {
-        dtype: operand.dtype(),
-        start: Start::CopyOf(operand),
-    };
+    let destinations = Destinations::placed(shapes, &walks, "indices", pointers, DROP)?;
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(operand, destinations, reduction, "updates", updates)
 }
 
 /// The numbers of every element of windows of `len` along an axis of `size`: one axis more, behind
@@ -396,11 +374,7 @@ impl Roles {
             false,
         )?;
         let refuse = |argument: &str, list: &[i64], expected: String| {
-            Err(Problem::Value {
-                argument: argument.into(),
-                value: format!("{list:?}"),
-                expected,
-            })
+            Err(wrong_value(argument, format_args!("{list:?}"), expected))
         };
         if inserted.iter().any(|axis| batches.contains(axis)) {
             let list = &numbers.inserted_window_dims;
@@ -544,11 +518,8 @@ fn axes(
 ) -> Result<Dims, Problem> {
     let mut found = Dims::new();
     for (k, &number) in list.iter().enumerate() {
-        let refuse = |expected: String| Problem::Value {
-            argument: format!("{argument}[{k}]"),
-            value: number.to_string(),
-            expected,
-        };
+        let refuse =
+            |expected: String| wrong_value(format_args!("{argument}[{k}]"), number, expected);
         let axis = usize::try_from(number).ok().filter(|&axis| axis < rank);
         let axis = axis.ok_or_else(|| refuse(format!("it must be from 0 to {rank}, exclusive")))?;
         if found.contains(&axis) {

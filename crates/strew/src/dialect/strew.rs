@@ -4,6 +4,7 @@
 //! that frameworks leave open is an argument.
 
 use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, unknown_word, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::context::Context;
@@ -355,11 +356,7 @@ fn reduction(word: &str) -> Result<Reduce, Problem> {
         "min" | "amin" => Ok(Reduce::Amin),
         "max" | "amax" => Ok(Reduce::Amax),
         "assign" => Ok(Reduce::Assign),
-        other => Err(Problem::Value {
-            argument: "reduce".into(),
-            value: format!("{other:?}"),
-            expected: format!("it must be one of {}", REDUCE.join(", ")),
-        }),
+        other => Err(unknown_word("reduce", format_args!("{other:?}"), REDUCE)),
     }
 }
 
@@ -396,11 +393,8 @@ fn describe<'a>(
     let mut shape = src.dims();
     shape[dim] = match (&to.out, to.dim_size) {
         (Some(out), _) => out.shape().get(dim).copied().unwrap_or(0),
-        (None, Some(size)) => usize::try_from(size).map_err(|_| Problem::Value {
-            argument: "dim_size".into(),
-            value: size.to_string(),
-            expected: "it must be at least 0".into(),
-        })?,
+        (None, Some(size)) => usize::try_from(size)
+            .map_err(|_| wrong_value("dim_size", size, "it must be at least 0"))?,
         (None, None) => bounds.cells(index),
     };
     let destinations = Destinations::elements(&shape, "index", &expanded, dim, place, bounds)?;
@@ -424,9 +418,7 @@ fn describe<'a>(
 
 /// The axis, of arguments that have one and an index that is one.
 fn checked(src: &DynView<'_>, index: &DynView<'_>, dim: i64) -> Result<usize, Problem> {
-    expect_shape("src", src.shape(), src.rank() > 0, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("src", src.shape())?;
     let fits = index.is_empty() || index.dtype().is_integer();
     expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
     axis("dim", dim, src.rank())
@@ -468,23 +460,18 @@ fn into_that(
     shape: &[usize],
     (dim_size, fill_value): (Option<i64>, Option<Scalar>),
 ) -> Result<(), Problem> {
-    expect_dtype(
-        "out",
-        out.dtype(),
-        out.dtype() == src.dtype(),
-        format_args!("it must be src's dtype, {}", src.dtype()),
-    )?;
+    expect_dtype_of("out", out.dtype(), "src", src.dtype())?;
     expect_shape("out", out.shape(), out.shape() == shape, || {
         format!("it must be {shape:?}: src's shape but for the size along dim")
     })?;
     let size = dim_size.map(|size| ("dim_size", size.to_string()));
     match size.or(fill_value.map(|fill| ("fill_value", fill.to_string()))) {
         None => Ok(()),
-        Some((argument, value)) => Err(Problem::Value {
-            argument: argument.into(),
+        Some((argument, value)) => Err(wrong_value(
+            argument,
             value,
-            expected: "it is for a new result: out has a size, and holds something".into(),
-        }),
+            "it is for a new result: out has a size, and holds something",
+        )),
     }
 }
 
@@ -499,11 +486,11 @@ fn anew(
         return Ok((start, reduction));
     };
     if matches!(reduce, Reduce::Min | Reduce::Max) {
-        return Err(Problem::Value {
-            argument: "fill_value".into(),
-            value: fill.to_string(),
-            expected: format!("{reduce} has its own; a{reduce} takes one"),
-        });
+        return Err(wrong_value(
+            "fill_value",
+            fill,
+            format_args!("{reduce} has its own; a{reduce} takes one"),
+        ));
     }
     let element = fill.tensor("fill_value", src.dtype())?;
     let mut bytes = [0; 16];

@@ -1,20 +1,13 @@
 //! Segments as a plan: which row of the source goes to which row of the result. Where runs overlap,
 //! a row goes to several, and is listed once for each.
 
+use crate::dialect::framework::bounds::DROP;
 use crate::grad::route::{Packed, own, packed};
 use strew_engine::exec::segments::Pairing;
 use strew_engine::plan::Plan;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DynView, Tensor, try_vec};
-
-/// An entry without a row is left out.
-pub(super) const DROP: Bounds = Bounds {
-    negative: Negative::Drop,
-    out_of_range: OutOfRange::Drop,
-    ignored: None,
-};
 
 /// Which row of the source goes to which row of the result.
 pub(super) struct Entries {

@@ -87,9 +87,9 @@ pub mod torch;
 pub mod torch_scatter;
 
 use crate::dialect::framework::call::Call;
+pub(crate) use crate::dialect::framework::call::context;
 use crate::dialect::framework::operator::{Arguments, Value, find};
 use strew_engine::checks::{expect_dtype, expect_shape};
-use strew_engine::context::Context;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
@@ -97,14 +97,6 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Strides, Tensor, shaped};
-
-/// Who a problem is reported for.
-pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-}
 
 /// The classes of the problems of PyTorch's and torch_scatter's derivatives.
 pub(crate) fn torch_class(problem: &Problem) -> Class {

@@ -5,6 +5,7 @@
 //! `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::Value;
 use crate::dialect::tensorflow::nd::gather_nd_dyn;
 use crate::dialect::tensorflow::{BadIndicesPolicy, class};
@@ -231,11 +232,11 @@ pub fn segment_vjp_dyn(
         Fold::Min => "tensorflow.math.segment_min",
         Fold::Max => "tensorflow.math.segment_max",
         Fold::SqrtN => {
-            return Err(context(NAME, class).error(Problem::Value {
-                argument: "fold".into(),
-                value: "SqrtN".into(),
-                expected: "only segments in any order have it: unsorted_segment_vjp".into(),
-            }));
+            return Err(context(NAME, class).error(wrong_value(
+                "fold",
+                "SqrtN",
+                "only segments in any order have it: unsorted_segment_vjp",
+            )));
         }
     };
     of_segments(NAME, operator, grad, data, segment_ids, fold)

@@ -9,7 +9,7 @@ use strew_engine::choose::strategy::Strategy;
 use strew_engine::context::Context;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::{Output, Scatter};
-use strew_kernel::error::{Problem, Result};
+use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DynTensor, Element, Tensor};
 
 /// A checked call of an operator: it can be run, or asked how it would run.
@@ -197,6 +197,15 @@ impl<'a> Call<'a> {
             Work::Stepwise(stepwise) => stepwise.with_split(split).into(),
         };
         self
+    }
+}
+
+/// Who the problems of an operator are reported for, and as which classes.
+#[inline(always)] // As `Call::new`.
+pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
+    Context {
+        operator: operator.into(),
+        class,
     }
 }
 

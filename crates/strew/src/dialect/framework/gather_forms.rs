@@ -1,9 +1,11 @@
 //! Gathers as most frameworks have them: of slices, of elements, by tuples.
 
+use crate::dialect::framework::checks::{expect_axes, expect_rank_of, wrong_value};
+use crate::dialect::framework::scatter_forms;
 use smallvec::SmallVec;
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
@@ -20,9 +22,7 @@ pub(crate) fn slices<'a>(
     batch: i64,
     bounds: Bounds,
 ) -> Result<Gather<'a>, Problem> {
-    expect_shape("data", data.shape(), data.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("data", data.shape())?;
     let along = axis("axis", along, data.rank())?;
     let most = along.min(indices.rank());
     let batch = shared(("data", &data), indices, batch, most)?;
@@ -41,21 +41,10 @@ pub(crate) fn elements<'a>(
     along: i64,
     bounds: Bounds,
 ) -> Result<Gather<'a>, Problem> {
-    expect_shape("data", data.shape(), data.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("data", data.shape())?;
     let along = axis("axis", along, data.rank())?;
-    expect_shape(
-        "indices",
-        indices.shape(),
-        indices.rank() == data.rank(),
-        || format!("it must have data's {} dimensions", data.rank()),
-    )?;
-    let place = Place {
-        axes: 0..indices.rank(),
-        tuple: None,
-    };
-    let places = Destinations::elements(data.shape(), "indices", indices, along, place, bounds)?;
+    expect_rank_of("indices", indices.shape(), "data", data.rank())?;
+    let places = scatter_forms::elements(data.shape(), "indices", indices, along, bounds)?;
     Gather::new(places, data)
 }
 
@@ -107,10 +96,12 @@ fn shared(
         false => batch,
     };
     let count = usize::try_from(counted).ok().filter(|&count| count <= most);
-    let count = count.ok_or_else(|| Problem::Value {
-        argument: "batch_dims".into(),
-        value: batch.to_string(),
-        expected: format!("it must be from 0 to {most}"),
+    let count = count.ok_or_else(|| {
+        wrong_value(
+            "batch_dims",
+            batch,
+            format_args!("it must be from 0 to {most}"),
+        )
     })?;
     let (found, wanted) = (indices.shape(), &data.shape()[..count]);
     expect_shape("indices", found, found.starts_with(wanted), || {

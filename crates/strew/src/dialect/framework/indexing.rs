@@ -1,5 +1,6 @@
 //! Indexing as NumPy has it: an integer tensor for some axes, the others taken whole.
 
+use crate::dialect::framework::checks::wrong_value;
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::take::Pointer;
@@ -74,11 +75,11 @@ fn named<'a>(
     };
     let taken = indices.iter().map(takes).fold(0, usize::saturating_add);
     if taken > shape.len() {
-        return Err(Problem::Value {
-            argument: argument.into(),
-            value: format!("{taken} axes"),
-            expected: format!("there are only those of {shape:?}"),
-        });
+        return Err(wrong_value(
+            argument,
+            format_args!("{taken} axes"),
+            format_args!("there are only those of {shape:?}"),
+        ));
     }
     let mut axis = 0;
     let mut named = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::dialect::OPERATORS;
 use crate::dialect::framework::call::{Call, Ready};
+use crate::dialect::framework::checks::{unknown_word, wrong_value};
 use std::borrow::Cow;
 use strew_engine::scatter::Output;
 use strew_kernel::error::{Class, Error, Problem, Result};
@@ -198,10 +199,12 @@ impl Integers<'_> {
     pub(crate) fn sizes(&self, argument: &'static str) -> Result<Dims, Problem> {
         let listed = self.list(argument)?;
         let sizes = listed.iter().enumerate().map(|(axis, &size)| {
-            usize::try_from(size).map_err(|_| Problem::Value {
-                argument: format!("{argument}[{axis}]"),
-                value: size.to_string(),
-                expected: "it must be at least 0".into(),
+            usize::try_from(size).map_err(|_| {
+                wrong_value(
+                    format_args!("{argument}[{axis}]"),
+                    size,
+                    "it must be at least 0",
+                )
             })
         });
         sizes.collect()
@@ -293,11 +296,7 @@ impl<'a> Arguments<'a> {
             Some(place) => self.set(place, value),
             None => {
                 let known: Vec<_> = names.collect();
-                Err(self.error(Problem::Value {
-                    argument: "argument".into(),
-                    value: name.into(),
-                    expected: format!("it must be one of {}", known.join(", ")),
-                }))
+                Err(self.error(unknown_word("argument", name, &known)))
             }
         }
     }

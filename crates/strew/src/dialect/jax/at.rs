@@ -1,14 +1,16 @@
 //! `x.at[indices]` and its methods.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::unknown_word;
 use crate::dialect::framework::indexing::indexed;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::scatter_forms::into_copy;
 use crate::dialect::jax::call;
 use strew_engine::checks::expect_dtype;
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Scalar, Tensor, TensorView};
@@ -30,11 +32,7 @@ impl Mode {
             None | Some("promise_in_bounds") => Ok(default),
             Some("fill" | "drop") => Ok(Self::Drop),
             Some("clip") => Ok(Self::Clip),
-            Some(other) => Err(Problem::Value {
-                argument: "mode".into(),
-                value: other.into(),
-                expected: format!("it must be one of {}", MODES.join(", ")),
-            }),
+            Some(other) => Err(unknown_word("mode", other, MODES)),
         }
     }
 
@@ -490,9 +488,5 @@ fn describe<'a>(
         found: y.shape().to_vec(),
         expected: format!("it must broadcast to what is indexed, {wanted:?}"),
     })?;
-    let target = Target::New {
-        dtype: x.dtype(),
-        start: Start::CopyOf(x),
-    };
-    Scatter::new(destinations, Reduction::into_self(combine), "y", y, target)
+    into_copy(x, destinations, Reduction::into_self(combine), "y", y)
 }

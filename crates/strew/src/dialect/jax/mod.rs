@@ -6,9 +6,8 @@
 pub(crate) mod at;
 pub(crate) mod segment;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
-use strew_engine::context::Context;
 use strew_kernel::error::{Class, Problem, Result};
 
 pub use crate::dialect::jax::at::{Mode, at_get, at_get_dyn};
@@ -48,9 +47,5 @@ pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
+    context(operator, class).call(described)
 }

@@ -1,10 +1,11 @@
 //! `jax.ops.segment_*`.
 
+use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_integers, expect_size};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::jax::call;
-use strew_engine::checks::{expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
@@ -235,12 +236,7 @@ fn describe<'a>(
     ids: DynView<'a>,
     num_segments: Option<i64>,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_dtype(
-        "segment_ids",
-        ids.dtype(),
-        ids.dtype().is_integer(),
-        "it must be an integer type",
-    )?;
+    expect_integers("segment_ids", &ids)?;
     let rows = ids.rank() == 1 && data.shape().first() == ids.shape().first();
     expect_shape("segment_ids", ids.shape(), rows, || {
         format!(
@@ -255,17 +251,8 @@ fn describe<'a>(
             .map_or(0, |max| max.saturating_add(1).max(0)),
     };
     let mut shape = data.dims();
-    shape[0] = usize::try_from(count).map_err(|_| Problem::Value {
-        argument: "num_segments".into(),
-        value: count.to_string(),
-        expected: "it must be at least 0".into(),
-    })?;
-    let bounds = Bounds {
-        negative: Negative::Drop,
-        out_of_range: OutOfRange::Drop,
-        ignored: None,
-    };
-    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, bounds)?;
+    shape[0] = expect_size("num_segments", count)?;
+    let destinations = Destinations::rows(&shape, "segment_ids", &[ids], &[0], None, DROP)?;
     let target = Target::New {
         dtype: data.dtype(),
         start: Start::Identity,

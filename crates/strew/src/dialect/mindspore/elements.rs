@@ -1,13 +1,16 @@
 //! `tensor_scatter_elements` and `scatter`: elements that each have an index along one axis.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{
+    expect_axes, expect_dtype_of, expect_i32_or_i64, expect_rank_of, wrong_value,
+};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::mindspore::{call, expect_index};
-use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use crate::dialect::framework::scatter_forms::{elements, into_copy};
+use crate::dialect::mindspore::call;
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
-use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
@@ -188,11 +191,11 @@ fn lower<'a>(
     let combine = match reduction {
         "none" => Ok(Combine::Assign),
         "add" => Ok(Combine::Sum),
-        _ => Err(Problem::Value {
-            argument: "reduction".into(),
-            value: reduction.into(),
-            expected: "it must be none or add".into(),
-        }),
+        _ => Err(wrong_value(
+            "reduction",
+            reduction,
+            "it must be none or add",
+        )),
     };
     let names = ["input_x", "indices", "updates"];
     let described = combine.and_then(|c| describe(c, names, input_x, along, indices, updates));
@@ -218,36 +221,15 @@ fn describe<'a>(
     index: DynView<'a>,
     src: DynView<'a>,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_index(index_name, &index)?;
-    expect_dtype(
-        src_name,
-        src.dtype(),
-        src.dtype() == input.dtype(),
-        format_args!("it must be {input_name}'s dtype, {}", input.dtype()),
-    )?;
-    expect_shape(input_name, input.shape(), input.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_i32_or_i64(index_name, &index)?;
+    expect_dtype_of(src_name, src.dtype(), input_name, input.dtype())?;
+    expect_axes(input_name, input.shape())?;
     let along = axis("axis", along, input.rank())?;
-    expect_shape(
-        index_name,
-        index.shape(),
-        index.rank() == input.rank(),
-        || format!("it must have {input_name}'s {} dimensions", input.rank()),
-    )?;
+    expect_rank_of(index_name, index.shape(), input_name, input.rank())?;
     expect_shape(src_name, src.shape(), src.shape() == index.shape(), || {
         format!("it must be {index_name}'s shape, {:?}", index.shape())
     })?;
-    let place = Place {
-        axes: 0..index.rank(),
-        tuple: None,
-    };
-    let destinations =
-        Destinations::elements(input.shape(), index_name, &index, along, place, BOUNDS)?;
-    let target = Target::New {
-        dtype: input.dtype(),
-        start: Start::CopyOf(input),
-    };
+    let destinations = elements(input.shape(), index_name, &index, along, BOUNDS)?;
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, src_name, src, target)
+    into_copy(input, destinations, reduction, src_name, src)
 }

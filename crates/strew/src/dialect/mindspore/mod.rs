@@ -10,11 +10,12 @@ pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod rows;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::bounds::DROP;
+use crate::dialect::framework::call::{Call, Describe, Work, context};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use strew_engine::checks::{expect_dtype, expect_no_zero};
-use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DType, DynView};
@@ -80,22 +81,14 @@ impl Device {
         match name {
             "cpu" => Ok(Self::Cpu),
             "gpu" => Ok(Self::Gpu),
-            _ => Err(Problem::Value {
-                argument: "device".into(),
-                value: name.into(),
-                expected: "it must be cpu or gpu".into(),
-            }),
+            _ => Err(wrong_value("device", name, "it must be cpu or gpu")),
         }
     }
 
     fn bounds(self) -> Bounds {
         match self {
             Self::Cpu => Bounds::STRICT,
-            Self::Gpu => Bounds {
-                negative: Negative::Drop,
-                out_of_range: OutOfRange::Drop,
-                ignored: None,
-            },
+            Self::Gpu => DROP,
         }
     }
 }
@@ -136,20 +129,7 @@ pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
-}
-
-pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        index.dtype(),
-        matches!(index.dtype(), DType::I32 | DType::I64),
-        "it must be int32 or int64",
-    )
+    context(operator, class).call(described)
 }
 
 /// The dtypes of a parameter that is written to, and of its updates.

@@ -1,10 +1,12 @@
 //! `scatter_nd*` and `tensor_scatter_*`: tuples along the last axis of the index name windows.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64};
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::framework::scatter_forms::{in_place, into_copy};
 use crate::dialect::mindspore::{
-    DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_index, expect_promoted,
+    DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_promoted,
 };
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
@@ -645,12 +647,14 @@ fn describe<'a>(
     let destinations = destinations(input_x.shape(), &indices, &updates, bounds)?;
     expect_promoted(input_x.dtype(), updates.dtype())?;
     expect_whole_divisors(combine, &updates)?;
-    let target = Target::InPlace {
-        argument: "input_x",
-        view: input_x,
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    in_place(
+        ("input_x", input_x),
+        destinations,
+        reduction,
+        "updates",
+        updates,
+    )
 }
 
 fn describe_copy<'a>(
@@ -661,21 +665,12 @@ fn describe_copy<'a>(
     bounds: Bounds,
 ) -> Result<Scatter<'a>, Problem> {
     let destinations = destinations(input_x.shape(), &indices, &updates, bounds)?;
-    expect_dtype(
-        "updates",
-        updates.dtype(),
-        updates.dtype() == input_x.dtype(),
-        format_args!("it must be input_x's dtype, {}", input_x.dtype()),
-    )?;
+    expect_dtype_of("updates", updates.dtype(), "input_x", input_x.dtype())?;
     let difference = combine == Combine::Sub && input_x.dtype() == DType::Bool;
     expect_dtype("input_x", DType::Bool, !difference, "it must not be bool")?;
     expect_whole_divisors(combine, &updates)?;
-    let target = Target::New {
-        dtype: input_x.dtype(),
-        start: Start::CopyOf(input_x),
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(input_x, destinations, reduction, "updates", updates)
 }
 
 fn describe_new<'a>(
@@ -700,7 +695,7 @@ fn destinations<'a>(
     updates: &DynView<'_>,
     bounds: Bounds,
 ) -> Result<Destinations<'a>, Problem> {
-    expect_index("indices", indices)?;
+    expect_i32_or_i64("indices", indices)?;
     expect_shape("indices", indices.shape(), indices.rank() >= 2, || {
         "it must have at least two dimensions".into()
     })?;

@@ -1,15 +1,17 @@
 //! `scatter_*`: an index names a row of the parameter.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_axes, expect_i32_or_i64};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::mindspore::{
-    DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_index, expect_promoted,
+    DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_promoted,
 };
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Target};
+use strew_engine::scatter::Scatter;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
@@ -368,12 +370,14 @@ fn describe<'a>(
     let (to, shape) = (input_x.dtype(), input_x.shape());
     let destinations = destinations(to, shape, indices, &updates, bounds)?;
     expect_divisors(combine, &updates)?;
-    let target = Target::InPlace {
-        argument: "input_x",
-        view: input_x,
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    in_place(
+        ("input_x", input_x),
+        destinations,
+        reduction,
+        "updates",
+        updates,
+    )
 }
 
 /// The cells that the updates go to, of an `input_x` of this type and shape.
@@ -385,11 +389,9 @@ pub(crate) fn destinations<'a>(
     updates: &DynView<'_>,
     bounds: Bounds,
 ) -> Result<Destinations<'a>, Problem> {
-    expect_index("indices", &indices)?;
+    expect_i32_or_i64("indices", &indices)?;
     expect_promoted(to, updates.dtype())?;
-    expect_shape("input_x", shape, !shape.is_empty(), || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("input_x", shape)?;
     let mut wanted = indices.dims();
     wanted.extend_from_slice(&shape[1..]);
     expect_shape(

@@ -5,12 +5,15 @@
 
 pub(crate) mod out;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::bounds::WRAP;
+use crate::dialect::framework::call::{self, Call, Describe, Work};
+use crate::dialect::framework::checks::expect_dtype_of;
 use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::framework::scatter_forms::in_place;
 use smallvec::SmallVec;
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
@@ -142,12 +145,6 @@ const BACKWARD_GATHER_ND: Operator = Operator {
             Err(problem) => Err(context("mxnet.backward_gather_nd").error(problem)),
         }
     },
-};
-
-/// Negative indices count from the end.
-pub(crate) const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    ..Bounds::STRICT
 };
 
 /// Scatters `data` into a new tensor of zeros: the cells that the tuples `indices[:, y]` name get
@@ -354,10 +351,7 @@ fn lower_backward<'a>(
 }
 
 pub(crate) fn context(operator: &'static str) -> Context {
-    Context {
-        operator: operator.into(),
-        class,
-    }
+    call::context(operator, class)
 }
 
 pub(crate) fn call<'a>(
@@ -421,20 +415,11 @@ fn describe_set<'a>(
     expect_shape("lhs", lhs.shape(), lhs.shape() == &*shape, || {
         format!("it must be shape, {shape:?}")
     })?;
-    expect_dtype(
-        "rhs",
-        rhs.dtype(),
-        rhs.dtype() == lhs.dtype(),
-        format_args!("it must be lhs's dtype, {}", lhs.dtype()),
-    )?;
+    expect_dtype_of("rhs", rhs.dtype(), "lhs", lhs.dtype())?;
     let destinations = destinations(&indices, &shape, Bounds::STRICT)?;
     expect_slices("rhs", &rhs, &indices, &destinations)?;
-    let target = Target::InPlace {
-        argument: "lhs",
-        view: lhs,
-    };
     let reduction = Reduction::into_self(Combine::Assign);
-    Scatter::new(destinations, reduction, "rhs", rhs, target)
+    in_place(("lhs", lhs), destinations, reduction, "rhs", rhs)
 }
 
 pub(crate) fn expect_slices(

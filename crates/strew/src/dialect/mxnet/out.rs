@@ -1,9 +1,11 @@
 //! `req`: results that go into memory of the caller's, in place of what it holds or on top of it.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{Call, Work};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::into_out::{Delivered, Made};
 use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind};
-use crate::dialect::mxnet::{WRAP, call, context, destinations, expect_slices, expect_wide};
+use crate::dialect::mxnet::{call, context, destinations, expect_slices, expect_wide};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::scatter::bounds::Bounds;
@@ -47,13 +49,7 @@ pub(super) type Out<'a> = (DynViewMut<'a>, Req);
 pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Problem> {
     let out = args.optional_target("out");
     let req = args.optional_text("req");
-    let refuse = |value: &str, expected: &str| {
-        Err(Problem::Value {
-            argument: "req".into(),
-            value: value.into(),
-            expected: expected.into(),
-        })
-    };
+    let refuse = |value: &str, expected: &str| Err(wrong_value("req", value, expected));
     match (req.as_deref(), out) {
         (None | Some("write"), out) => Ok(out.map(|out| (out, Req::Write))),
         (Some("add"), Some(out)) => Ok(Some((out, Req::Add))),

@@ -1,14 +1,15 @@
 //! `put_along_axis`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
+use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::numpy::call_with;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Target};
+use strew_engine::scatter::Scatter;
 use strew_kernel::elementwise::nonzero::unravel;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
@@ -50,12 +51,6 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
         let values = args.tensor("values")?;
         lower(arr, indices, values, args.optional_int("axis"))
     },
-};
-
-const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    out_of_range: OutOfRange::Error,
-    ignored: None,
 };
 
 /// Puts `values` into the cells of `arr` that `indices` name along an axis: numpy's
@@ -145,12 +140,8 @@ fn describe<'a>(
         found,
         expected: format!("it must broadcast to the indexing result, {wanted:?}"),
     })?;
-    let target = Target::InPlace {
-        argument: "arr",
-        view: arr,
-    };
     let assign = Reduction::into_self(Combine::Assign);
-    Scatter::new(places, assign, "values", values, target)
+    in_place(("arr", arr), places, assign, "values", values)
 }
 
 /// The cells that indices name among all elements, and the array as it is seen for that.

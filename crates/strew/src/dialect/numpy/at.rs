@@ -1,12 +1,14 @@
 //! `ufunc.at`: functions applied to cells in place, once for each time that an index names them.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::custom::{Steps, Stepwise};
 use crate::dialect::framework::indexing::indexed;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::numpy::call;
 use crate::dialect::numpy::casting::computed_in;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::bounds::Negative;
 use strew_engine::scatter::destinations::row_ids::RowNumbers;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start, Target};
@@ -36,12 +38,6 @@ const B: Argument = Argument::needed(
     Kind::Tensor,
     "the second operands, broadcast to what is indexed",
 );
-
-const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    out_of_range: OutOfRange::Error,
-    ignored: None,
-};
 
 pub(super) const ADD: Operator = Operator {
     name: "numpy.add.at",
@@ -975,10 +971,10 @@ fn expect_no_negative(exponents: &DynView<'_>) -> Result<(), Problem> {
     });
     match found {
         None => Ok(()),
-        Some(value) => Err(Problem::Value {
-            argument: "b".into(),
-            value: value.to_string(),
-            expected: "Integers to negative integer powers are not allowed".into(),
-        }),
+        Some(value) => Err(wrong_value(
+            "b",
+            value,
+            "Integers to negative integer powers are not allowed",
+        )),
     }
 }

@@ -1,6 +1,7 @@
 //! `bincount`, along an axis too.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::into_out::{Delivered, Made};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::numpy::call_with;
@@ -126,11 +127,8 @@ fn describe<'a>(
     given: Option<i64>,
     out: Option<&[usize]>,
 ) -> Result<Scatter<'a>, Problem> {
-    let least = usize::try_from(minlength).map_err(|_| Problem::Value {
-        argument: "minlength".into(),
-        value: minlength.to_string(),
-        expected: "it must not be negative".into(),
-    })?;
+    let least = usize::try_from(minlength)
+        .map_err(|_| wrong_value("minlength", minlength, "it must not be negative"))?;
     // NumPy makes integers of an empty list.
     let fits = x.dtype().is_integer() || x.dtype() == DType::Bool || x.is_empty();
     expect_dtype("x", x.dtype(), fits, "it must be of integers or bools")?;

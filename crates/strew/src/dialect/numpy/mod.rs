@@ -9,9 +9,8 @@ pub(crate) mod at;
 pub(crate) mod bincount;
 pub(crate) mod casting;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
-use strew_engine::context::Context;
 use strew_kernel::error::{Class, Problem, Result};
 
 pub use crate::dialect::numpy::along::{put_along_axis, put_along_axis_dyn};
@@ -79,9 +78,5 @@ pub(crate) fn call_with<'a>(
     class: fn(&Problem) -> Class,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
+    context(operator, class).call(described)
 }

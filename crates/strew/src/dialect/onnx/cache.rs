@@ -1,13 +1,15 @@
 //! `TensorScatter-24`: a step of a sequence into a cache of keys or values.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_dtype_of, wrong_value};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::onnx::{call, expect_like, opset};
+use crate::dialect::framework::scatter_forms::into_copy;
+use crate::dialect::onnx::{call, opset};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held, Tensor, TensorView};
@@ -129,14 +131,10 @@ fn describe<'a>(
         "linear" => false,
         "circular" => true,
         _ => {
-            return Err(Problem::Value {
-                argument: "mode".into(),
-                value: mode.into(),
-                expected: "it must be linear or circular".into(),
-            });
+            return Err(wrong_value("mode", mode, "it must be linear or circular"));
         }
     };
-    expect_like("update", update.dtype(), "past_cache", past_cache.dtype())?;
+    expect_dtype_of("update", update.dtype(), "past_cache", past_cache.dtype())?;
     let (whole, part) = (past_cache.dims(), update.dims());
     expect_shape("past_cache", &whole, whole.len() >= 2, || {
         "it must have at least two dimensions".into()
@@ -144,11 +142,7 @@ fn describe<'a>(
     let rank = whole.len();
     let along = axis("axis", along, rank)?;
     if along == 0 {
-        return Err(Problem::Value {
-            argument: "axis".into(),
-            value: "0".into(),
-            expected: "the first axis is the batch's".into(),
-        });
+        return Err(wrong_value("axis", "0", "the first axis is the batch's"));
     }
     let fits = part.len() == rank
         && (0..rank).all(|k| part[k] == whole[k] || (k == along && part[k] <= whole[k]));
@@ -177,12 +171,8 @@ fn describe<'a>(
         None,
         bounds,
     )?;
-    let target = Target::New {
-        dtype: past_cache.dtype(),
-        start: Start::CopyOf(past_cache),
-    };
     let reduction = Reduction::into_self(Combine::Assign);
-    Scatter::new(destinations, reduction, "update", update, target)
+    into_copy(past_cache, destinations, reduction, "update", update)
 }
 
 /// Where along the sequence each step of each batch goes.

@@ -1,11 +1,11 @@
 //! `Gather-13`, `GatherElements-13`, `GatherND-13`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_i32_or_i64;
 use crate::dialect::framework::gather_forms;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::onnx::{
-    AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_tuples, opset,
-};
+use crate::dialect::onnx::{AXIS, DATA, INDICES, TUPLES, call, expect_tuples, opset};
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
@@ -152,13 +152,13 @@ pub fn gather_nd_dyn(
 }
 
 fn lower_gather<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
-    let described = expect_index("indices", &indices)
+    let described = expect_i32_or_i64("indices", &indices)
         .and_then(|()| gather_forms::slices(data, &indices, axis, 0, WRAP));
     call("onnx.gather", described)
 }
 
 fn lower_elements<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
-    let described = expect_index("indices", &indices)
+    let described = expect_i32_or_i64("indices", &indices)
         .and_then(|()| gather_forms::elements(data, &indices, axis, WRAP));
     call("onnx.gather_elements", described)
 }

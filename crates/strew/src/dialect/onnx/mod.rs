@@ -8,11 +8,10 @@ pub(crate) mod cache;
 pub(crate) mod gather;
 pub(crate) mod scatter;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::call::{Call, Describe, Work, context};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use strew_engine::checks::expect_dtype;
-use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView};
 
@@ -33,12 +32,6 @@ pub const OPERATORS: &[Operator] = &[
     gather::GATHER_ELEMENTS,
     gather::GATHER_ND,
 ];
-
-/// Negative indices count from the end.
-pub(crate) const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    ..Bounds::STRICT
-};
 
 pub(crate) const DATA: Argument = Argument::needed(
     "data",
@@ -88,20 +81,7 @@ pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
-}
-
-pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        index.dtype(),
-        matches!(index.dtype(), DType::I32 | DType::I64),
-        "it must be int32 or int64",
-    )
+    context(operator, class).call(described)
 }
 
 pub(crate) fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
@@ -110,20 +90,6 @@ pub(crate) fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
         index.dtype(),
         index.dtype() == DType::I64,
         "it must be int64",
-    )
-}
-
-pub(crate) fn expect_like(
-    argument: &'static str,
-    found: DType,
-    of: &'static str,
-    wanted: DType,
-) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        found,
-        found == wanted,
-        format_args!("it must be {of}'s dtype, {wanted}"),
     )
 }
 
@@ -138,9 +104,9 @@ pub(crate) fn expect_opset(
     if plain || opset >= first {
         return Ok(());
     }
-    Err(Problem::Value {
-        argument: argument.into(),
-        value: value.into(),
-        expected: format!("operator set {opset} has none but the default: it came with {first}"),
-    })
+    Err(wrong_value(
+        argument,
+        value,
+        format_args!("operator set {opset} has none but the default: it came with {first}"),
+    ))
 }

@@ -1,17 +1,18 @@
 //! `ScatterElements-18`, `Scatter-11`, `ScatterND-18`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{
+    expect_axes, expect_dtype_of, expect_i32_or_i64, expect_rank_of, unknown_word,
+};
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::onnx::{
-    AXIS, DATA, INDICES, TUPLES, WRAP, call, expect_index, expect_like, expect_opset,
-    expect_tuples, opset,
-};
+use crate::dialect::framework::scatter_forms::{elements, into_copy};
+use crate::dialect::onnx::{AXIS, DATA, INDICES, TUPLES, call, expect_opset, expect_tuples, opset};
 use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
@@ -268,11 +269,7 @@ fn combine(word: &str, opset: i64) -> Result<Combine, Problem> {
         "max" => (Combine::Max(Nan::Propagate), MAX_SINCE),
         "min" => (Combine::Min(Nan::Propagate), MAX_SINCE),
         _ => {
-            return Err(Problem::Value {
-                argument: "reduction".into(),
-                value: word.into(),
-                expected: format!("it must be one of {}", REDUCTIONS.join(", ")),
-            });
+            return Err(unknown_word("reduction", word, REDUCTIONS));
         }
     };
     expect_opset(opset, since, "reduction", word, combine == Combine::Assign)?;
@@ -287,17 +284,10 @@ fn describe<'a>(
     combine: Combine,
     bounds: Bounds,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_index("indices", &indices)?;
-    expect_like("updates", updates.dtype(), "data", data.dtype())?;
-    expect_shape("data", data.shape(), data.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
-    expect_shape(
-        "indices",
-        indices.shape(),
-        indices.rank() == data.rank(),
-        || format!("it must have data's {} dimensions", data.rank()),
-    )?;
+    expect_i32_or_i64("indices", &indices)?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
+    expect_axes("data", data.shape())?;
+    expect_rank_of("indices", indices.shape(), "data", data.rank())?;
     expect_shape(
         "updates",
         updates.shape(),
@@ -305,13 +295,9 @@ fn describe<'a>(
         || format!("it must be indices' shape, {:?}", indices.shape()),
     )?;
     let along = axis("axis", along, data.rank())?;
-    let place = Place {
-        axes: 0..indices.rank(),
-        tuple: None,
-    };
-    let destinations =
-        Destinations::elements(data.shape(), "indices", &indices, along, place, bounds)?;
-    scatter_into_copy(destinations, combine, data, updates)
+    let destinations = elements(data.shape(), "indices", &indices, along, bounds)?;
+    let reduction = Reduction::into_self(combine);
+    into_copy(data, destinations, reduction, "updates", updates)
 }
 
 fn describe_nd<'a>(
@@ -321,27 +307,12 @@ fn describe_nd<'a>(
     combine: Combine,
 ) -> Result<Scatter<'a>, Problem> {
     expect_tuples(&indices)?;
-    expect_like("updates", updates.dtype(), "data", data.dtype())?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
     for (argument, shape) in [("data", data.shape()), ("indices", indices.shape())] {
-        expect_shape(argument, shape, !shape.is_empty(), || {
-            "it must have at least one dimension".into()
-        })?;
+        expect_axes(argument, shape)?;
     }
     let destinations = tuples(data.shape(), "indices", &indices, 0..=data.rank(), WRAP)?;
     expect_windows("updates", updates.shape(), &destinations)?;
-    scatter_into_copy(destinations, combine, data, updates)
-}
-
-fn scatter_into_copy<'a>(
-    destinations: Destinations<'a>,
-    combine: Combine,
-    data: DynView<'a>,
-    updates: DynView<'a>,
-) -> Result<Scatter<'a>, Problem> {
-    let target = Target::New {
-        dtype: data.dtype(),
-        start: Start::CopyOf(data),
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(data, destinations, reduction, "updates", updates)
 }

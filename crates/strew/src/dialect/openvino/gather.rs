@@ -1,9 +1,11 @@
 //! `Gather-8`, `GatherElements-6`, `GatherND-8`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_integers;
 use crate::dialect::framework::gather_forms;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::openvino::{WRAP, call, expect_index};
+use crate::dialect::openvino::call;
 use strew_engine::scatter::bounds::{Bounds, OutOfRange};
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
@@ -214,19 +216,19 @@ fn lower_gather<'a>(
     axis: i64,
     batch_dims: i64,
 ) -> Result<Call<'a>> {
-    let described = expect_index(&indices)
+    let described = expect_integers("indices", &indices)
         .and_then(|()| gather_forms::slices(data, &indices, axis, batch_dims, ZEROS));
     call("openvino.gather", described)
 }
 
 fn lower_elements<'a>(data: DynView<'a>, indices: DynView<'a>, axis: i64) -> Result<Call<'a>> {
-    let described =
-        expect_index(&indices).and_then(|()| gather_forms::elements(data, &indices, axis, WRAP));
+    let described = expect_integers("indices", &indices)
+        .and_then(|()| gather_forms::elements(data, &indices, axis, WRAP));
     call("openvino.gather_elements", described)
 }
 
 fn lower_nd<'a>(data: DynView<'a>, indices: DynView<'a>, batch_dims: i64) -> Result<Call<'a>> {
-    let described = expect_index(&indices)
+    let described = expect_integers("indices", &indices)
         .and_then(|()| gather_forms::windows("data", data, &indices, batch_dims, WRAP));
     call("openvino.gather_nd", described)
 }

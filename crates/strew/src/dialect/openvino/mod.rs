@@ -8,13 +8,9 @@ pub(crate) mod gather;
 pub(crate) mod slice;
 pub(crate) mod update;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
-use strew_engine::checks::expect_dtype;
-use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::DynView;
 
 pub use crate::dialect::openvino::gather::{
     gather, gather_dyn, gather_elements, gather_elements_dyn, gather_nd, gather_nd_dyn,
@@ -35,12 +31,6 @@ pub const OPERATORS: &[Operator] = &[
     gather::GATHER_ND,
 ];
 
-/// Negative indices count from the end.
-pub(crate) const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    ..Bounds::STRICT
-};
-
 pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
         Problem::DType { .. } | Problem::Kind { .. } => Class::Type,
@@ -53,27 +43,5 @@ pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
-}
-
-pub(crate) fn expect_index(indices: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        "indices",
-        indices.dtype(),
-        indices.dtype().is_integer(),
-        "it must be an integer type",
-    )
-}
-
-pub(crate) fn expect_like_data(data: &DynView<'_>, updates: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        "updates",
-        updates.dtype(),
-        updates.dtype() == data.dtype(),
-        format_args!("it must be data's dtype, {}", data.dtype()),
-    )
+    context(operator, class).call(described)
 }

@@ -4,14 +4,16 @@
 //! `src/core/shape_inference/include/slice_scatter_shape_inference.hpp`.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::framework::scatter_forms::into_copy;
 use crate::dialect::openvino::call;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
@@ -160,18 +162,11 @@ fn describe<'a>(
     slice: &Slice<'_>,
 ) -> Result<Scatter<'a>, Problem> {
     let rank = data.rank();
-    expect_shape("data", data.shape(), rank >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("data", data.shape())?;
     expect_shape("updates", updates.shape(), updates.rank() == rank, || {
         format!("it must have data's {rank} dimensions")
     })?;
-    expect_dtype(
-        "updates",
-        updates.dtype(),
-        updates.dtype() == data.dtype(),
-        format_args!("it must be data's dtype, {}", data.dtype()),
-    )?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
     let Selected { first, step, count } = slice.select(data.shape())?;
     expect_shape(
         "updates",
@@ -180,12 +175,8 @@ fn describe<'a>(
         || format!("it must be the slice's shape, {count:?}; nothing is broadcast"),
     )?;
     let destinations = Destinations::affine(data.shape(), &first, &step, &count)?;
-    let target = Target::New {
-        dtype: data.dtype(),
-        start: Start::CopyOf(data),
-    };
     let reduction = Reduction::into_self(Combine::Assign);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(data, destinations, reduction, "updates", updates)
 }
 
 impl Slice<'_> {
@@ -215,10 +206,8 @@ impl Slice<'_> {
         for k in 0..start.len() {
             let named = axes.as_ref().map_or(k as i64, |axes| axes[k]);
             let along = axis(format_args!("axes[{k}]"), named, rank)?;
-            let refuse = |argument: &str, value: i64, expected: &str| Problem::Value {
-                argument: format!("{argument}[{k}]"),
-                value: value.to_string(),
-                expected: expected.into(),
+            let refuse = |argument: &str, value: i64, expected: &str| {
+                wrong_value(format_args!("{argument}[{k}]"), value, expected)
             };
             if std::mem::replace(&mut taken[along], true) {
                 return Err(refuse(

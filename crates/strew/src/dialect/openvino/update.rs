@@ -1,14 +1,19 @@
 //! `ScatterElementsUpdate-12`, `ScatterNDUpdate-15`, `ScatterUpdate-3`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{
+    expect_axes, expect_dtype_of, expect_integers, expect_rank_of, unknown_word,
+};
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::openvino::{WRAP, call, expect_index, expect_like_data};
+use crate::dialect::framework::scatter_forms::{elements, into_copy};
+use crate::dialect::openvino::call;
 use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
@@ -305,11 +310,7 @@ fn lower_slices<'a>(
 /// What a word stands for, if it is one of those that the operator takes.
 fn combine(word: &str, words: &[&str]) -> Result<Combine, Problem> {
     if !words.contains(&word) {
-        return Err(Problem::Value {
-            argument: "reduction".into(),
-            value: word.into(),
-            expected: format!("it must be one of {}", words.join(", ")),
-        });
+        return Err(unknown_word("reduction", word, words));
     }
     Ok(match word {
         "sum" | "mean" => Combine::Sum,
@@ -347,17 +348,10 @@ fn describe_elements<'a>(
     along: i64,
     reduction: Reduction,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_index(&indices)?;
-    expect_like_data(&data, &updates)?;
-    expect_shape("data", data.shape(), data.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
-    expect_shape(
-        "indices",
-        indices.shape(),
-        indices.rank() == data.rank(),
-        || format!("it must have data's {} dimensions", data.rank()),
-    )?;
+    expect_integers("indices", &indices)?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
+    expect_axes("data", data.shape())?;
+    expect_rank_of("indices", indices.shape(), "data", data.rank())?;
     expect_shape(
         "updates",
         updates.shape(),
@@ -365,13 +359,8 @@ fn describe_elements<'a>(
         || format!("it must be indices' shape, {:?}", indices.shape()),
     )?;
     let along = axis("axis", along, data.rank())?;
-    let place = Place {
-        axes: 0..indices.rank(),
-        tuple: None,
-    };
-    let destinations =
-        Destinations::elements(data.shape(), "indices", &indices, along, place, WRAP)?;
-    scatter(destinations, reduction, data, updates)
+    let destinations = elements(data.shape(), "indices", &indices, along, WRAP)?;
+    into_copy(data, destinations, reduction, "updates", updates)
 }
 
 fn describe_nd<'a>(
@@ -380,11 +369,9 @@ fn describe_nd<'a>(
     updates: DynView<'a>,
     combine: Combine,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_index(&indices)?;
-    expect_like_data(&data, &updates)?;
-    expect_shape("indices", indices.shape(), indices.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_integers("indices", &indices)?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
+    expect_axes("indices", indices.shape())?;
     let destinations = tuples(data.shape(), "indices", &indices, 0..=data.rank(), WRAP)?;
     // A number may come as a tensor of one.
     let number = destinations.updates_shape().is_empty() && updates.shape() == [1];
@@ -393,7 +380,8 @@ fn describe_nd<'a>(
         None => updates,
     };
     expect_windows("updates", updates.shape(), &destinations)?;
-    scatter(destinations, Reduction::into_self(combine), data, updates)
+    let reduction = Reduction::into_self(combine);
+    into_copy(data, destinations, reduction, "updates", updates)
 }
 
 fn describe_slices<'a>(
@@ -402,11 +390,9 @@ fn describe_slices<'a>(
     updates: DynView<'a>,
     along: i64,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_index(&indices)?;
-    expect_like_data(&data, &updates)?;
-    expect_shape("data", data.shape(), data.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_integers("indices", &indices)?;
+    expect_dtype_of("updates", updates.dtype(), "data", data.dtype())?;
+    expect_axes("data", data.shape())?;
     let along = axis("axis", along, data.rank())?;
     let index = std::slice::from_ref(&indices);
     let strict = Bounds::STRICT;
@@ -424,18 +410,5 @@ fn describe_slices<'a>(
         },
     )?;
     let reduction = Reduction::into_self(Combine::Assign);
-    scatter(destinations, reduction, data, updates)
-}
-
-fn scatter<'a>(
-    destinations: Destinations<'a>,
-    reduction: Reduction,
-    data: DynView<'a>,
-    updates: DynView<'a>,
-) -> Result<Scatter<'a>, Problem> {
-    let target = Target::New {
-        dtype: data.dtype(),
-        start: Start::CopyOf(data),
-    };
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(data, destinations, reduction, "updates", updates)
 }

@@ -1,15 +1,15 @@
 //! `put_along_axis`: elements that each have an index along one axis.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{Call, Work};
+use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64, unknown_word};
 use crate::dialect::framework::custom::{Steps, Stepwise};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::paddle::{
-    WRAP, along_class, call, expect_index, expect_number, expect_same, into_copy, own_axis,
-};
+use crate::dialect::framework::scatter_forms::elements;
+use crate::dialect::paddle::{along_class, call, expect_number, into_copy, own_axis};
 use num_complex::Complex64;
 use std::str::FromStr;
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Error, Problem, Result};
@@ -119,11 +119,7 @@ impl PutReduce {
             "amax" => Self::Amax,
             "amin" => Self::Amin,
             other => {
-                return Err(Problem::Value {
-                    argument: "reduce".into(),
-                    value: other.into(),
-                    expected: format!("it must be one of {}", WORDS.join(", ")),
-                });
+                return Err(unknown_word("reduce", other, WORDS));
             }
         })
     }
@@ -353,13 +349,13 @@ struct Put<'a> {
 
 impl<'a> Put<'a> {
     fn describe(self, reduce: &str, include_self: bool) -> Result<Work<'a>, Problem> {
-        expect_index("indices", &self.indices)?;
+        expect_i32_or_i64("indices", &self.indices)?;
         let reduce = PutReduce::parse(reduce)?;
         let dtype = self.arr.dtype();
         if reduce != PutReduce::Assign {
             expect_number("a reduction", dtype)?;
         }
-        expect_same("values", self.values.view().dtype(), "arr", dtype)?;
+        expect_dtype_of("values", self.values.view().dtype(), "arr", dtype)?;
         let init = match include_self || reduce == PutReduce::Assign {
             true => Init::Current,
             false => Init::Identity,
@@ -391,11 +387,7 @@ impl<'a> Put<'a> {
         reduction: Reduction,
     ) -> Result<Scatter<'v>, Problem> {
         let shape = self.arr.shape();
-        let place = Place {
-            axes: 0..indices.rank(),
-            tuple: None,
-        };
-        let places = Destinations::elements(shape, "indices", indices, self.axis, place, WRAP)?;
+        let places = elements(shape, "indices", indices, self.axis, WRAP)?;
         into_copy(copied, places, reduction, "values", values)
     }
 }

@@ -1,13 +1,14 @@
 //! `gather`, `gather_nd`, `take_along_axis`.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_i32_or_i64;
 use crate::dialect::framework::index_tuples::tuples;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
-use crate::dialect::paddle::{
-    WRAP, along_class, call, class, expect_index, own_axis, slices, value_class, vector,
-};
+use crate::dialect::framework::scatter_forms::elements;
+use crate::dialect::paddle::{along_class, call, class, own_axis, slices, value_class, vector};
 use strew_engine::checks::expect_shape;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
@@ -192,14 +193,14 @@ pub fn take_along_axis_dyn(
 fn lower_gather<'a>(x: DynView<'a>, index: DynView<'a>, axis: i64) -> Result<Call<'a>> {
     let places = vector(index).and_then(|index| {
         let axis = own_axis(axis, x.rank())?;
-        expect_index("index", &index)?;
+        expect_i32_or_i64("index", &index)?;
         slices(x.shape(), axis, &index)
     });
     call("paddle.gather", class, places.and_then(|at| read(x, at)))
 }
 
 fn lower_nd<'a>(x: DynView<'a>, index: DynView<'a>) -> Result<Call<'a>> {
-    let places = expect_index("index", &index)
+    let places = expect_i32_or_i64("index", &index)
         .and_then(|()| tuples(x.shape(), "index", &index, 0..=x.rank(), WRAP));
     call(
         "paddle.gather_nd",
@@ -228,13 +229,9 @@ fn lower_take<'a>(
         false => (exact_class, expect_corner(arr, indices, axis)),
     };
     let described = fitted.and_then(|(arr, indices)| {
-        expect_index("indices", &indices)?;
-        let place = Place {
-            axes: 0..indices.rank(),
-            tuple: None,
-        };
+        expect_i32_or_i64("indices", &indices)?;
         let shape = arr.shape();
-        let places = Destinations::elements(shape, "indices", &indices, axis, place, WRAP)?;
+        let places = elements(shape, "indices", &indices, axis, WRAP)?;
         read(arr, places)
     });
     call(name, class, described)

@@ -11,14 +11,14 @@ pub(crate) mod nd;
 pub(crate) mod rows;
 pub(crate) mod segment;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::bounds::WRAP;
+use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;
-use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative};
+use crate::dialect::framework::scatter_forms;
+use strew_engine::checks::{axis, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView, Held};
 
@@ -52,12 +52,6 @@ pub const OPERATORS: &[Operator] = &[
     segment::SEGMENT_MIN,
     segment::SEGMENT_MAX,
 ];
-
-/// Negative indices count from the end.
-pub(crate) const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    ..Bounds::STRICT
-};
 
 pub(crate) fn class(problem: &Problem) -> Class {
     match problem {
@@ -94,20 +88,7 @@ pub(crate) fn call<'a>(
     class: fn(&Problem) -> Class,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
-}
-
-pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        index.dtype(),
-        matches!(index.dtype(), DType::I32 | DType::I64),
-        "it must be int32 or int64",
-    )
+    context(operator, class).call(described)
 }
 
 /// Arithmetic knows no bool.
@@ -119,20 +100,6 @@ pub(crate) fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
         }),
         _ => Ok(()),
     }
-}
-
-pub(crate) fn expect_same(
-    argument: &'static str,
-    found: DType,
-    to: &'static str,
-    wanted: DType,
-) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        found,
-        found == wanted,
-        format_args!("it must be {to}'s dtype, {wanted}"),
-    )
 }
 
 /// An axis of a tensor that has some: 0-d does not count as 1-d.
@@ -185,9 +152,5 @@ pub(crate) fn into_copy<'a>(
         ),
         false => (destinations, source),
     };
-    let target = Target::New {
-        dtype: copied.dtype(),
-        start: Start::CopyOf(copied),
-    };
-    Scatter::new(destinations, reduction, updates, source, target)
+    scatter_forms::into_copy(copied, destinations, reduction, updates, source)
 }

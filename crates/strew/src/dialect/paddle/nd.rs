@@ -1,11 +1,11 @@
 //! `scatter_nd`, `scatter_nd_add`: windows that index tuples name.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64};
 use crate::dialect::framework::index_tuples::tuples;
 use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
-use crate::dialect::paddle::{
-    WRAP, call, class, expect_index, expect_number, expect_same, into_copy,
-};
+use crate::dialect::paddle::{call, class, expect_number, into_copy};
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
@@ -188,7 +188,7 @@ fn describe_add<'a>(
     index: DynView<'a>,
     updates: DynView<'a>,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_same("updates", updates.dtype(), "x", x.dtype())?;
+    expect_dtype_of("updates", updates.dtype(), "x", x.dtype())?;
     expect_number("the sum", x.dtype())?;
     let destinations = windows(x.shape(), &index, &updates)?;
     let reduction = Reduction::into_self(Combine::Sum);
@@ -200,7 +200,7 @@ fn windows<'a>(
     index: &DynView<'a>,
     updates: &DynView<'a>,
 ) -> Result<Destinations<'a>, Problem> {
-    expect_index("index", index)?;
+    expect_i32_or_i64("index", index)?;
     let destinations = tuples(shape, "index", index, 0..=shape.len(), WRAP)?;
     let (found, wanted) = (updates.shape(), destinations.updates_shape());
     expect_shape("updates", found, found == wanted, || {

@@ -1,10 +1,11 @@
 //! `scatter`, `index_add`, `index_fill`: slices along one axis.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_dtype_of, expect_i32_or_i64};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::paddle::{
-    WRAP, call, class, expect_index, expect_number, expect_same, into_copy, own_axis, slices,
-    value_class, vector,
+    call, class, expect_number, into_copy, own_axis, slices, value_class, vector,
 };
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::Scatter;
@@ -310,8 +311,8 @@ fn describe_scatter<'a>(
     expect_shape("index", index.shape(), count <= rows, || {
         format!("it must not have more elements than updates has rows, {rows}")
     })?;
-    expect_same("updates", updates.dtype(), "x", x.dtype())?;
-    expect_index("index", &index)?;
+    expect_dtype_of("updates", updates.dtype(), "x", x.dtype())?;
+    expect_i32_or_i64("index", &index)?;
     let (found, wanted) = (updates.shape(), &x.shape()[1..]);
     let row = if one { found } else { &found[1..] };
     let read = count > 0 && !updates.is_empty() && !x.is_empty();
@@ -345,8 +346,8 @@ fn describe_add<'a>(
     expect_shape("value", value.shape(), value.shape() == &*wanted, || {
         format!("it must be x's shape, but as long as index along axis {axis}: {wanted:?}")
     })?;
-    expect_index("index", &index)?;
-    expect_same("value", value.dtype(), "x", x.dtype())?;
+    expect_i32_or_i64("index", &index)?;
+    expect_dtype_of("value", value.dtype(), "x", x.dtype())?;
     let destinations = slices(x.shape(), axis, &index)?;
     let reduction = Reduction::into_self(Combine::Sum);
     into_copy(x, destinations, reduction, "value", value)
@@ -368,7 +369,7 @@ fn describe_fill<'a>(
     let value = converted(&value.tensor("value", natural)?.view(), x.dtype())?;
     let axis = own_axis(axis, x.rank())?;
     expect_vector(&index)?;
-    expect_index("index", &index)?;
+    expect_i32_or_i64("index", &index)?;
     let destinations = slices(x.shape(), axis, &index)?;
     let wide = Held::from(value).map(|one| one.broadcast_to(destinations.updates_shape()));
     let wide = wide.ok_or_else(|| Problem::Layout {

@@ -1,8 +1,10 @@
 //! `paddle.geometric.segment_*`: rows of which the numbers ascend.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_i32_or_i64, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::paddle::{call, class, expect_index, expect_number};
+use crate::dialect::framework::segment_ids::{ascending, segments_to};
+use crate::dialect::paddle::{call, class, expect_number};
 use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
@@ -207,13 +209,21 @@ fn describe<'a>(fold: Fold, data: DynView<'a>, ids: DynView<'a>) -> Result<Scatt
     while let Some(flat) = (ids.rank() > 1).then(|| ids.select(1, 0)).flatten() {
         ids = flat;
     }
-    expect_index("segment_ids", &ids)?;
-    let last = ascending(&ids)?;
+    expect_i32_or_i64("segment_ids", &ids)?;
+    let wrong = |at: usize, id: i64, why: &str| {
+        let argument = format_args!("segment_ids[{at}]");
+        Err(wrong_value(argument, id, why))
+    };
+    let last = match ascending(&ids) {
+        Ok(Some(last @ ..0)) => return wrong(count - 1, last, "Segment ids must be >= 0"),
+        Ok(last) => last,
+        Err((at, id)) => {
+            let why = "The segment ids should be sorted: each must be at least the one before";
+            return wrong(at, id, why);
+        }
+    };
     let mut shape = data.dims();
-    // A number beyond memory is one beyond any size, too.
-    shape[0] = last.map_or(0, |last| {
-        usize::try_from(last).unwrap_or(0).saturating_add(1)
-    });
+    shape[0] = segments_to(last);
     let reduction = Reduction {
         combine: fold.combine(),
         init: match fold {
@@ -251,27 +261,4 @@ impl Fold {
             Self::Max => "the maximum",
         }
     }
-}
-
-/// The last of numbers that ascend; `None` of none.
-fn ascending(ids: &DynView<'_>) -> Result<Option<i64>, Problem> {
-    let (mut last, mut at) = (None, 0usize);
-    let ascend = ids.all_integers(|block| {
-        block.iter().all(|&id| {
-            let fits = last.is_none_or(|last| id >= last);
-            last = Some(id);
-            at += usize::from(fits);
-            fits
-        })
-    });
-    let expected = match (ascend, last) {
-        (false, _) => "The segment ids should be sorted: each must be at least the one before",
-        (true, Some(..0)) => "Segment ids must be >= 0",
-        (true, last) => return Ok(last),
-    };
-    Err(Problem::Value {
-        argument: format!("segment_ids[{}]", if ascend { at - 1 } else { at }),
-        value: last.unwrap_or_default().to_string(),
-        expected: expected.into(),
-    })
 }

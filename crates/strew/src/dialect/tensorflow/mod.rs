@@ -10,11 +10,12 @@ pub(crate) mod nd;
 pub(crate) mod rows;
 pub(crate) mod segment;
 
-use crate::dialect::framework::call::{Call, Describe, Work};
+use crate::dialect::framework::bounds::DROP;
+use crate::dialect::framework::call::{Call, Describe, Work, context};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use strew_engine::checks::expect_dtype;
-use strew_engine::context::Context;
-use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
+use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{DType, DynView};
@@ -83,22 +84,18 @@ impl BadIndicesPolicy {
         match word.unwrap_or_default() {
             "" | "DEFAULT" | "ERROR" => Ok(Self::Error),
             "IGNORE" => Ok(Self::Ignore),
-            other => Err(Problem::Value {
-                argument: "bad_indices_policy".into(),
-                value: other.into(),
-                expected: "it must be DEFAULT, ERROR or IGNORE".into(),
-            }),
+            other => Err(wrong_value(
+                "bad_indices_policy",
+                other,
+                "it must be DEFAULT, ERROR or IGNORE",
+            )),
         }
     }
 
     fn bounds(self) -> Bounds {
         match self {
             Self::Error => Bounds::STRICT,
-            Self::Ignore => Bounds {
-                negative: Negative::Drop,
-                out_of_range: OutOfRange::Drop,
-                ignored: None,
-            },
+            Self::Ignore => DROP,
         }
     }
 }
@@ -128,11 +125,7 @@ pub(crate) fn call<'a>(
     operator: &'static str,
     described: Result<impl Into<Work<'a>>, Problem>,
 ) -> Result<Call<'a>> {
-    Context {
-        operator: operator.into(),
-        class,
-    }
-    .call(described)
+    context(operator, class).call(described)
 }
 
 pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {

@@ -2,9 +2,11 @@
 //! windows.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_axes;
 use crate::dialect::framework::gather_forms;
 use crate::dialect::framework::index_tuples::{expect_windows, tuples};
 use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, Operator};
+use crate::dialect::framework::scatter_forms::into_copy;
 use crate::dialect::tensorflow::{
     BadIndicesPolicy, MAX, MIN, POLICY, call, expect_index, expect_number, expect_same,
 };
@@ -407,12 +409,8 @@ fn describe<'a>(
     expect_number("tensor", combine, tensor.dtype())?;
     expect_same("updates", updates.dtype(), tensor.dtype())?;
     let destinations = destinations(tensor.shape(), &indices, &updates, bounds)?;
-    let target = Target::New {
-        dtype: tensor.dtype(),
-        start: Start::CopyOf(tensor),
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    into_copy(tensor, destinations, reduction, "updates", updates)
 }
 
 fn describe_new<'a>(
@@ -439,9 +437,7 @@ fn destinations<'a>(
 ) -> Result<Destinations<'a>, Problem> {
     expect_index("indices", indices)?;
     for (argument, view) in [("indices", indices.shape()), ("updates", updates.shape())] {
-        expect_shape(argument, view, !view.is_empty(), || {
-            "it must have at least one dimension".into()
-        })?;
+        expect_axes(argument, view)?;
     }
     let nowhere = shape.contains(&0) && !indices.is_empty();
     expect_shape("indices", indices.shape(), !nowhere, || {

@@ -1,13 +1,15 @@
 //! `tf.compat.v1.scatter_*`: an index names a row of the variable.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_axes;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::tensorflow::{MAX, MIN, call, expect_index, expect_number, expect_same};
 use strew_engine::checks::{expect_no_zero, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Scatter, Target};
+use strew_engine::scatter::Scatter;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
@@ -330,9 +332,7 @@ fn describe<'a>(
     expect_index("indices", &indices)?;
     expect_number("ref", combine, ref_.dtype())?;
     expect_same("updates", updates.dtype(), ref_.dtype())?;
-    expect_shape("ref", ref_.shape(), ref_.rank() >= 1, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("ref", ref_.shape())?;
     let mut wanted = indices.dims();
     wanted.extend_from_slice(&ref_.shape()[1..]);
     let found = updates.shape();
@@ -352,10 +352,6 @@ fn describe<'a>(
         None,
         Bounds::STRICT,
     )?;
-    let target = Target::InPlace {
-        argument: "ref",
-        view: ref_,
-    };
     let reduction = Reduction::into_self(combine);
-    Scatter::new(destinations, reduction, "updates", updates, target)
+    in_place(("ref", ref_), destinations, reduction, "updates", updates)
 }

@@ -1,9 +1,11 @@
 //! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_i32_or_i64, expect_size, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::segment_ids::{ascending, segments_to};
 use crate::dialect::tensorflow::{call, expect_number};
-use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::checks::expect_shape;
 use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
@@ -503,7 +505,7 @@ fn describe_sorted<'a>(
     data: DynView<'a>,
     ids: DynView<'a>,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_ids(&ids)?;
+    expect_i32_or_i64("segment_ids", &ids)?;
     expect_number("data", fold.combine(), data.dtype())?;
     expect_shape("segment_ids", ids.shape(), ids.rank() == 1, || {
         "it must have exactly one dimension".into()
@@ -515,12 +517,12 @@ fn describe_sorted<'a>(
             ids.len()
         )
     })?;
-    let last = ascending(&ids)?;
+    let last = ascending(&ids).map_err(|(at, id)| {
+        let why = "segment ids are not increasing: each must be at least the one before";
+        wrong_value(format_args!("segment_ids[{at}]"), id, why)
+    })?;
     let mut shape = data.dims();
-    // A number beyond memory is one beyond any size, too.
-    shape[0] = last.map_or(0, |last| {
-        usize::try_from(last).unwrap_or(0).saturating_add(1)
-    });
+    shape[0] = segments_to(last);
     let dtype = data.dtype();
     let (start, init) = match fold {
         Fold::Prod => (Start::Identity, Init::Current),
@@ -544,7 +546,7 @@ fn describe_unsorted<'a>(
     ids: DynView<'a>,
     num_segments: i64,
 ) -> Result<Scatter<'a>, Problem> {
-    expect_ids(&ids)?;
+    expect_i32_or_i64("segment_ids", &ids)?;
     expect_number("data", fold.combine(), data.dtype())?;
     let fits = data.shape().starts_with(ids.shape());
     expect_shape("segment_ids", ids.shape(), fits, || {
@@ -553,11 +555,7 @@ fn describe_unsorted<'a>(
             data.shape()
         )
     })?;
-    let count = usize::try_from(num_segments).map_err(|_| Problem::Value {
-        argument: "num_segments".into(),
-        value: num_segments.to_string(),
-        expected: "it must be at least 0".into(),
-    })?;
+    let count = expect_size("num_segments", num_segments)?;
     let mut shape = Dims::from_slice(&[count]);
     shape.extend_from_slice(&data.shape()[ids.rank()..]);
     let dtype = match fold {
@@ -598,37 +596,5 @@ impl Fold {
             Self::SqrtN => Finish::DivideByRoot,
             Self::Sum | Self::Prod | Self::Min | Self::Max => Finish::None,
         }
-    }
-}
-
-fn expect_ids(ids: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        "segment_ids",
-        ids.dtype(),
-        matches!(ids.dtype(), DType::I32 | DType::I64),
-        "it must be int32 or int64",
-    )
-}
-
-/// The last of numbers that ascend; `None` of none.
-fn ascending(ids: &DynView<'_>) -> Result<Option<i64>, Problem> {
-    let (mut last, mut at) = (None, 0usize);
-    let ascend = ids.all_integers(|block| {
-        for &id in block {
-            if last.is_some_and(|last| id < last) {
-                last = Some(id);
-                return false;
-            }
-            (last, at) = (Some(id), at + 1);
-        }
-        true
-    });
-    match ascend {
-        true => Ok(last),
-        false => Err(Problem::Value {
-            argument: format!("segment_ids[{at}]"),
-            value: last.unwrap_or_default().to_string(),
-            expected: "segment ids are not increasing: each must be at least the one before".into(),
-        }),
     }
 }

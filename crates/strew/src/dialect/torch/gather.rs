@@ -107,8 +107,7 @@ pub fn gather<'a, T: Element, I: Element>(
     lower_gather("torch.gather", input, dim, index.into().into_dyn())?.run_typed()
 }
 
-/// [`gather`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`gather`] with element types known at run time, and the same errors.
 pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<DynTensor> {
     lower_gather("torch.gather", input, dim, index)?.run_dyn()
 }
@@ -149,8 +148,7 @@ pub fn take_along_dim<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`take_along_dim`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
+/// [`take_along_dim`] with element types known at run time, and the same errors.
 pub fn take_along_dim_dyn<'a>(
     input: DynView<'a>,
     indices: DynView<'a>,

@@ -1,14 +1,16 @@
 //! `index_add`, `index_copy`, `index_fill`, `index_reduce`: slices that a vector names along one
 //! axis.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::reduce::Reduce;
 use crate::dialect::torch::scatter::repeated;
 use crate::dialect::torch::{Input, Refusal, call, context, index_class, index_error};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::scatter::bounds::{Bounds, Negative};
+use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
@@ -251,8 +253,7 @@ pub fn index_add<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`index_add`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`index_add`] with element types known at run time, and the same errors.
 pub fn index_add_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -286,10 +287,7 @@ pub fn index_add_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`index_add_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_add`]; `input` is then unchanged.
+/// [`index_add_`] with element types known at run time, and the same errors.
 pub fn index_add_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -386,10 +384,8 @@ pub fn index_reduce_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`index_reduce_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_reduce`]; `input` is then unchanged.
+/// [`index_reduce_`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn index_reduce_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -444,8 +440,7 @@ pub fn index_copy<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`index_copy`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`index_copy`] with element types known at run time, and the same errors.
 pub fn index_copy_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -476,10 +471,7 @@ pub fn index_copy_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`index_copy_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_copy`]; `input` is then unchanged.
+/// [`index_copy_`] with element types known at run time, and the same errors.
 pub fn index_copy_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -523,8 +515,7 @@ pub fn index_fill<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`index_fill`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`index_fill`] with element types known at run time, and the same errors.
 pub fn index_fill_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -555,10 +546,7 @@ pub fn index_fill_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`index_fill_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_fill`]; `input` is then unchanged.
+/// [`index_fill_`] with element types known at run time, and the same errors.
 pub fn index_fill_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -615,12 +603,11 @@ fn lower_reduce<'a>(
 ) -> Result<Call<'a>> {
     let describe = || {
         if !matches!(reduce, "prod" | "mean" | "amax" | "amin") {
-            return Err(Refusal::from(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{reduce:?}"),
-                expected: "index_reduce(): Expected reduce to be one of prod, mean, amax or amin"
-                    .into(),
-            }));
+            return Err(Refusal::from(wrong_value(
+                "reduce",
+                format_args!("{reduce:?}"),
+                "index_reduce(): Expected reduce to be one of prod, mean, amax or amin",
+            )));
         }
         let reduction = Reduce::parse(reduce)?.reduction(include_self);
         let dim = axis("dim", dim, input.shape().len())?;
@@ -678,13 +665,11 @@ fn lower_fill<'a>(
         )
         .map_err(index_error)?;
         if matches!(value, Scalar::Complex(_)) && !input.dtype().is_complex() {
-            return Err(Refusal::from(Problem::Value {
-                argument: "value".into(),
-                value: value.to_string(),
-                expected:
-                    "index_fill_(): Converting complex Scalar to non-complex type is not supported"
-                        .into(),
-            }));
+            return Err(Refusal::from(wrong_value(
+                "value",
+                value,
+                "index_fill_(): Converting complex Scalar to non-complex type is not supported",
+            )));
         }
         let dim = axis("dim", dim, input.shape().len())?;
         expect_shape("index", index.shape(), index.rank() <= 1, || {
@@ -694,11 +679,7 @@ fn lower_fill<'a>(
         slices[dim] = index.len();
         let value = repeated(value, input.dtype(), &slices)?;
         let reduction = Reduction::into_self(Combine::Assign);
-        let bounds = Bounds {
-            negative: Negative::Wrap,
-            ..Bounds::STRICT
-        };
-        along(input, dim, &index, "value", value, reduction, bounds)
+        along(input, dim, &index, "value", value, reduction, WRAP)
     };
     call(context(operator, index_class), describe())
 }

@@ -24,6 +24,7 @@ use strew_engine::scatter::{Start, Target};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::tensor::{DType, Dims, DynView, DynViewMut};
 
+pub(crate) use crate::dialect::framework::call::context;
 pub use crate::dialect::torch::reduce::Reduce;
 pub use crate::dialect::torch::scatter::Join;
 pub use crate::dialect::torch::segment::{Segments, segment_reduce, segment_reduce_dyn};
@@ -162,13 +163,6 @@ pub(crate) fn index_class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Index,
         other => class(other),
-    }
-}
-
-pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
-    Context {
-        operator: operator.into(),
-        class,
     }
 }
 

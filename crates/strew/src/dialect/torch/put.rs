@@ -1,12 +1,12 @@
 //! `put`, `masked_scatter`, `index_put`: cells that positions, a mask or a tuple of tensors name.
 
+use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{INPUT, in_place};
 use crate::dialect::torch::{Input, Refusal, call, class, context, index_class, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
-use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
@@ -199,7 +199,7 @@ pub fn put<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`put`] with element types known at run time, and words as PyTorch's. The errors are the same.
+/// [`put`] with element types known at run time, and the same errors.
 pub fn put_dyn<'a>(
     input: DynView<'a>,
     index: DynView<'a>,
@@ -230,10 +230,7 @@ pub fn put_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`put_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`put`]; `input` is then unchanged.
+/// [`put_`] with element types known at run time, and the same errors.
 pub fn put_dyn_<'a>(
     input: DynViewMut<'a>,
     index: DynView<'a>,
@@ -273,8 +270,7 @@ pub fn masked_scatter<'a, T: Element>(
     .run_typed()
 }
 
-/// [`masked_scatter`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
+/// [`masked_scatter`] with element types known at run time, and the same errors.
 pub fn masked_scatter_dyn<'a>(
     input: DynView<'a>,
     mask: DynView<'a>,
@@ -302,10 +298,7 @@ pub fn masked_scatter_<'a, T: Element>(
     .run_in_place()
 }
 
-/// [`masked_scatter_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`masked_scatter`]; `input` is then unchanged.
+/// [`masked_scatter_`] with element types known at run time, and the same errors.
 pub fn masked_scatter_dyn_<'a>(
     input: DynViewMut<'a>,
     mask: DynView<'a>,
@@ -354,8 +347,7 @@ pub fn index_put<'a, T: Element>(
     .run_typed()
 }
 
-/// [`index_put`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`index_put`] with element types known at run time, and the same errors.
 pub fn index_put_dyn<'a>(
     input: DynView<'a>,
     indices: &[Option<DynView<'a>>],
@@ -386,10 +378,7 @@ pub fn index_put_<'a, T: Element>(
     .run_in_place()
 }
 
-/// [`index_put_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`index_put`]; `input` is then unchanged.
+/// [`index_put_`] with element types known at run time, and the same errors.
 pub fn index_put_dyn_<'a>(
     input: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
@@ -405,11 +394,6 @@ pub fn index_put_dyn_<'a>(
     )?
     .run_in_place()
 }
-
-const WRAP: Bounds = Bounds {
-    negative: Negative::Wrap,
-    ..Bounds::STRICT
-};
 
 fn assign_or_add(accumulate: bool) -> Reduction {
     Reduction::into_self(match accumulate {

@@ -1,6 +1,7 @@
 //! `scatter_reduce`: elements that are reduced into the cells that an index names along one axis.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::scatter::{INDEX, SRC, Updates, describe};
@@ -99,11 +100,11 @@ impl Reduce {
             // The short names are taken by current releases too.
             "amax" | "max" => Ok(Self::Amax),
             "amin" | "min" => Ok(Self::Amin),
-            other => Err(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{other:?}"),
-                expected: "reduce argument must be either sum, prod, mean, amax or amin".into(),
-            }),
+            other => Err(wrong_value(
+                "reduce",
+                format_args!("{other:?}"),
+                "reduce argument must be either sum, prod, mean, amax or amin",
+            )),
         }
     }
 
@@ -253,10 +254,8 @@ pub fn scatter_reduce_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`scatter_reduce_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_reduce`]; `input` is then unchanged.
+/// [`scatter_reduce_`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn scatter_reduce_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,

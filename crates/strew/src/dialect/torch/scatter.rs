@@ -1,6 +1,7 @@
 //! `scatter`, `scatter_add`: elements that each say where along one axis they go.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::{Input, call, class, context};
@@ -157,11 +158,11 @@ impl Join {
         match name {
             "add" => Ok(Self::Add),
             "multiply" => Ok(Self::Multiply),
-            other => Err(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{other:?}"),
-                expected: "reduce argument must be either add or multiply.".into(),
-            }),
+            other => Err(wrong_value(
+                "reduce",
+                format_args!("{other:?}"),
+                "reduce argument must be either add or multiply.",
+            )),
         }
     }
 }
@@ -251,10 +252,8 @@ pub fn scatter_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`scatter_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter`]; `input` is then unchanged.
+/// [`scatter_`] with element types known at run time, and words as PyTorch's. The errors are the
+/// same.
 pub fn scatter_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -333,10 +332,8 @@ pub fn scatter_value_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`scatter_value_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_value`]; `input` is then unchanged.
+/// [`scatter_value_`] with element types known at run time, and words as PyTorch's. The errors are
+/// the same.
 pub fn scatter_value_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,
@@ -380,8 +377,7 @@ pub fn scatter_add<'a, T: Element, I: Element>(
     .run_typed()
 }
 
-/// [`scatter_add`] with element types known at run time, and words as PyTorch's. The errors are the
-/// same.
+/// [`scatter_add`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn<'a>(
     input: DynView<'a>,
     dim: i64,
@@ -412,10 +408,7 @@ pub fn scatter_add_<'a, T: Element, I: Element>(
     .run_in_place()
 }
 
-/// [`scatter_add_`] with element types known at run time, and words as PyTorch's.
-///
-/// # Errors
-/// As [`scatter_add`]; `input` is then unchanged.
+/// [`scatter_add_`] with element types known at run time, and the same errors.
 pub fn scatter_add_dyn_<'a>(
     input: DynViewMut<'a>,
     dim: i64,

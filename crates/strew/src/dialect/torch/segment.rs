@@ -4,11 +4,12 @@
 //! see also `COMPARE.md`.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::{expect_i32_or_i64, wrong_value};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::torch::reduce::Reduce;
 use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use crate::dialect::typed;
-use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::checks::{axis, expect_shape};
 use strew_engine::exec::segments::Pairing;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
@@ -80,11 +81,7 @@ pub(super) const SEGMENT_REDUCE: Operator = Operator {
         let unchecked = args.bool_or("unsafe", false);
         let initial = args.optional_scalar("initial");
         if indices.is_some() {
-            let refused = Err(Refusal::from(Problem::Value {
-                argument: "indices".into(),
-                value: "a tensor".into(),
-                expected: "indices based reduction is not supported yet".into(),
-            }));
+            let refused = Err(Refusal::from(wrong_value("indices", "a tensor", "indices based reduction is not supported yet")));
             return call(context(NAME, class), refused.map(|scatter: Scatter<'_>| scatter));
         }
         lower(data, &reduce, lengths, offsets, axis, unchecked, initial)
@@ -288,12 +285,7 @@ fn expect_lines(
     data: &DynView<'_>,
     axis: usize,
 ) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        lines.dtype(),
-        matches!(lines.dtype(), DType::I32 | DType::I64),
-        "it must be int32 or int64",
-    )?;
+    expect_i32_or_i64(argument, &lines)?;
     let last = lines.rank().checked_sub(1) == Some(axis);
     expect_shape(argument, lines.shape(), last && data.rank() > axis, || {
         format!("Expected axis to be the last dimension of {argument} but got {axis}")
@@ -344,13 +336,13 @@ fn added_up(lengths: &DynView<'_>, size: usize, unchecked: bool) -> Result<DynTe
             pointers[at + 1] = end as i64;
         }
         if end != size && !unchecked {
-            return Err(Problem::Value {
-                argument: "lengths".into(),
-                value: format!("{end} in all"),
-                expected: format!(
+            return Err(wrong_value(
+                "lengths",
+                format_args!("{end} in all"),
+                format_args!(
                     "Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1), {size}, when !unsafe"
                 ),
-            });
+            ));
         }
     }
     Ok(made.into_dyn())
@@ -366,11 +358,11 @@ fn wrong(argument: &str, lines: &DynView<'_>, line: usize, at: usize, why: &str)
             rest /= len.max(1);
         }
     }
-    Problem::Value {
-        value: lines.show(&position).unwrap_or_default(),
-        argument: format!("{argument}{position:?}"),
-        expected: why.into(),
-    }
+    wrong_value(
+        format_args!("{argument}{position:?}"),
+        lines.show(&position).unwrap_or_default(),
+        why,
+    )
 }
 
 /// Refuses offsets that descend. Whether they are outside the run finds itself.

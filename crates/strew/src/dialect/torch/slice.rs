@@ -1,6 +1,7 @@
 //! `slice_scatter`, `select_scatter`: slices that numbers name, without an index.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::{Refusal, call, class, context, index_error};
@@ -116,8 +117,7 @@ pub fn slice_scatter<'a, T: Element>(
     .run_typed()
 }
 
-/// [`slice_scatter`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
+/// [`slice_scatter`] with element types known at run time, and the same errors.
 pub fn slice_scatter_dyn<'a>(
     input: DynView<'a>,
     src: DynView<'a>,
@@ -160,8 +160,7 @@ pub fn select_scatter<'a, T: Element>(
     .run_typed()
 }
 
-/// [`select_scatter`] with element types known at run time, and words as PyTorch's. The errors are
-/// the same.
+/// [`select_scatter`] with element types known at run time, and the same errors.
 pub fn select_scatter_dyn<'a>(
     input: DynView<'a>,
     src: DynView<'a>,
@@ -188,11 +187,7 @@ fn lower_slice<'a>(
         .map_err(index_error)?;
         let dim = axis("dim", dim, input.rank())?;
         let by = usize::try_from(step).ok().filter(|&by| by > 0);
-        let by = by.ok_or_else(|| Problem::Value {
-            argument: "step".into(),
-            value: step.to_string(),
-            expected: "slice step must be positive".into(),
-        })?;
+        let by = by.ok_or_else(|| wrong_value("step", step, "slice step must be positive"))?;
         let size = input.shape()[dim];
         let clamp = |bound: i64| {
             let from_end = if bound < 0 { size as i128 } else { 0 };
@@ -230,14 +225,10 @@ fn lower_select<'a>(
         };
         let at = usize::try_from(at).ok().filter(|&at| at < size);
         let at = at.ok_or_else(|| {
-            index_error(Problem::Value {
-                argument: "index".into(),
-                value: index.to_string(),
-                expected: format!(
+            index_error(wrong_value("index", index, format_args!(
                     "select(): index {index} out of range for tensor of size {:?} at dimension {dim}",
                     input.shape()
-                ),
-            })
+                )))
         })?;
         let mut shape = input.dims();
         shape.remove(dim);

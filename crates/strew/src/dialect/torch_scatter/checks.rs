@@ -1,5 +1,6 @@
 //! What the operators on segments check, and where they write.
 
+use crate::dialect::framework::checks::{expect_axes, expect_dtype_of};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::destinations::Place;
 use strew_engine::scatter::{Start, Target};
@@ -37,9 +38,7 @@ pub(super) fn check_ranks(
     argument: &'static str,
     index: &DynView<'_>,
 ) -> Result<usize, Problem> {
-    expect_shape("src", src.shape(), src.rank() > 0, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("src", src.shape())?;
     let fits = (1..=src.rank()).contains(&index.rank());
     expect_shape(argument, index.shape(), fits, || {
         format!("it must have from 1 to src's {} dimensions", src.rank())
@@ -73,12 +72,7 @@ pub(super) fn check_out(
     out: &DynViewMut<'_>,
     dim: usize,
 ) -> Result<(), Problem> {
-    expect_dtype(
-        "out",
-        out.dtype(),
-        out.dtype() == src.dtype(),
-        format_args!("it must be src's dtype, {}", src.dtype()),
-    )?;
+    expect_dtype_of("out", out.dtype(), "src", src.dtype())?;
     let fits = out.rank() == src.rank()
         && (0..src.rank()).all(|k| k == dim || out.shape()[k] == src.shape()[k]);
     expect_shape("out", out.shape(), fits, || {

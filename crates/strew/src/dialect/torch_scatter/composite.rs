@@ -5,6 +5,7 @@
 //! runs on CPU; see also `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::composite::Composed;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
@@ -107,11 +108,7 @@ fn epsilon(args: &mut Arguments<'_>, name: &'static str) -> Result<f64> {
         return Ok(EPS);
     };
     given.real().ok_or_else(|| {
-        context(name, class).error(Problem::Value {
-            argument: "eps".into(),
-            value: given.to_string(),
-            expected: "it must be a real number".into(),
-        })
+        context(name, class).error(wrong_value("eps", given, "it must be a real number"))
     })
 }
 

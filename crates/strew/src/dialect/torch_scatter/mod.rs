@@ -9,10 +9,10 @@ pub(crate) mod gather;
 pub(crate) mod segment;
 
 use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use std::str::FromStr;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
-use strew_engine::context::Context;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
@@ -23,6 +23,7 @@ use strew_kernel::tensor::{
     DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
 };
 
+pub(crate) use crate::dialect::framework::call::context;
 pub use crate::dialect::torch_scatter::composite::{
     scatter_log_softmax, scatter_log_softmax_dyn, scatter_logsumexp, scatter_logsumexp_dyn,
     scatter_logsumexp_out, scatter_softmax, scatter_softmax_dyn, scatter_std, scatter_std_dyn,
@@ -209,11 +210,11 @@ impl Reduce {
             "mean" => Ok(Self::Mean),
             "min" => Ok(Self::Min),
             "max" => Ok(Self::Max),
-            other => Err(Problem::Value {
-                argument: "reduce".into(),
-                value: format!("{other:?}"),
-                expected: "it must be sum, add, mul, mean, min or max".into(),
-            }),
+            other => Err(wrong_value(
+                "reduce",
+                format_args!("{other:?}"),
+                "it must be sum, add, mul, mean, min or max",
+            )),
         }
     }
 
@@ -438,13 +439,6 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-pub(crate) fn context(name: &'static str, class: fn(&Problem) -> Class) -> Context {
-    Context {
-        operator: name.into(),
-        class,
-    }
-}
-
 #[allow(clippy::too_many_arguments)]
 fn lower<'a>(
     name: &'static str,
@@ -475,12 +469,7 @@ fn describe<'a>(
 
     let mut shape = src.dims();
     if let Some(out) = &out {
-        expect_dtype(
-            "out",
-            out.dtype(),
-            out.dtype() == src.dtype(),
-            format_args!("it must be src's dtype, {}", src.dtype()),
-        )?;
+        expect_dtype_of("out", out.dtype(), "src", src.dtype())?;
         // As in torch's scatter_add_, sums may go into the corner of a larger out.
         let larger_too = reduce == Reduce::Sum;
         let fits = out.rank() == src.rank()
@@ -503,11 +492,11 @@ fn describe<'a>(
 
     let combine = reduce.combine();
     if with_arg && !matches!(reduce, Reduce::Min | Reduce::Max) {
-        return Err(Problem::Value {
-            argument: "reduce".into(),
-            value: format!("{reduce:?}"),
-            expected: "only min and max have positions".into(),
-        });
+        return Err(wrong_value(
+            "reduce",
+            format_args!("{reduce:?}"),
+            "only min and max have positions",
+        ));
     }
     let finish = match reduce {
         Reduce::Mean => Finish::Mean { count_self: false },
@@ -551,9 +540,7 @@ pub(crate) fn groups<'a>(
     index: &DynView<'a>,
     dim: i64,
 ) -> Result<(usize, DynView<'a>, Place), Problem> {
-    expect_shape("src", src.shape(), src.rank() > 0, || {
-        "it must have at least one dimension".into()
-    })?;
+    expect_axes("src", src.shape())?;
     let dim = axis("dim", dim, src.rank())?;
     if !index.is_empty() {
         expect_dtype(
@@ -615,11 +602,8 @@ fn expand<'a>(
 /// The output's size along the scattered axis when there is no `out`.
 pub(crate) fn size_along(index: &DynView<'_>, dim_size: Option<i64>) -> Result<usize, Problem> {
     if let Some(size) = dim_size {
-        return usize::try_from(size).map_err(|_| Problem::Value {
-            argument: "dim_size".into(),
-            value: size.to_string(),
-            expected: "it must be at least 0".into(),
-        });
+        return usize::try_from(size)
+            .map_err(|_| wrong_value("dim_size", size, "it must be at least 0"));
     }
     let Some(max) = index.max_integer() else {
         return Ok(0);

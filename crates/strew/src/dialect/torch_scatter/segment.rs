@@ -5,6 +5,7 @@
 //! and runs on CPU; see also `COMPARE.md`.
 
 use crate::dialect::framework::call::{Call, Describe};
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
@@ -481,11 +482,11 @@ pub(super) fn class(problem: &Problem) -> Class {
 }
 
 fn unknown(word: &str) -> Problem {
-    Problem::Value {
-        argument: "reduce".into(),
-        value: format!("{word:?}"),
-        expected: "it must be sum, add, mean, min or max".into(),
-    }
+    wrong_value(
+        "reduce",
+        format_args!("{word:?}"),
+        "it must be sum, add, mean, min or max",
+    )
 }
 
 fn parse(name: &'static str, word: Option<&str>) -> Result<Reduce> {
@@ -614,11 +615,11 @@ fn described<'a>(
     with_arg: bool,
 ) -> Result<Scatter<'a>, Problem> {
     if with_arg && !matches!(reduce, Reduce::Min | Reduce::Max) {
-        return Err(Problem::Value {
-            argument: "reduce".into(),
-            value: format!("{reduce:?}"),
-            expected: "only min and max have positions".into(),
-        });
+        return Err(wrong_value(
+            "reduce",
+            format_args!("{reduce:?}"),
+            "only min and max have positions",
+        ));
     }
     let none = i64::try_from(src.shape()[dim]).unwrap_or(i64::MAX);
     let scatter = Scatter::new(destinations, reduction, "src", src, target)?;

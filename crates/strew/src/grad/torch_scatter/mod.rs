@@ -7,6 +7,7 @@ mod composite;
 mod segment;
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::operator::Value;
 use crate::dialect::torch_scatter::Reduce;
 use crate::grad::forward::{Forward, Own, Rule, to_positions};
@@ -425,11 +426,11 @@ fn positions(
                 *at = k % len;
                 k /= len;
             }
-            Err(Problem::Value {
-                value: arg.show(&position).unwrap_or_default(),
-                argument: format!("arg{position:?}"),
-                expected: "no position is negative".into(),
-            })
+            Err(wrong_value(
+                format_args!("arg{position:?}"),
+                arg.show(&position).unwrap_or_default(),
+                "no position is negative",
+            ))
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Derivatives of `segment_coo`, `segment_csr`, `gather_coo` and `gather_csr`.
 
+use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::operator::Value;
 use crate::dialect::torch_scatter::{Reduce, segment};
-use crate::grad::entries::DROP;
 use crate::grad::forward::Rule;
 use crate::grad::route::own;
 use crate::grad::segment::Case;
