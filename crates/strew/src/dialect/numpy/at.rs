@@ -8,7 +8,6 @@ use crate::dialect::framework::indexing::indexed;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::numpy::call;
 use crate::dialect::numpy::casting::computed_in;
-use strew_engine::scatter::bounds::Negative;
 use strew_engine::scatter::destinations::row_ids::RowNumbers;
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start, Target};
