@@ -11,7 +11,8 @@
 
 use crate::choose::cost;
 use crate::choose::execution::Execution;
-use crate::choose::request::{Request, Types};
+use crate::choose::grouping::grouping;
+use crate::choose::request::{Request, Run, Types};
 use crate::choose::strategy::Strategy;
 use crate::scatter::reduction::{Finish, Init};
 use crate::scatter::space::{Cut, Space};
@@ -144,7 +145,12 @@ impl Scatter<'_> {
         let mut cut = space.cut();
         let mut request = self.request(layout, false);
         request.ungrouped = request.ungrouped.or(ungrouped);
-        let grouped = cost::grouping(&space, &request, &cut, types.src);
+        let grouped = grouping(&Run {
+            space: &space,
+            cut: &cut,
+            request: &request,
+            types,
+        });
         if grouped.is_none() && self.sums_into_sentinels(&request, &space, &cut) {
             request = self.request(layout, true);
             if request.private {

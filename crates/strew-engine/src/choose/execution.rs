@@ -2,8 +2,8 @@
 
 use crate::choose::begin::Begin;
 use crate::choose::cost;
-use crate::choose::request::{Request, Types};
-use crate::choose::split::Split;
+use crate::choose::request::{Request, Run, Types};
+use crate::choose::split::{self, Split};
 use crate::choose::strategy::Strategy;
 use crate::choose::wide::Wide;
 use crate::choose::{gather, tiles};
@@ -66,7 +66,14 @@ impl Execution {
         types: Types,
         grouped: Option<&'static str>,
     ) -> Result<Self, Problem> {
-        let (strategy, reason) = cost::choose(space, &request, types, &cut, grouped)?;
+        let run = Run {
+            space,
+            cut: &cut,
+            request: &request,
+            types,
+        };
+        let (strategy, reason) = cost::choose(&run, grouped)?;
+        let split = split::share(&run, strategy)?;
         let wide = match strategy {
             Strategy::DenseTable => Wide::choose(&request, space, &cut, types),
             _ => None,
@@ -74,7 +81,7 @@ impl Execution {
         Ok(Self {
             listed: Blocks::over(space.reach()).bytes(cut.count(), types.dst.size()),
             marks: cost::marks(&request, strategy, &cut),
-            split: cost::split(space, &request, strategy, &cut, types)?,
+            split,
             wide,
             ..Self::of(strategy, reason, space.lookups.len(), cut, request, types)
         })

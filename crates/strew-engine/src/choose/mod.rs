@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `chosen.rs` | the way that a call goes: the one place that all others are asked from |
 //! | `request.rs` | what a run is asked for: the input of the choice |
-//! | `cost.rs` | the strategy of a run, and its split |
+//! | `cost.rs` | the strategy of a walk over the updates |
+//! | `grouping.rs` | whether updates are sorted by row first |
 //! | `plan_cost.rs` | whether a planned run goes in order or grouped |
 //! | `strategy.rs` | the names of the strategies |
 //! | `split.rs` | how a run is split among threads |
@@ -20,6 +21,7 @@ pub mod chosen;
 pub mod cost;
 pub mod execution;
 pub mod gather;
+pub mod grouping;
 pub mod lookers;
 pub mod plan_cost;
 pub mod request;

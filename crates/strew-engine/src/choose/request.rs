@@ -3,6 +3,7 @@
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::scatter::reduction::{Finish, Init};
+use crate::scatter::space::{Cut, Space};
 use crate::scatter::{Scatter, Start, Target};
 use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::{Combine, Nan};
@@ -19,6 +20,22 @@ impl Types {
     /// Whether running results are wider than the cells.
     pub(crate) fn widens(self, combine: Combine) -> bool {
         combine.folds() && self.dst.accumulator() != self.dst
+    }
+}
+
+/// A run that a way is chosen for: what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run<'r, 's> {
+    pub(crate) space: &'r Space<'s>,
+    pub(crate) cut: &'r Cut,
+    pub(crate) request: &'r Request,
+    pub(crate) types: Types,
+}
+
+impl Run<'_, '_> {
+    /// Whether cells cannot hold the running results.
+    pub(crate) fn needs_table(&self) -> bool {
+        self.types.widens(self.request.combine) || self.request.mean.is_some()
     }
 }
 

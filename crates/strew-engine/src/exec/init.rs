@@ -1,7 +1,9 @@
 //! Destinations of zeros that a run begins itself (`choose/begin.rs` says when).
 
 use crate::choose::execution::Execution;
+use crate::choose::strategy::Strategy;
 use crate::exec::pass::{Fault, Pass};
+use crate::exec::record::{Did, did};
 use crate::scatter::space::Cut;
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::update::row_bitmap::RowBitmap;
@@ -9,6 +11,7 @@ use strew_kernel::update::row_bitmap::RowBitmap;
 impl Execution {
     /// Assigns to rows of a destination that holds anything, and sets the others to zero.
     pub(crate) fn assign_all(&self, pass: &mut Pass<'_, '_, '_>, cut: &Cut) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::InOrder));
         let walk = pass.walk;
         let mut direct = Direct::new(walk, self.request.combine, false)?;
         let mut touched = RowBitmap::new(cut.cell_count)?;

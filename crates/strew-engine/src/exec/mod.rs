@@ -17,6 +17,5 @@ pub mod replace_slice;
 pub mod run;
 pub mod segments;
 pub mod small;
-pub mod split;
 pub mod tiles;
 pub mod wide_table;

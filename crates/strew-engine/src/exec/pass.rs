@@ -4,7 +4,6 @@
 //! A `Pass` goes over the blocks of a walk, joins them, and reports progress after each.
 
 use crate::choose::split::Split;
-use crate::exec::split::{SAMPLE, SAMPLED};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
@@ -17,6 +16,13 @@ use strew_kernel::update::lazy_init::LazyInit;
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::{Geometry, OutOfBounds, Term};
+
+/// Values of the index that are looked at to cut the destination into parts of equal work, at least
+/// and at most,
+const SAMPLE: [usize; 2] = [512, 4096];
+
+/// and one of so many in between. With the square root of their number, parts become equal.
+const SAMPLED: usize = 1024;
 
 /// The updates cut into stretches, one after the other in their order.
 pub(crate) fn stretches<'i, 's>(

@@ -109,7 +109,6 @@ impl Execution {
             before,
             lists: _,
         } = outputs;
-        did(Did::Strategy(self.strategy()));
         if let Some(wide) = self.wide(space, cut) {
             return self.run_wide(wide, space, src, dst, worker);
         }
@@ -125,6 +124,26 @@ impl Execution {
             let progress = self.progress(cut, worker);
             return self.tiled(space, cut, src, dst, tile, progress);
         }
+        let outputs = Outputs {
+            dst,
+            arg,
+            before: Before::Nothing,
+            lists: None,
+        };
+        self.walk_blocks(space, cut, src, outputs, marks_all, worker)
+    }
+
+    /// Goes over the blocks of a walk. `marks_all`: rows are marked, and those that no update
+    /// reaches set to zero.
+    fn walk_blocks(
+        &self,
+        space: &Space<'_>,
+        cut: &Cut,
+        src: &DynView<'_>,
+        mut outputs: Outputs<'_>,
+        marks_all: bool,
+        worker: Worker<'_>,
+    ) -> Result<(), Fault> {
         let rules = space.rules();
         let reader = Reader {
             lookups: &space.lookups,
@@ -142,13 +161,13 @@ impl Execution {
                 true => &cut.cells,
                 false => &[][..],
             },
-            numbers: arg.is_some()
+            numbers: outputs.arg.is_some()
                 || tables
                 || self.marks
                 || (marks_all && row_shift(cut).is_none()),
             ..unnumbered(cut, &terms)
         };
-        let walk = Walk::new(&geometry, &mut dst, src).ok_or_else(unfit)?;
+        let walk = Walk::new(&geometry, &mut outputs.dst, src).ok_or_else(unfit)?;
         let _floats = DefaultFloats::enter();
         let mut pass = Pass {
             reader,
@@ -160,7 +179,7 @@ impl Execution {
             Strategy::CompactTable => self.compact_table(&mut pass),
             _ if marks_all => self.assign_all(&mut pass, cut),
             // A part that has no tiles goes in order, too.
-            _ => self.in_order(&mut pass, arg, cut.cell_count),
+            _ => self.in_order(&mut pass, outputs.arg, cut.cell_count),
         }
     }
 
@@ -178,6 +197,7 @@ impl Execution {
         arg: Option<DynViewMut<'_>>,
         rows: usize,
     ) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::InOrder));
         let walk = pass.walk;
         let combine = self.request.combine;
         if let Some(mut arg) = arg {
@@ -231,6 +251,7 @@ impl Execution {
     }
 
     fn dense_table(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::DenseTable));
         let walk = pass.walk;
         let request = &self.request;
         let begin = match (request.blank, request.from_identity) {
@@ -254,6 +275,7 @@ impl Execution {
     }
 
     fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::CompactTable));
         let walk = pass.walk;
         let request = &self.request;
         let mut numbers: Vec<isize> = try_vec("the list of touched rows", walk.count())?;

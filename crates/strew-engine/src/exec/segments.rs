@@ -6,7 +6,7 @@
 //! a time, checks them, and hands each run to the kernel ([`runs::Runs`],
 //! [`strew_kernel::copy::repeat::RepeatRows`]).
 
-use crate::choose::split::Split;
+use crate::choose::split::{PIECE_OF_ROW, Split};
 use crate::choose::strategy::Strategy;
 use crate::exec::crew::Crew;
 use crate::exec::grouped::partition_point;
@@ -16,6 +16,7 @@ use std::ops::Range;
 use strew_kernel::copy::repeat::RepeatRows;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
+use strew_kernel::runtime::machine::WAKE;
 use strew_kernel::runtime::monitor::{Progress, Watch};
 use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::run_job::RunFold;
@@ -57,10 +58,7 @@ impl Pairing {
 const CHUNK: usize = 256;
 
 /// Bytes of rows that a thread must have: fewer are done before another one has woken up.
-const EACH: usize = 1 << 20;
-
-/// A piece of a row shorter than this is not worth a thread of its own.
-const PIECE_OF_ROW: usize = 4096;
+const EACH: usize = WAKE;
 
 /// The array, and what it means.
 #[derive(Clone, Copy)]

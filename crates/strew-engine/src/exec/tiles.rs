@@ -4,6 +4,7 @@ use crate::choose::execution::Execution;
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles::columns;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
+use crate::exec::record::{Did, did};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use smallvec::SmallVec;
@@ -37,6 +38,7 @@ impl Execution {
         (width, mut tile): (usize, Tile),
         mut progress: Progress<'_>,
     ) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::Tiled));
         let dtype = dst.dtype();
         let rules = space.rules();
         let all = terms(space, cut);

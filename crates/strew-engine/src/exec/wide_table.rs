@@ -4,9 +4,11 @@
 //! Nothing has to be known about its rows, so everything that runs into a destination runs into it.
 
 use crate::choose::execution::Execution;
+use crate::choose::strategy::Strategy;
 use crate::choose::wide::Wide;
 use crate::exec::crew::Worker;
 use crate::exec::pass::{Fault, Pass, terms, unfit, unnumbered};
+use crate::exec::record::{Did, did};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::Space;
 use strew_kernel::cpu::fp_env::DefaultFloats;
@@ -27,6 +29,7 @@ impl Execution {
         mut dst: DynViewMut<'_>,
         worker: Worker<'_>,
     ) -> Result<(), Fault> {
+        did(Did::Strategy(Strategy::DenseTable));
         let combine = self.request.combine;
         let goes_on = !self.request.blank && !self.request.from_identity;
         let mut table = match wide {

@@ -153,19 +153,7 @@ impl<'a> Scatter<'a> {
                 expected: format!("it must be {to} or convert to it without loss"),
             });
         }
-        let what = match (reduction.combine, reduction.finish) {
-            (_, Finish::Mean { .. } | Finish::MeanTowardZero { .. }) if to == DType::Bool => {
-                Some("mean")
-            }
-            (_, Finish::DivideByRoot) if !to.is_float() && !to.is_complex() => {
-                Some("division by the square root of the count")
-            }
-            (Combine::Div, _) if to == DType::Bool => Some("the quotient"),
-            (Combine::Min(_), _) if to.is_complex() => Some("the minimum"),
-            (Combine::Max(_), _) if to.is_complex() => Some("the maximum"),
-            _ => None,
-        };
-        if let Some(what) = what {
+        if let Some(what) = undefined(&reduction, to) {
             return Err(Problem::Unsupported {
                 what: what.into(),
                 dtype: to,
@@ -309,6 +297,22 @@ impl<'a> Scatter<'a> {
             view,
             inputs.chain([(self.updates, self.source.view())]),
         )
+    }
+}
+
+/// What a reduction asks for that is not defined for such elements, if anything.
+fn undefined(reduction: &Reduction, dtype: DType) -> Option<&'static str> {
+    match (reduction.combine, reduction.finish) {
+        (_, Finish::Mean { .. } | Finish::MeanTowardZero { .. }) if dtype == DType::Bool => {
+            Some("mean")
+        }
+        (_, Finish::DivideByRoot) if !dtype.is_float() && !dtype.is_complex() => {
+            Some("division by the square root of the count")
+        }
+        (Combine::Div, _) if dtype == DType::Bool => Some("the quotient"),
+        (Combine::Min(_), _) if dtype.is_complex() => Some("the minimum"),
+        (Combine::Max(_), _) if dtype.is_complex() => Some("the maximum"),
+        _ => None,
     }
 }
 

@@ -1,0 +1,210 @@
+//! Whether updates are sorted by row of the destination first, so that each row is written once.
+
+use crate::choose::request::Run;
+use crate::choose::strategy::Strategy;
+use crate::scatter::space::Cut;
+use strew_kernel::runtime::machine::{L2, L3};
+use strew_kernel::runtime::threads::available;
+use strew_kernel::segment::csr::Csr;
+use strew_kernel::tensor::DType;
+
+/// Bytes of a row, and of all updates, from which on winners are rather looked for row by row than
+/// with their positions beside the cells.
+const ROW: usize = 32;
+
+const BYTES: usize = 4 * L2;
+
+/// Rows as long as this are worth a random access each to read them group by group,
+const RUN: usize = 256;
+
+/// and shorter ones if no table is needed for it.
+const TABLED: usize = 128;
+
+/// Rows of a destination of so many bytes are mostly in no cache: one thread, and several.
+const FAR: [usize; 2] = [L3, L3 / 2];
+
+/// Updates of a row, on average, from which on they are worth sorting: those that are compared or
+/// go through a table, and sums of one thread.
+const SHARE: [usize; 2] = [4, 8];
+
+/// The sorting takes one of so many bytes of the updates, at most.
+const ROOM: usize = 4;
+
+/// Index values that are looked at to learn how they follow each other, at most, and one of how
+/// many.
+const SAMPLE: usize = 4096;
+
+const SAMPLED: usize = 64;
+
+/// Rows that come in order are read one after the other either way. Of so many bytes of updates,
+/// none of which a cache still holds, it pays to write each row of a destination once.
+const STREAM: usize = 4 * L3;
+
+/// Why updates are grouped by row, if they are.
+pub(crate) fn grouping(run: &Run<'_, '_>) -> Option<&'static str> {
+    match (run.request.ungrouped, run.request.force) {
+        (None, Some(Strategy::Grouped)) => Some("it was asked for"),
+        (None, None) => pays(run),
+        _ => None,
+    }
+}
+
+/// Why to sort the updates by row pays, if so.
+fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
+    let (space, request, cut) = (run.space, run.request, run.cut);
+    let dtype = run.types.src;
+    let row = cut.width().saturating_mul(dtype.size());
+    let bytes = cut.count().saturating_mul(row);
+    let [ref lookup] = space.lookups[..] else {
+        return None;
+    };
+    let many =
+        bytes >= BYTES && cut.cell_count <= cut.count() / 2 && u32::try_from(cut.count()).is_ok();
+    if !is_dense(cut, dtype) || !many || row < ROW {
+        return None;
+    }
+    if space.arg.is_some() {
+        return Some("each row keeps its winners' positions in the nearest cache");
+    }
+    let room = Csr::most(cut.count(), cut.cell_count) <= bytes / ROOM;
+    if !room || request.combine.computes(dtype) {
+        return None;
+    }
+    let several = available() > 1;
+    let counted = request.mean.is_some();
+    let widens = request.combine.folds() && dtype.accumulator() != dtype;
+    let long = match (counted, widens) {
+        (true, false) => TABLED,
+        (_, true) if several => TABLED,
+        _ => RUN,
+    };
+    let quick = request.combine.folds() && !widens && !counted;
+    let share = SHARE[usize::from(quick && !several)];
+    let far = FAR[usize::from(several)];
+    let streams = match counted {
+        true => row >= TABLED,
+        false => {
+            let most = cut.count() / SHARE[0];
+            row >= RUN && bytes >= STREAM && most >= cut.cell_count
+        }
+    };
+    let in_order = streams && !widens;
+    let destination = cut.cell_count.saturating_mul(row);
+    let apart = row >= long && cut.count() / share >= cut.cell_count && destination >= far;
+    if !in_order && !apart {
+        return None;
+    }
+    let sample = SAMPLE.min(cut.count() / SAMPLED);
+    match order(&lookup.index.sample(sample), cut.cell_count) {
+        Order::Ascending if in_order => Some("rows come in order, and each is written once"),
+        // What a sample tells is not exact.
+        Order::Spread(rows) if apart && rows >= far / row / 2 => {
+            Some("rows are too far apart for the caches, and each is written once")
+        }
+        _ => None,
+    }
+}
+
+/// Whether the source has no gaps, and its rows are named one by one.
+fn is_dense(cut: &Cut, dtype: DType) -> bool {
+    let ([window], [rows]) = (&cut.window[..], &cut.rows[..]) else {
+        return false;
+    };
+    let row = cut.width().saturating_mul(dtype.size());
+    window.step.src == dtype.size().cast_signed() && rows.step.src == row.cast_signed()
+}
+
+/// Values that come so many times as often as they should are those of rows that stay in a cache.
+/// There may be this part of them at most, and of one of them this.
+const HOT: usize = 4;
+
+const HOT_PART: usize = 4;
+
+const HOTTEST_PART: usize = 8;
+
+/// What a sample of the index tells about where its rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// None comes before one that it follows.
+    Ascending,
+    /// Nearly in order, or mostly a few rows, or one too often.
+    Near,
+    /// There would be so many rows if the index named one as often as another, but for a few that
+    /// are named more often.
+    Spread(usize),
+}
+
+/// How index values like these, of `cells` rows, follow each other.
+pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
+    let all = sample.len();
+    let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let ascending = falls == 0;
+    if !ascending && falls * 4 < all {
+        return Order::Near;
+    }
+    let mut sorted = sample.to_vec();
+    sorted.sort_unstable();
+    let often = HOT * (1 + all / cells.max(1));
+    let (mut rest, mut alike, mut most) = (0, 0, 0);
+    for same in sorted.chunk_by(|a, b| a == b).map(<[i64]>::len) {
+        most = most.max(same);
+        if same < often {
+            rest += same;
+            alike += same * (same - 1) / 2;
+        }
+    }
+    let hot = all - rest;
+    if most > all / HOTTEST_PART {
+        Order::Near
+    } else if ascending {
+        Order::Ascending
+    } else if hot > all / HOT_PART {
+        Order::Near
+    } else {
+        Order::Spread(rest * rest.saturating_sub(1) / 2 / alike.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Order, order};
+    use std::ops::Range;
+
+    #[test]
+    fn a_sample_tells_how_far_an_index_spreads() {
+        let mut state = 1u64;
+        let mut next = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as i64
+        };
+        let mut sample = |size: i64| -> Vec<i64> { (0..4096).map(|_| next() % size).collect() };
+        for size in [500, 5000, 100_000] {
+            let Order::Spread(found) = order(&sample(size), size as usize) else {
+                panic!("they come in no order");
+            };
+            assert!((found as f64 / size as f64 - 1.0).abs() < 0.5, "{found}");
+        }
+        let mut sorted = sample(100_000);
+        sorted.sort_unstable();
+        assert_eq!(order(&sorted, 100_000), Order::Ascending);
+        sorted[1000] = 0;
+        assert_eq!(order(&sorted, 100_000), Order::Near);
+        // A tenth, and then a half, go to one row; and half of all to a tenth of the rows.
+        let mut skewed = |tenths: i64, hot: i64| -> Order {
+            let to = |row: i64| if row % 10 < tenths { row % hot } else { row };
+            let sample: Vec<i64> = sample(100_000).into_iter().map(to).collect();
+            order(&sample, 100_000)
+        };
+        let among = |rows: Range<usize>, order| match order {
+            Order::Spread(found) => rows.contains(&found),
+            _ => false,
+        };
+        assert!(among(50_000..200_000, skewed(1, 1)));
+        assert_eq!([skewed(5, 1), skewed(5, 100)], [Order::Near; 2]);
+        assert!(among(1..50_000, skewed(5, 10_000)));
+        let same = [order(&[3], 5), order(&[3; 100], 5)];
+        assert_eq!((order(&[], 5), same), (Order::Ascending, [Order::Near; 2]));
+    }
+}
