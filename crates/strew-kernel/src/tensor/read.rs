@@ -314,10 +314,12 @@ impl DynView<'_> {
     /// until it returns false. True if it never did; false also if the elements are no real
     /// numbers.
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn all_runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
-        if matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) {
-            return false;
-        }
+    pub fn all_runs(&self, each: impl FnMut(isize, isize, usize) -> bool) -> bool {
+        !matches!(self.dtype(), DType::Bool | DType::C64 | DType::C128) && self.runs(each)
+    }
+
+    /// [`all_runs`](Self::all_runs) of elements of any type.
+    fn runs(&self, mut each: impl FnMut(isize, isize, usize) -> bool) -> bool {
         let (shape, strides) = (self.shape(), self.layout().strides());
         match (shape.split_last(), strides.split_last()) {
             _ if self.is_empty() => true,
@@ -338,12 +340,17 @@ impl DynView<'_> {
 
     /// True if every byte is 0 or 1, so that the elements may be seen as Rust's `bool`.
     pub(super) fn holds_only_bools(&self) -> bool {
-        let mut only = true;
-        self.for_each_offset(|offset| {
-            // SAFETY: the offset is that of an element, and bools are one byte.
-            only &= unsafe { self.as_ptr().offset(offset).read() } <= 1;
-        });
-        only
+        self.runs(|at, stride, count| {
+            // SAFETY: the offsets are those of elements, and bools are one byte.
+            let byte = |k: isize, stride| unsafe { self.as_ptr().offset(at + k * stride).read() };
+            let count = 0..count.cast_signed();
+            // The constant stride lets the loop vectorise.
+            let all = match stride {
+                1 => count.fold(0, |all, k| all | byte(k, 1)),
+                _ => count.fold(0, |all, k| all | byte(k, stride)),
+            };
+            all <= 1
+        })
     }
 }
 
