@@ -5,36 +5,14 @@
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
-use crate::choose::strategy::Strategy;
+use crate::choose::strategy::{Begin, Strategy};
 use crate::choose::tiles::tiles_all;
 use crate::choose::wide::Wide;
 use crate::scatter::Start;
 use crate::scatter::space::{Cut, Space};
-use std::fmt;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::L3;
 use strew_kernel::tensor::Layout;
-
-/// How a destination gets what it holds before its updates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Begin {
-    /// Before the run, or it is the caller's memory.
-    Before,
-    /// The run sets those rows to zero that no update reaches, or writes all.
-    Zeros,
-    /// The run begins each block of the destination right before its updates.
-    Blocks,
-}
-
-impl fmt::Display for Begin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Before => "before the run",
-            Self::Zeros => "in the run, which sets what no update reaches to zero",
-            Self::Blocks => "in the run, block by block",
-        })
-    }
-}
 
 /// A destination of so many bytes is worth to be begun by the run.
 const LARGE: usize = L3;

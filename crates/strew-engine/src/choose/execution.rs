@@ -1,10 +1,10 @@
 //! What an execution tells about itself.
 
-use crate::choose::begin::Begin;
 use crate::choose::cost;
 use crate::choose::request::{Request, Run, Types};
-use crate::choose::split::{self, Split};
-use crate::choose::strategy::Strategy;
+use crate::choose::share::share;
+use crate::choose::split::Split;
+use crate::choose::strategy::{Begin, Strategy};
 use crate::choose::wide::Wide;
 use crate::choose::{gather, tiles};
 use crate::explain::text::{Explanation, bytes};
@@ -73,7 +73,7 @@ impl Execution {
             types,
         };
         let (strategy, reason) = cost::choose(&run, grouped)?;
-        let split = split::share(&run, strategy)?;
+        let split = share(&run, strategy)?;
         let wide = match strategy {
             Strategy::DenseTable => Wide::choose(&request, space, &cut, types),
             _ => None,

@@ -8,7 +8,8 @@
 //! | `grouping.rs` | whether updates are sorted by row first |
 //! | `plan_cost.rs` | whether a planned run goes in order or grouped |
 //! | `strategy.rs` | the names of the strategies |
-//! | `split.rs` | how a run is split among threads |
+//! | `split.rs` | the ways to split a run among threads |
+//! | `share.rs` | whether and how a run is shared out |
 //! | `gather.rs` | how a gather is split |
 //! | `begin.rs` | how a new destination gets what it holds before its updates |
 //! | `tiles.rs` | whether tiles pay, and their columns |
@@ -25,6 +26,7 @@ pub mod grouping;
 pub mod lookers;
 pub mod plan_cost;
 pub mod request;
+pub mod share;
 pub mod split;
 pub mod strategy;
 pub mod tiles;

@@ -1,13 +1,7 @@
-//! How a run is split among threads: by axis, by owner of the destination, or by updates.
+//! The ways to split a run among threads, and the one that suits its axes.
 
-use crate::choose::plan_cost::threads;
-use crate::choose::request::{Request, Run, Types};
-use crate::choose::strategy::Strategy;
 use crate::scatter::space::Space;
-use strew_kernel::error::Problem;
-use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::runtime::machine::{L2, PAGE, WAKE};
-use strew_kernel::runtime::threads::available;
+use strew_kernel::runtime::machine::{L2, PAGE};
 
 /// A stretch shorter than this in bytes would share its cache lines with its neighbours.
 const LINE: usize = 64;
@@ -68,7 +62,7 @@ pub(crate) fn obstacle(space: &Space<'_>, split: Split) -> Option<&'static str> 
 }
 
 /// The best way to share a run out among `threads`, if there is one.
-fn choose(space: &Space<'_>, size: usize, threads: usize) -> Option<Split> {
+pub(crate) fn choose(space: &Space<'_>, size: usize, threads: usize) -> Option<Split> {
     if threads < 2 {
         return None;
     }
@@ -106,135 +100,4 @@ fn choose(space: &Space<'_>, size: usize, threads: usize) -> Option<Split> {
     let reach = stride.unsigned_abs().saturating_mul(rows);
     let pays = row_bytes >= OWNED_ROW || reach >= OWNED_TABLE;
     (rows >= threads && pays).then_some(Split::Owner)
-}
-
-/// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
-/// up.
-const BY_AXIS: usize = WAKE;
-
-/// Likewise by owner, where a part also reads the whole index.
-const BY_OWNER: usize = 12 * WAKE;
-
-/// Likewise by updates, where each thread but one begins and joins a table.
-const BY_UPDATES: usize = 2 * WAKE;
-
-/// Bytes of such a table, at most: it should stay in a cache next to its core.
-const UPDATES_TABLE: usize = L2;
-
-/// The table takes at most one of so many bytes of a part's updates.
-const UPDATES_PER_TABLE: usize = 8;
-
-/// Rows of more bytes are shared out by owner instead.
-const NARROW: usize = 64;
-
-/// Why updates cannot be shared out among tables, if so.
-fn not_by_updates(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
-    let (space, request, Types { dst, src }) = (run.space, run.request, run.types);
-    let numbers = dst.is_integer();
-    let any_brackets = match request.combine {
-        Combine::Sum | Combine::Prod => numbers,
-        Combine::Min(Nan::Propagate) | Combine::Max(Nan::Propagate) => numbers || dst.is_float(),
-        _ => false,
-    };
-    let keeps = request.from_identity || request.unset || request.mean.is_some();
-    let mut packed = dst.size().cast_signed();
-    let dense = space.dst.iter().rev().all(|&(len, stride)| {
-        let here = len == 1 || stride == packed;
-        packed = packed.saturating_mul(len.cast_signed());
-        here
-    });
-    if strategy != Strategy::InOrder || dst != src || space.arg.is_some() || keeps {
-        Some("updates do not go straight into their cells")
-    } else if !any_brackets {
-        Some("the reduction's bits depend on how updates are bracketed")
-    } else {
-        (!dense).then_some("the destination has gaps")
-    }
-}
-
-/// Why a part of a run in place could fail after another one has written, if so: not even for want
-/// of memory may that be.
-fn blocked(run: &Run<'_, '_>, strategy: Strategy, split: Split) -> Option<&'static str> {
-    let may_fail = match strategy {
-        Strategy::InOrder | Strategy::Tiled => run.types.src != run.types.dst,
-        Strategy::DenseTable | Strategy::CompactTable => true,
-        // All lists are there before the first block is written.
-        Strategy::Partition => split != Split::Owner,
-        _ => false,
-    };
-    (run.request.visible && may_fail)
-        .then_some("a part in place that needs working memory could fail after another has written")
-}
-
-/// How to share the run out, and among how many threads.
-pub(crate) fn share(
-    run: &Run<'_, '_>,
-    strategy: Strategy,
-) -> Result<Option<(Split, usize)>, Problem> {
-    match run.request.split {
-        _ if strategy == Strategy::Grouped => {
-            let row = run.cut.width() * run.types.src.size();
-            grouped(run.request, run.cut.count().saturating_mul(row))
-        }
-        Some((split, threads)) => {
-            let none = (threads == 0).then_some("it takes at least one thread");
-            let updates = match split {
-                Split::Updates => not_by_updates(run, strategy),
-                Split::Axis(_) | Split::Owner => None,
-            };
-            let obstacle = obstacle(run.space, split).or(updates);
-            match obstacle.or(blocked(run, strategy, split)).or(none) {
-                None => Ok(Some((split, threads))),
-                Some(why) => Err(Problem::Strategy {
-                    strategy: split.name(),
-                    why,
-                }),
-            }
-        }
-        None => Ok(best_share(run, strategy)),
-    }
-}
-
-/// The way to share a run out that pays, if one does.
-fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
-    let (space, cut, dst) = (run.space, run.cut, run.types.dst);
-    let updates = cut.count().saturating_mul(cut.width());
-    let bytes = updates.saturating_mul(dst.size());
-    let most = available();
-    if bytes < 2 * BY_AXIS || most < 2 {
-        return None;
-    }
-    let best = match strategy {
-        Strategy::Partition => Some(Split::Owner),
-        _ => choose(space, dst.size(), most),
-    };
-    // Where a part by owner reads nearly as much as the whole run does, one of the updates reads
-    // only its own.
-    let narrow = cut.width().saturating_mul(dst.size()) <= NARROW;
-    if narrow && !matches!(best, Some(Split::Axis(_))) && not_by_updates(run, strategy).is_none() {
-        let table = space.reach().saturating_add(dst.size());
-        let threads = most.min(bytes / BY_UPDATES.max(table.saturating_mul(UPDATES_PER_TABLE)));
-        if threads > 1 && table <= UPDATES_TABLE {
-            return Some((Split::Updates, threads));
-        }
-    }
-    let split = best.filter(|&split| blocked(run, strategy, split).is_none())?;
-    let each = match split {
-        Split::Axis(_) => BY_AXIS,
-        Split::Owner | Split::Updates => BY_OWNER,
-    };
-    let threads = most.min(bytes / each);
-    (threads > 1).then_some((split, threads))
-}
-
-/// How to share out groups of updates of so many bytes.
-fn grouped(request: &Request, bytes: usize) -> Result<Option<(Split, usize)>, Problem> {
-    match request.split {
-        None => Ok(Some((Split::Owner, threads(bytes))).filter(|&(_, threads)| threads > 1)),
-        Some((Split::Owner, threads)) if threads > 0 => Ok(Some((Split::Owner, threads))),
-        Some((split, _)) => Err(Problem::Strategy {
-            strategy: split.name(),
-            why: "groups are shared out by destination, among at least one thread",
-        }),
-    }
 }

@@ -1,4 +1,4 @@
-//! The names of the strategies. All strategies give the same bits; `chosen.rs` chooses one.
+//! The names of the strategies, and of how a destination begins. All strategies give the same bits; `chosen.rs` chooses one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -75,6 +75,27 @@ impl FromStr for Strategy {
             argument: "strategy".into(),
             value: name.to_owned(),
             expected: format!("it must be one of {}", Self::ALL.map(Self::name).join(", ")),
+        })
+    }
+}
+
+/// How a destination gets what it holds before its updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Begin {
+    /// Before the run, or it is the caller's memory.
+    Before,
+    /// The run sets those rows to zero that no update reaches, or writes all.
+    Zeros,
+    /// The run begins each block of the destination right before its updates.
+    Blocks,
+}
+
+impl fmt::Display for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Before => "before the run",
+            Self::Zeros => "in the run, which sets what no update reaches to zero",
+            Self::Blocks => "in the run, block by block",
         })
     }
 }

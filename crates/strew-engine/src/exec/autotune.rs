@@ -10,9 +10,9 @@
 //! parts is measured, from when all are awake; and if several threads were faster, they go on at
 //! once.
 
-use crate::choose::begin::Begin;
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
+use crate::choose::strategy::Begin;
 use crate::choose::strategy::Strategy;
 use crate::exec::crew::{Crew, Worker};
 use crate::exec::pass::{Before, Fault, Outputs, Part, unfit};

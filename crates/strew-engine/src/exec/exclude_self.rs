@@ -1,7 +1,7 @@
 //! Sums of updates alone, of cells that can tell that none has reached them.
 
-use crate::choose::begin::Begin;
 use crate::choose::chosen::Walked;
+use crate::choose::strategy::Begin;
 use crate::exec::pass::Before;
 use crate::scatter::{Scatter, Start};
 use strew_kernel::error::Problem;

@@ -1,7 +1,7 @@
 //! A call: the way is chosen once, and done.
 
-use crate::choose::begin::Begin;
 use crate::choose::chosen::{Chosen, Walked};
+use crate::choose::strategy::Begin;
 use crate::choose::strategy::Strategy;
 use crate::exec::pass::{Before, Outputs};
 use crate::exec::record::{Did, did};

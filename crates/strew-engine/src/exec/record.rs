@@ -2,8 +2,8 @@
 //!
 //! With the feature `record`, a thread keeps what its runs tell; without, telling is nothing.
 
-use crate::choose::begin::Begin;
 use crate::choose::split::Split;
+use crate::choose::strategy::Begin;
 use crate::choose::strategy::Strategy;
 
 /// A thing that a run did on the thread that called it.

@@ -1,9 +1,9 @@
 //! The run of an execution: shared out if it should be, and then a short walk over blocks for each
 //! of `in-order`, `dense-table` and `compact-table`. The other strategies have files of their own.
 
-use crate::choose::begin::Begin as DestinationBegin;
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
+use crate::choose::strategy::Begin as DestinationBegin;
 use crate::choose::strategy::Strategy;
 use crate::choose::tiles::tiles_all;
 use crate::exec::check_index::{all_left_out, check};

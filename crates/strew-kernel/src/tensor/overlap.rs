@@ -55,8 +55,8 @@ pub fn overlap_each_other(a: usize, left: &Layout, b: usize, right: &Layout) -> 
     reachable(unknowns, start, low, high)
 }
 
-/// Whether a destination shares no byte with a source, no two of its elements share one, and it
-/// [may hold](DynViewMut::may_hold) the source's elements.
+/// Whether a destination shares no byte with a source, no two of its elements share one, and it may
+/// hold the source's elements.
 ///
 /// A [`DynViewMut`] made from raw parts may overlap itself or an input, so a loop that copies
 /// between two views asks this once before it begins.

@@ -285,7 +285,7 @@ fn expect_lines(
     data: &DynView<'_>,
     axis: usize,
 ) -> Result<(), Problem> {
-    expect_i32_or_i64(argument, &lines)?;
+    expect_i32_or_i64(argument, lines)?;
     let last = lines.rank().checked_sub(1) == Some(axis);
     expect_shape(argument, lines.shape(), last && data.rank() > axis, || {
         format!("Expected axis to be the last dimension of {argument} but got {axis}")
