@@ -8,10 +8,10 @@ use crate::dialect::mindspore::{
     DEVICE, Device, MAX, MIN, call, device_bounds, expect_divisors, expect_promoted,
 };
 use strew_engine::checks::expect_shape;
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::Scatter;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};

@@ -6,10 +6,10 @@ use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::framework::scatter_forms::in_place;
 use crate::dialect::numpy::call_with;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::take::Pointer;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::Scatter;
 use strew_kernel::elementwise::nonzero::unravel;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
@@ -74,7 +74,7 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an index that is out of bounds or no integer, and for an axis that is none,
+/// [`Class::Index`] for an index that is out of bounds or no integer, and for a wrong axis,
 /// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
 /// unchanged.
 pub fn put_along_axis<'a, T: Element, I: Element>(
