@@ -120,7 +120,7 @@ pub enum Segments<V> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for an `axis` that is none,
+/// [`Class::Index`](crate::Class::Index) for a wrong `axis`,
 /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a mean of integers or bool and an
 /// extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for everything else:
 /// shapes that do not fit, types, negative lengths and those that do not add up, offsets that
@@ -285,7 +285,7 @@ fn expect_lines(
     data: &DynView<'_>,
     axis: usize,
 ) -> Result<(), Problem> {
-    expect_i32_or_i64(argument, &lines)?;
+    expect_i32_or_i64(argument, lines)?;
     let last = lines.rank().checked_sub(1) == Some(axis);
     expect_shape(argument, lines.shape(), last && data.rank() > axis, || {
         format!("Expected axis to be the last dimension of {argument} but got {axis}")
