@@ -19,16 +19,16 @@
 //! ```
 //!
 //! Each framework's operators are in the module of its name, such as [`torch`];
-//! [`scatter`](fn@scatter) and [`gather`] are for those who have none in mind. Each has two forms:
-//! a typed one over slices, `ndarray` arrays and [`Tensor`]s, and an erased one (`..._dyn`) over
-//! [`DynView`]s. [`OPERATORS`] lists them as data. Their derivatives are in [`grad`].
+//! [`scatter`](fn@scatter) and [`gather`] are for code without a framework in mind. Each has two
+//! forms: a typed one over slices, `ndarray` arrays and [`Tensor`]s, and an erased one (`..._dyn`)
+//! over [`DynView`]s. [`OPERATORS`] lists them as data. Their derivatives are in [`grad`].
 //!
 //! # Features
 //!
 //! Each framework is a feature of its module's name: `jax`, `mindspore`, `mxnet`, `numpy`,
 //! `numpy_groupies`, `onnx`, `openvino`, `paddle`, `stablehlo`, `tensorflow`, `torch` and
-//! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from `ndarray`'s arrays.
-//! All are on by default. For PyTorch's operators and their derivatives only:
+//! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from `ndarray`'s
+//! arrays. All are on by default. For PyTorch's operators and their derivatives only:
 //!
 //! ```toml
 //! strew = { version = "0.1", default-features = false, features = ["torch"] }

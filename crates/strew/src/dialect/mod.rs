@@ -1,4 +1,4 @@
-//! What each framework says: its operators under their own names, checked by its own rules.
+//! One module per framework: its operators under their own names, checked by its own rules.
 //!
 //! A dialect is one file, or a folder with one file per family of operators. It checks the
 //! arguments as its framework does, lowers them to one [`Scatter`](strew_engine::scatter::Scatter)
@@ -100,8 +100,8 @@ pub(crate) fn tensor(made: Option<DynTensor>) -> DynTensor {
     made.expect("an operator that is not in place makes a tensor")
 }
 
-/// Likewise, as the type that its arguments had. Typed arguments hold only valid elements, and
-/// operators write only valid ones.
+/// The new tensor of an operator, of the type of its typed arguments. Those hold only valid
+/// elements, and operators write only valid ones.
 pub(crate) fn typed<T: Element>(made: Option<DynTensor>) -> Tensor<T> {
     tensor(made)
         .typed()

@@ -165,7 +165,7 @@ fn parse_dtype(word: &str) -> Result<DType, Problem> {
     }
 }
 
-/// What [`aggregate_dyn`] makes of the values of a group: a function by its name.
+/// The function that [`aggregate_dyn`] computes of the values of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Func {
     statistic: Statistic,
@@ -244,7 +244,7 @@ impl Func {
     }
 }
 
-/// What a call has beside its arrays.
+/// The arguments of a call that are not arrays.
 #[derive(Debug)]
 struct Options<'a> {
     func: Func,
@@ -266,7 +266,7 @@ struct Options<'a> {
 ///   `rsort`, `allnan`, `anynan`) NaN does not count.
 /// * `size`: how many groups there are along each axis of theirs; `None`: one more than the largest
 ///   number.
-/// * `fill_value`: what stands where nothing is made: for groups without values (that count), for
+/// * `fill_value`: the result where there is none: for groups without values (that count), for
 ///   `argmin` and `argmax` of groups with a NaN, and for `var` and `std` of no more than `ddof`
 ///   values.
 /// * `dtype`: of the result; `None`: that of `a`, but for counts and positions (`int64`), flags
@@ -333,7 +333,7 @@ fn call<'a>(described: Result<Aggregated<'a>, Problem>) -> Result<Call<'a>> {
     context.call(described.map(Stepwise::new))
 }
 
-/// Values that are to be aggregated.
+/// Values to aggregate.
 #[derive(Debug)]
 struct Aggregated<'a> {
     groups: Held<'a>,

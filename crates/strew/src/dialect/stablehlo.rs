@@ -103,9 +103,9 @@ pub struct DimensionNumbers {
     pub update_window_dims: Vec<i64>,
     /// The operand's axes along which windows have no axis, ascending.
     pub inserted_window_dims: Vec<i64>,
-    /// The operand's axes that go hand in hand with axes of the indices, ascending.
+    /// The operand's batching axes, ascending.
     pub input_batching_dims: Vec<i64>,
-    /// The axes of the indices that those go hand in hand with.
+    /// The axes of the indices that belong to the operand's batching axes.
     pub scatter_indices_batching_dims: Vec<i64>,
     /// The operand's axis that each number of an index vector points into.
     pub scatter_dims_to_operand_dims: Vec<i64>,
@@ -113,7 +113,7 @@ pub struct DimensionNumbers {
     pub index_vector_dim: i64,
 }
 
-/// What becomes of a window that is partly outside of the operand.
+/// What happens to a window that is partly outside of the operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OutOfBounds {
     /// It is left out, as XLA does.
@@ -123,8 +123,8 @@ pub enum OutOfBounds {
     Element,
 }
 
-/// A copy of `operand` in which each window of `updates` has joined the one that begins where its
-/// index vector says, in row-major order of the updates.
+/// A copy of `operand` with each window of `updates` joined to the window that begins at its index
+/// vector, in row-major order of the updates.
 ///
 /// * `indices`: any integer type.
 /// * `region`: `"set"` (the last update of an element stays), `"add"`, `"mul"`, `"max"` or `"min"`
@@ -266,7 +266,8 @@ fn describe<'a>(
         let numbers = roles.numbers(&indices, number);
         let window = roles.window_axis(axis).filter(|&k| updates.shape()[k] > 1);
         let wide = match window {
-            // The numbers are those of the windows' first elements: of others they are larger.
+            // The numbers point at the first elements of windows. Those of the other elements
+            // follow.
             Some(along) => {
                 walks[along] = None;
                 let len = updates.shape()[along];
@@ -290,7 +291,7 @@ fn describe<'a>(
             place: Place::default(),
         });
     }
-    // Which windows are left out has been decided; nothing that is outside is an error.
+    // Windows to leave out have negative numbers by now. What is still outside is left out too.
     let shapes = (operand.shape(), updates.shape());
     let destinations = Destinations::placed(shapes, &walks, "indices", pointers, DROP)?;
     let reduction = Reduction::into_self(combine);
@@ -322,7 +323,7 @@ fn every_place(
     Ok(places)
 }
 
-/// What each axis is for.
+/// The role of each axis.
 struct Roles {
     /// For each axis of the updates the operand's axis that it walks along: of windows, and of
     /// batches.
@@ -464,7 +465,7 @@ impl Roles {
             walks[along] = Some(axis);
         }
         for (&batch, axis) in batches.iter().zip(&beside) {
-            // The axis of the updates that stands for this one of the indices.
+            // The axis of the updates that belongs to this axis of the indices.
             let at = own.iter().position(|n| n == axis).unwrap_or_default();
             walks[scatter[at]] = Some(batch);
         }

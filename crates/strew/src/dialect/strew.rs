@@ -1,11 +1,13 @@
-//! strew's own scatter and gather: for those who have no framework in mind.
+//! strew's own scatter and gather, for code without a framework in mind.
 //!
 //! Any integer is an index, an index lies along `dim` or broadcasts as in NumPy, and everything
 //! that frameworks leave open is an argument.
 
 use crate::dialect::framework::call::{Call, Describe};
-use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, unknown_word, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::checks::{
+    expect_axes, expect_dtype_of, expect_size, unknown_word, wrong_value,
+};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::plan::reduce::Reduce;
@@ -43,12 +45,12 @@ const IGNORE_INDEX: Argument = Argument::needed(
 )
 .or("None");
 
-/// The words for reductions, of which some are two for the same.
+/// The words for reductions. Some reductions have two words.
 const REDUCE: &[&str] = &[
     "sum", "mean", "prod", "min", "max", "assign", "add", "mul", "amin", "amax",
 ];
 
-/// The operators of strew's own face.
+/// strew's own operators.
 pub(super) const OPERATORS: &[Operator] = &[
     Operator {
         name: "strew.scatter",
@@ -130,10 +132,10 @@ pub struct ScatterOptions {
     pub dim_size: Option<usize>,
     /// How elements of one cell are reduced.
     pub reduce: Reduce,
-    /// What indices mean that name no cell, and which are ignored.
+    /// What an index that names no cell means, and which indices are ignored.
     pub bounds: Bounds,
-    /// What cells hold that no element goes to; `None`: 0, and 1 for a product. Not for
-    /// [`Reduce::Min`] and [`Reduce::Max`], which tell those by what they hold.
+    /// The value of cells that no element goes to; `None`: 0, and 1 for a product. Not for
+    /// [`Reduce::Min`] and [`Reduce::Max`], which mark such cells by their value.
     pub fill_value: Option<Scalar>,
 }
 
@@ -172,9 +174,9 @@ impl Default for ScatterOptions {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none and an index that names no cell, [`Class::Type`] for
-/// an index that is none and for types that a reduction is not defined for, [`Class::Value`] for
-/// shapes and values that do not fit, [`Class::Memory`].
+/// [`Class::Index`] for a wrong `dim` and an index that names no cell, [`Class::Type`] for an index
+/// of another type and for types that a reduction is not defined for, [`Class::Value`] for shapes
+/// and values that do not fit, [`Class::Memory`].
 pub fn scatter<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -205,9 +207,7 @@ fn new<'a>(
     dim: i64,
     options: &ScatterOptions,
 ) -> Result<Output> {
-    let size = options
-        .dim_size
-        .map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+    let size = options.dim_size.map(int);
     let to = To {
         dim_size: size,
         fill_value: options.fill_value,
@@ -217,10 +217,10 @@ fn new<'a>(
     context("strew.scatter").call(described)?.run()
 }
 
-/// [`scatter`] into a tensor that is there, in place.
+/// [`scatter`] into an existing tensor, in place.
 ///
-/// With `include_self` what a cell holds is one more element of it; without, cells that elements go
-/// to start afresh. All others stay as they are.
+/// With `include_self`, what a cell holds is one more of its elements. Without it, cells that
+/// elements go to forget what they held. All other cells stay as they are.
 ///
 /// ```
 /// use strew::{Bounds, Reduce, scatter_into};
@@ -258,7 +258,7 @@ pub fn scatter_into<'a, T: Element, I: Element>(
 /// * `index`: any integer type. A 1-d index takes whole slices: the result has its size along
 ///   `dim`. Otherwise it has `src`'s rank, and both are broadcast apart from `dim`; the result has
 ///   the index's size there.
-/// * `fill_value`: what stands where an index is left out, as `bounds` say; `None`: 0.
+/// * `fill_value`: the result where `bounds` leave an index out; `None`: 0.
 ///
 /// ```
 /// use ndarray::array;
@@ -393,8 +393,7 @@ fn describe<'a>(
     let mut shape = src.dims();
     shape[dim] = match (&to.out, to.dim_size) {
         (Some(out), _) => out.shape().get(dim).copied().unwrap_or(0),
-        (None, Some(size)) => usize::try_from(size)
-            .map_err(|_| wrong_value("dim_size", size, "it must be at least 0"))?,
+        (None, Some(size)) => expect_size("dim_size", size)?,
         (None, None) => bounds.cells(index),
     };
     let destinations = Destinations::elements(&shape, "index", &expanded, dim, place, bounds)?;
@@ -416,7 +415,7 @@ fn describe<'a>(
     Scatter::new(destinations, reduction, "src", src, target)
 }
 
-/// The axis, of arguments that have one and an index that is one.
+/// The axis. Checks that `src` has one, and the index's dtype.
 fn checked(src: &DynView<'_>, index: &DynView<'_>, dim: i64) -> Result<usize, Problem> {
     expect_axes("src", src.shape())?;
     let fits = index.is_empty() || index.dtype().is_integer();
@@ -453,7 +452,7 @@ fn expand<'a>(
     })
 }
 
-/// What is wrong with an `out` for a result of this shape, if something is.
+/// Checks an `out` for a result of this shape.
 fn into_that(
     out: &DynViewMut<'_>,
     src: &DynView<'_>,
@@ -524,7 +523,7 @@ fn picked<'a>(
     })
 }
 
-/// Elements of which each has an index of its own.
+/// An index for each element.
 fn one_each<'a>(
     src: DynView<'a>,
     index: &DynView<'a>,

@@ -1,4 +1,4 @@
-//! Vector-Jacobian products: what a cotangent of the result makes of the arguments.
+//! Vector-Jacobian products: from the cotangent of the result to those of the arguments.
 
 use crate::grad::field::{
     Elements, Field, Graded, elements, for_graded, for_real, no_gradient, store,
@@ -13,14 +13,14 @@ use strew_kernel::cpu::vectorized::ask_for;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor};
 
-/// Which cotangents somebody wants: of what the cells held before, and of the updates.
+/// Which cotangents to compute: of what the cells held before, and of the updates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
     pub(super) own: bool,
     pub(super) src: bool,
 }
 
-/// Those that were wanted, and are there.
+/// The cotangents that were wanted and exist.
 type Made = (Option<DynTensor>, Option<DynTensor>);
 
 impl Forward<'_> {
@@ -35,7 +35,7 @@ impl Forward<'_> {
         Ok(Gradients { own, src })
     }
 
-    /// Those of its parts that are wanted.
+    /// The parts of the vector-Jacobian product that are wanted.
     pub(super) fn vjp_of(&self, grad: &DynView<'_>, wanted: Wanted) -> Result<Made, Problem> {
         let _floats = DefaultFloats::enter();
         let grad = packed(grad, self.route.cells())?;
@@ -91,13 +91,13 @@ impl Forward<'_> {
         let counted = matches!(self.own, Own::Counted(_));
         let more = i64::from(counted);
         if !counted && !grad.layout().is_contiguous() {
-            // It may be the same everywhere, and of more cells than memory holds.
+            // It may be broadcast, with more cells than memory holds.
             let src = when(wanted.src, || self.mean_of_gathered::<T>(grad))?;
             return Ok((self.passed_by(grad, wanted)?, src));
         }
         let grads: Elements<'_, T> = elements(grad)?;
         let grads = &grads[..];
-        // Fewer cells than updates: they are divided, and then handed out.
+        // Fewer cells than updates: the cells are divided first, then gathered by the updates.
         if counted || route.size() <= route.numbers().len() {
             let counts = route.counts()?;
             let shares: Tensor<T> = each_cell(
@@ -126,7 +126,7 @@ impl Forward<'_> {
         Ok((self.passed_by(grad, wanted)?, src))
     }
 
-    /// What each update has of its cell's cotangent, by the number of updates there.
+    /// Each update's share of its cell's cotangent: one of as many as the cell has updates.
     fn mean_of_gathered<T: Graded>(&self, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
         let route = &self.route;
         let counts = route.counts_of_updates()?;
@@ -145,7 +145,7 @@ impl Forward<'_> {
     }
 
     fn ties_vjp<T: Graded>(&self, grad: &DynView<'_>, wanted: Wanted) -> Result<Made, Problem> {
-        // A byte for each count, which saturates, holds nearly all that there are.
+        // Counts are bytes that saturate: nearly all counts fit.
         let few: Tensor<u8> = self.count_ties::<T, u8>()?;
         if few.as_slice().contains(&u8::MAX) {
             let many: Tensor<i64> = self.count_ties::<T, i64>()?;
@@ -334,18 +334,18 @@ impl Forward<'_> {
     }
 }
 
-/// What is made, if it is wanted.
+/// A part of the result, if it is wanted.
 fn when<R>(wanted: bool, make: impl FnOnce() -> Result<R, Problem>) -> Result<Option<R>, Problem> {
     wanted.then(make).transpose()
 }
 
-/// The row that begins there, of so many elements.
+/// The row of `width` elements that begins there.
 #[inline(always)]
 fn row<T>(all: &[T], from: usize, width: usize) -> &[T] {
     &all[from..from + width]
 }
 
-/// Everybody's share, of so many.
+/// Each element divided by `count`.
 #[inline(always)]
 fn over<T: Graded>(to: &mut [T], from: &[T], count: i64) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -353,7 +353,7 @@ fn over<T: Graded>(to: &mut [T], from: &[T], count: i64) {
     }
 }
 
-/// What those that equal the result of their cell share.
+/// The gradients of the values that equal their cell's result: equal shares of the cell's gradient.
 struct Ties<'t, T, N> {
     grads: &'t [T],
     results: &'t [T],

@@ -1,4 +1,4 @@
-//! What was computed, as far as its derivatives need it.
+//! The forward computation, as far as its derivatives need it.
 
 use crate::grad::field::{Field, for_field, load, store};
 use crate::grad::products::{Factors, map, zip};
@@ -46,8 +46,8 @@ pub(super) struct Forward<'a> {
     pub(super) rule: Rule,
     pub(super) own: Own<'a>,
     pub(super) src: DynView<'a>,
-    /// What it made: [`Rule::Ties`] needs it, [`Rule::Prod`] is quicker with it.
-    /// The others do not read it.
+    /// Its result. [`Rule::Ties`] needs it, [`Rule::Prod`] is faster with it, the others do not
+    /// read it.
     pub(super) result: Option<DynView<'a>>,
 }
 
@@ -109,7 +109,7 @@ impl Forward<'_> {
         Ok((to_grad, gradients))
     }
 
-    /// What tangents of the factors make of the products.
+    /// The tangents of the products, from those of the factors.
     pub(super) fn moved<A: Field>(
         &self,
         factors: &Factors<'_, A>,
@@ -153,7 +153,7 @@ impl Forward<'_> {
         self.route.winners(&src.view(), max, start.as_ref())
     }
 
-    /// Who equals the result.
+    /// Which updates and cells equal the result.
     pub(super) fn ties<A: Field>(&self) -> Result<Ties, Problem> {
         let route = &self.route;
         let result = self
@@ -178,7 +178,8 @@ impl Forward<'_> {
     }
 }
 
-/// Who equals the result of a minimum or maximum: 1 who does, 0 who does not, and how many do.
+/// Which updates and cells equal the result of a minimum or maximum (1 or 0), and how many of each
+/// cell do.
 pub(super) struct Ties {
     pub(super) src: Tensor<i64>,
     /// What the cells held before, if that counts.
@@ -227,7 +228,7 @@ pub(super) fn to_positions(
     Ok(made.tensor.expect("a scatter into a new tensor makes one"))
 }
 
-/// A copy, to change.
+/// A copy that may be changed.
 pub(super) fn copy<A: Field>(of: &Tensor<A>) -> Result<Tensor<A>, Problem> {
     map(of, |value| value)
 }

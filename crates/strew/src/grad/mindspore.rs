@@ -92,14 +92,14 @@ pub fn scatter_mul_jvp<'a, T: Element, I: Element, U: Element>(
     indices: impl Into<TensorView<'a, I>>,
     updates: impl Into<TensorView<'a, U>>,
 ) -> Result<Tensor<T>> {
-    let made = scatter_mul_jvp_dyn(
+    scatter_mul_jvp_dyn(
         &input_x_tangent.into().into_dyn(),
         &updates_tangent.into().into_dyn(),
         &input_x.into().into_dyn(),
         &indices.into().into_dyn(),
         &updates.into().into_dyn(),
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_mul_jvp`] with element types known at run time, and the same errors.

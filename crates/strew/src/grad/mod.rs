@@ -1,9 +1,9 @@
-//! Derivatives of the operators: plain functions, made of the same scatters and back again.
+//! Derivatives of the operators: plain functions, made of scatters and gathers.
 //!
-//! Of each operator there is the *vector-Jacobian product* (`.._vjp`), which takes the gradient of
-//! the result back to the arguments, as an autograd's backward does, and the *Jacobian-vector
-//! product* (`.._jvp`), which takes tangents of the arguments forth to the result. Nothing is
-//! recorded: what a function needs it is given.
+//! An operator has the *vector-Jacobian product* (`.._vjp`), which takes the gradient of the result
+//! back to the arguments, as an autograd's backward does, and the *Jacobian-vector product*
+//! (`.._jvp`), which takes tangents of the arguments to the tangent of the result. Nothing is
+//! recorded: a function is given all that it needs.
 //!
 //! ```
 //! use strew::grad;
@@ -26,15 +26,15 @@
 //! It has one entry for each update, its *weight* w: how the update's cell goes with it; and one
 //! for each cell, how the cell goes with what it held before. The gradient of an update is its
 //! cell's gradient times its weight; the tangent of a cell is the sum of its updates' tangents
-//! times their weights, in the updates' order, on top of its own.
+//! times their weights, in the updates' order, added to its own.
 //!
 //! | reduction | weight of an update | and of the cell's own value, where it counts |
 //! |---|---|---|
 //! | sum | 1 | 1 |
 //! | mean | 1/n, where n is how many are averaged | 1/n |
-//! | product | the product of the other factors: P/f without a zero, with P the product; P of the others for the only zero; else 0 | likewise |
-//! | amax, amin | 1/n for each of the n that equal the result, else 0; zeros of both signs are equal, and so are NaN | likewise |
-//! | min, max | 1 for the first that no other beats, else 0 | likewise; it comes before all updates |
+//! | product | the product of the other factors: P/f without a zero, with P the product; P of the others for the only zero; else 0 | the same |
+//! | amax, amin | 1/n for each of the n that equal the result, else 0; zeros of both signs are equal, and so are NaN | the same |
+//! | min, max | 1 for the first that no other beats, else 0 | the same; it comes before all updates |
 //! | assign | 1 for the last one, else 0 | 0 |
 //!
 //! Where a cell's own value does not count (`include_self=False`), its weight is 0 if an update
@@ -58,7 +58,7 @@
 //! itself, on tangents. Of all reductions only the product has a second derivative:
 //! `.._double_vjp`.
 
-// As many as the operators have, and their gradients.
+// A derivative has the arguments of its operator, and gradients.
 #![allow(clippy::too_many_arguments)]
 // What the frameworks share: with some of them only, a part of it has no user.
 #![cfg_attr(not(feature = "frameworks"), allow(dead_code))]
@@ -88,6 +88,7 @@ pub mod torch_scatter;
 
 use crate::dialect::framework::call::Call;
 pub(crate) use crate::dialect::framework::call::context;
+pub(crate) use crate::dialect::framework::operator::int;
 use crate::dialect::framework::operator::{Arguments, Value, find};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::destinations::Destinations;
@@ -124,11 +125,6 @@ pub(crate) fn lowered<'a>(
 /// Gives an operator's error to the derivative `name`.
 pub(crate) fn renamed(name: &'static str) -> impl Fn(Error) -> Error {
     move |error| Error::new(name, error.class(), error.problem().clone())
-}
-
-/// A size as an argument of an operator. One that no `i64` holds is larger than any axis.
-pub(crate) fn int(size: usize) -> i64 {
-    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// Refuses a type that has no gradients.

@@ -16,7 +16,7 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 ///
 /// * `grad`: of the result's shape. `indices`: the operator's own. The gradient has `data`'s shape,
 ///   `indices.shape[1:] + grad.shape[M:]`.
-/// * Of duplicates the last one stays, so it alone takes the gradient, and the others 0. (MXNet
+/// * Of duplicates the last one stays, so only it takes the gradient, and the others 0. (MXNet
 ///   gives each of them all of it, which it documents as wrong.)
 ///
 /// ```
@@ -35,7 +35,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
     let (grad, indices) = (grad.into().into_dyn(), indices.into().into_dyn());
-    Ok(typed(scatter_nd_vjp_dyn(&grad, &indices, name)?))
+    scatter_nd_vjp_dyn(&grad, &indices, name).map(typed)
 }
 
 /// [`scatter_nd_vjp`] with element types known at run time, and the same errors.

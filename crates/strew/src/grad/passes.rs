@@ -12,22 +12,22 @@ use strew_kernel::error::Problem;
 use strew_kernel::runtime::machine::L3;
 use strew_kernel::tensor::{DType, DynTensor, Element, Tensor, try_vec};
 
-/// Elements that are made in the nearest cache before they are written past all of them.
+/// Elements that are computed in the nearest cache before they are written past the caches.
 const STAGE: usize = 1024;
 
-/// Results of so many bytes do not stay in a cache.
+/// Results of at least this many bytes do not stay in a cache.
 const LARGE: usize = L3;
 
-/// Rows that are asked for before it is their turn.
+/// Rows to prefetch ahead.
 pub(super) const AHEAD: usize = 16;
 
-/// Elements between two questions whether to go on.
+/// Elements between two checks for an interrupt.
 const PIECE: usize = 1 << 20;
 
-/// Row numbers that are looked through together.
+/// Row numbers that are read as one block.
 const BLOCK: usize = 256;
 
-/// Where a stretch of elements is: of one row, side by side.
+/// The place of contiguous elements of one row.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
     /// Where it begins among all cells,
@@ -65,8 +65,8 @@ impl Rows {
     }
 }
 
-/// A tensor of something for every update: `make` sets a stretch of it, and `ask` asks for what
-/// `make` will read of the row that begins at a cell. Updates that go nowhere get zeros.
+/// A tensor with elements for every update. `make` sets contiguous elements of it. `ask` prefetches
+/// what `make` will read of the row that begins at a cell. Updates that go nowhere get zeros.
 pub(super) fn each_update<T: Graded>(
     route: &Route,
     ask: impl Fn(usize) + Sync,
@@ -106,7 +106,7 @@ pub(super) fn each_update<T: Graded>(
     )
 }
 
-/// A tensor of something for every cell, likewise.
+/// A tensor with elements for every cell, which `make` sets as in [`each_update`].
 pub(super) fn each_cell<T: Element>(
     route: &Route,
     make: impl Fn(Spot, &mut [T]) + Sync,
@@ -129,7 +129,8 @@ pub(super) fn each_cell<T: Element>(
     )
 }
 
-/// A tensor of which `make` sets stretches, given the position of their first element.
+/// A tensor whose elements `make` sets. `make` gets contiguous elements and the position of the
+/// first.
 pub(super) fn each_element<T: Element>(
     shape: &[usize],
     make: impl Fn(usize, &mut [T]) + Sync,
@@ -148,7 +149,7 @@ pub(super) fn each_element<T: Element>(
     Ok(made)
 }
 
-/// Whether something is so of any of the elements.
+/// Whether the condition holds for any element.
 pub(super) fn any_element<T: Element>(
     elements: &[T],
     is_so: impl Fn(T) -> bool + Sync,
@@ -206,7 +207,7 @@ fn each_row<T: Element>(
     Ok(made)
 }
 
-/// Makes the rows of a piece; false if it is not to be gone on.
+/// Makes the rows of a piece; false after an interrupt.
 #[inline(always)]
 fn fill<T: Element>(
     piece: &mut Piece<'_, T>,
@@ -258,8 +259,8 @@ fn fill<T: Element>(
     step(done)
 }
 
-/// Lets every update do something to its cells, in the updates' order: `join` is given the row's
-/// cells, and where they and the update begin. `ask` asks for what it will read.
+/// Calls `join` for every update, in the updates' order, with the row's cells and the positions
+/// where they and the update begin. `ask` prefetches what `join` will read.
 pub(super) fn each_into<C: Element>(
     route: &Route,
     cells: &mut Tensor<C>,
@@ -273,8 +274,8 @@ pub(super) fn each_into<C: Element>(
     if total == 0 || size == 0 {
         return Ok(());
     }
-    // Each thread has rows of its own, and looks through all updates for them: all rows of some of
-    // the `outer`, or, if those are too few, some rows of each.
+    // Each thread owns some rows of cells and reads all updates. It owns all rows of some of the
+    // `outer`, or, if those are too few, some rows of each.
     let (stretches, parts) = match rows.outer >= threads {
         true => (threads, 1),
         false => (rows.outer, (threads / rows.outer).clamp(1, size)),
@@ -329,7 +330,7 @@ pub(super) fn each_into<C: Element>(
     })
 }
 
-/// Cells that one thread alone writes: these rows of some of the `outer`.
+/// The cells that one thread owns: these rows of some of the `outer`.
 struct Owner<'c, C> {
     outers: Range<usize>,
     rows: Range<usize>,
@@ -361,8 +362,8 @@ fn scratch<T: Element>(shape: &[usize]) -> Result<Tensor<T>, Problem> {
     Ok(crate::grad::typed(made))
 }
 
-/// Does the pieces, each on a thread of its own. `work` is told how to ask whether to go on, and
-/// gives whether it came to its end.
+/// Runs the pieces, each on its own thread. `work` gets a check for interrupts, and gives whether
+/// it finished.
 fn share<P: Send>(
     pieces: Vec<P>,
     total: usize,

@@ -40,15 +40,15 @@ pub fn scatter_vjp<'a, T: Element>(
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let made = scatter_vjp_dyn(
+    scatter_vjp_dyn(
         plan,
         &grad.into().into_dyn(),
         &src.into().into_dyn(),
         &result.into().into_dyn(),
         dim,
         reduce,
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_vjp`] with an element type known at run time. The errors are the same.
@@ -81,15 +81,15 @@ pub fn scatter_jvp<'a, T: Element>(
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let made = scatter_jvp_dyn(
+    scatter_jvp_dyn(
         plan,
         &src_tangent.into().into_dyn(),
         &src.into().into_dyn(),
         &result.into().into_dyn(),
         dim,
         reduce,
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_jvp`] with an element type known at run time. The errors are the same.
@@ -187,7 +187,7 @@ pub fn scatter_into_jvp<'a, T: Element>(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
-    let made = scatter_into_jvp_dyn(
+    scatter_into_jvp_dyn(
         plan,
         &input_tangent.into().into_dyn(),
         &src_tangent.into().into_dyn(),
@@ -197,8 +197,8 @@ pub fn scatter_into_jvp<'a, T: Element>(
         dim,
         reduce,
         include_self,
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_into_jvp`] with an element type known at run time. The errors are the same.
@@ -282,7 +282,7 @@ pub fn gather_vjp<'a, T: Element>(
     grad: impl Into<TensorView<'a, T>>,
     dim: i64,
 ) -> Result<Tensor<T>> {
-    Ok(typed(gather_vjp_dyn(plan, &grad.into().into_dyn(), dim)?))
+    gather_vjp_dyn(plan, &grad.into().into_dyn(), dim).map(typed)
 }
 
 /// [`gather_vjp`] with an element type known at run time. The errors are the same.

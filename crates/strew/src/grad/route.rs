@@ -20,7 +20,7 @@ pub(super) struct Route {
     numbers: Arc<RowIds>,
     /// Rows of cells.
     size: usize,
-    /// Made when it is first wanted, if nobody brought one.
+    /// Made at the first use, unless the caller gave one.
     plan: OnceLock<Plan>,
     axis: usize,
     cells: Dims,
@@ -98,12 +98,12 @@ impl Route {
         Ok(self.plan.get_or_init(|| made))
     }
 
-    /// The shape of what is there for every cell.
+    /// The shape in which the route sees the cells.
     pub(super) fn cells(&self) -> &[usize] {
         &self.cells
     }
 
-    /// The shape of what is there for every update.
+    /// The shape in which the route sees the updates.
     pub(super) fn updates(&self) -> &[usize] {
         &self.updates
     }
@@ -183,8 +183,8 @@ impl Route {
         Ok(counts)
     }
 
-    /// For each row of updates how many its row of cells takes; 0 for those that go nowhere. It
-    /// costs nothing in proportion to the cells.
+    /// For each row of updates the number of updates of its row of cells; 0 for those that go
+    /// nowhere. The cost does not depend on the number of cells.
     pub(super) fn counts_of_updates(&self) -> Result<Vec<i64>, Problem> {
         self.plan()?.counts_of_updates()
     }
@@ -270,7 +270,7 @@ impl Route {
         made.typed().map_err(|_| torn())
     }
 
-    /// What every update beats.
+    /// The value that every update beats.
     pub(super) fn beaten_by_all(
         &self,
         updates: &DynView<'_>,
@@ -313,7 +313,7 @@ pub(super) fn rows(shape: &[usize], axis: usize, mut each: impl FnMut(usize, Ran
     }
 }
 
-/// The problem of a plan that stands for a call of somebody else's.
+/// The problem in the error of a call that the derivative made itself.
 pub(super) fn own(error: Error) -> Problem {
     error.problem().clone()
 }

@@ -1,4 +1,4 @@
-//! Jacobian-vector products: where the result goes when the arguments go somewhere.
+//! Jacobian-vector products: from tangents of the arguments to the tangent of the result.
 
 use crate::grad::field::{Field, for_field, load, store};
 use crate::grad::forward::{Forward, Own, Rule, copy};
@@ -90,7 +90,7 @@ impl Forward<'_> {
         route.join(&src, Reduce::Sum, &mut cells)?;
         let counts = ties.counts.as_slice();
         for (cell, &count) in cells.as_mut_slice().iter_mut().zip(counts) {
-            // Nobody where no update goes, or where the result is of other updates.
+            // 0 where no update goes, or where the result is that of other updates.
             *cell = if count > 0 { cell.over(count) } else { A::ZERO };
         }
         if let Some(own) = &own {

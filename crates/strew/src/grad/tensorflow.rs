@@ -70,8 +70,7 @@ pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
     indices: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (grad, indices) = (grad.into().into_dyn(), indices.into().into_dyn());
-    let made = scatter_nd_vjp_dyn(&grad, &indices, BadIndicesPolicy::Error)?;
-    Ok(typed(made))
+    scatter_nd_vjp_dyn(&grad, &indices, BadIndicesPolicy::Error).map(typed)
 }
 
 /// [`scatter_nd_vjp`] with element types known at run time. An update that is left out has the
@@ -92,7 +91,7 @@ pub fn scatter_nd_vjp_dyn(
 /// * `grad`: of `tensor`'s type and shape. The other arguments are the operator's own.
 /// * [`Join::Min`] and [`Join::Max`]: those that equal the result share, `tensor`'s own value with
 ///   them.
-/// * [`Join::Update`]: of several updates of a cell the last one stays, so it alone takes the
+/// * [`Join::Update`]: of several updates of a cell the last one stays, so only it takes the
 ///   gradient. (TensorFlow gives each of them all of it.)
 ///
 /// ```
@@ -214,7 +213,7 @@ pub fn segment_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
     let ids = segment_ids.into().into_dyn();
-    Ok(typed(segment_vjp_dyn(&grad, &data, &ids, fold)?))
+    segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 
 /// [`segment_vjp`] with element types known at run time, and the same errors.
@@ -266,7 +265,7 @@ pub fn unsorted_segment_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
     let ids = segment_ids.into().into_dyn();
-    Ok(typed(unsorted_segment_vjp_dyn(&grad, &data, &ids, fold)?))
+    unsorted_segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 
 /// [`unsorted_segment_vjp`] with element types known at run time, and the same errors.
@@ -354,7 +353,7 @@ fn negated(gradient: &DynTensor) -> Result<DynTensor, Problem> {
     })
 }
 
-/// What each row of cells hands on, where it was divided by the square root of how many it was made
+/// The gradient of each row, divided by the square root of the number of updates that it was made
 /// of.
 fn over_roots(route: &Route, grad: &DynView<'_>) -> Result<DynTensor, Problem> {
     let (dtype, counts) = (grad.dtype(), route.counts()?);

@@ -1,4 +1,5 @@
-//! A checked call: what an operator comes to, and who its problems are reported for.
+//! A checked call: the work that an operator was lowered to, and the operator that its problems are
+//! reported for.
 
 use crate::dialect::framework::composite::Composed;
 use crate::dialect::framework::custom::Stepwise;
@@ -19,7 +20,7 @@ pub struct Call<'a> {
     work: Work<'a>,
 }
 
-/// What an operator comes to.
+/// The work that an operator was lowered to.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // There is one at a time, and it stays where it was made.
 pub(crate) enum Work<'a> {
@@ -61,7 +62,7 @@ impl<'a> From<Stepwise<'a>> for Work<'a> {
     }
 }
 
-/// A checked call, where it was made, to be run once.
+/// A checked call that has not been moved, to be run once.
 #[derive(Debug)]
 pub struct Ready<'c, 'a>(pub(crate) &'c mut Call<'a>);
 
@@ -142,7 +143,7 @@ impl<'a> Call<'a> {
         done.map_err(|p| self.context.error(p))
     }
 
-    /// What is to be done, for those who do something else with it.
+    /// The scatter that the call would run: derivatives read its destinations and its source.
     ///
     /// # Errors
     /// If that is no scatter.
@@ -157,8 +158,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How it would run; of one that is made of several passes (a softmax), how the sum would that
-    /// is one of them.
+    /// How it would run. Of a call that takes several passes (a softmax), how its sum would run.
     ///
     /// # Errors
     /// If a forced strategy cannot run it.
@@ -200,7 +200,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Who the problems of an operator are reported for, and as which classes.
+/// The operator that problems are reported for, and the classes of its errors.
 #[inline(always)] // As `Call::new`.
 pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> Context {
     Context {
@@ -211,7 +211,7 @@ pub(crate) fn context(operator: &'static str, class: fn(&Problem) -> Class) -> C
 
 /// A context makes calls.
 pub(crate) trait Describe {
-    /// What the operator comes to as a call of it, or the problem as its error.
+    /// The lowered work as a call of the operator, or the problem as its error.
     fn call<'a>(self, described: Result<impl Into<Work<'a>>, Problem>) -> Result<Call<'a>>;
 }
 

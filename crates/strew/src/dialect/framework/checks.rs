@@ -45,6 +45,16 @@ pub(crate) fn expect_i32_or_i64(
     expect_dtype(argument, index.dtype(), fits, "it must be int32 or int64")
 }
 
+/// An index as PyTorch has it: `int32` or `int64`, or of any type if it is empty.
+pub(crate) fn expect_torch_index(
+    argument: &'static str,
+    index: &DynView<'_>,
+) -> Result<(), Problem> {
+    let fits = index.is_empty() || matches!(index.dtype(), DType::I32 | DType::I64);
+    let expected = "Expected dtype int32/int64 for index";
+    expect_dtype(argument, index.dtype(), fits, expected)
+}
+
 /// An index of any integer type.
 pub(crate) fn expect_integers(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     let fits = index.dtype().is_integer();

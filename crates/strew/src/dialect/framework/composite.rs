@@ -1,4 +1,4 @@
-//! A call that is several passes over the cells that an index names.
+//! A call that takes several passes over the cells that an index names.
 
 use strew_engine::choose::execution::Execution;
 use strew_engine::choose::split::Split;
@@ -13,8 +13,7 @@ use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynView, DynViewMut};
 use strew_kernel::update::finalize::finalize;
 
-/// What is to be made of the values that go to each cell. The index is read and checked once, for
-/// all passes.
+/// A result of the values that go to each cell. The index is read and checked once, for all passes.
 #[derive(Debug)]
 pub(crate) struct Composed<'a> {
     what: Composite,
@@ -47,7 +46,7 @@ impl<'a> Composed<'a> {
         })
     }
 
-    /// Elements of what is made, or of the cells if they are more.
+    /// Elements of the result or of the cells, whichever are more.
     pub(crate) fn cells(&self) -> usize {
         let updates = self.sums.destinations().updates_shape().iter();
         let updates = updates.fold(1usize, |all, &len| all.saturating_mul(len));
@@ -74,7 +73,7 @@ impl<'a> Composed<'a> {
         }
     }
 
-    /// How the sum goes that is one of the passes.
+    /// How the sum, one of the passes, would run.
     pub(crate) fn execution(&self) -> Result<Execution, Problem> {
         self.expect_free()?;
         self.sums.execution()

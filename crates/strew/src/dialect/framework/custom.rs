@@ -1,4 +1,4 @@
-//! Calls that no scatter or gather stands for: they take steps of their own.
+//! Calls that are neither a scatter nor a gather, and run their own steps.
 
 use std::fmt::Debug;
 use strew_engine::choose::execution::Execution;
@@ -7,19 +7,19 @@ use strew_engine::choose::strategy::Strategy;
 use strew_engine::scatter::Output;
 use strew_kernel::error::Problem;
 
-/// What a call does, once its arguments have been checked.
+/// The work of such a call, after its arguments were checked.
 pub(crate) trait Steps: Debug + Send {
     /// Elements of the result, or of what is read if they are more.
     fn elements(&self) -> usize;
 
-    /// Does it, once.
+    /// Does the work, once.
     ///
     /// # Errors
-    /// What only the index values or the machine can tell; nothing has been written then.
+    /// Problems of index values, and missing memory. Nothing has been written then.
     fn perform(&mut self) -> Result<Output, Problem>;
 }
 
-/// Such a call.
+/// A call that runs its own steps.
 #[derive(Debug)]
 pub(crate) struct Stepwise<'a> {
     steps: Box<dyn Steps + 'a>,

@@ -10,8 +10,8 @@ use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
 
-/// Slices of `data` along one of its axes, of which the first `batch` go hand in hand with those of
-/// `indices`: `data.shape[:axis] + indices.shape[batch:] + data.shape[axis + 1:]`.
+/// Slices of `data` along one of its axes. The first `batch` axes are shared with `indices`. The
+/// result has the shape `data.shape[:axis] + indices.shape[batch:] + data.shape[axis + 1:]`.
 ///
 /// # Errors
 /// [`Problem::Axis`], [`Problem::Shape`], [`Problem::Value`] if `batch` is not from 0 to `axis`.
@@ -31,7 +31,8 @@ pub(crate) fn slices<'a>(
     Gather::new(places, data)
 }
 
-/// Elements of `data`, of which each has an index along `axis`: a tensor of `indices`' shape.
+/// The elements of `data` that each element of `indices` names along `axis`. The result has the
+/// shape of `indices`.
 ///
 /// # Errors
 /// [`Problem::Axis`], [`Problem::Shape`].
@@ -48,8 +49,9 @@ pub(crate) fn elements<'a>(
     Gather::new(places, data)
 }
 
-/// Windows of `data` that tuples along the last axis of `indices` name, of which the first `batch`
-/// axes are `data`'s: `indices.shape[:-1] + data.shape[batch + K:]` for tuples of `K` entries.
+/// Windows of `data` that tuples along the last axis of `indices` name. The first `batch` axes are
+/// shared with `data`. The result has the shape `indices.shape[:-1] + data.shape[batch + K:]` for
+/// tuples of `K` entries.
 ///
 /// # Errors
 /// [`Problem::Shape`], [`Problem::Value`] if `batch` is not below the ranks.

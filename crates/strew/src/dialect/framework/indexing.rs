@@ -9,9 +9,9 @@ use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DType, Dims, DynView, Held};
 
-/// The cells of a tensor of this shape that the indices name, of which `None` takes an axis whole
-/// and a mask stands for the places where it is true, in the order of the result: what is named
-/// stands where the named axes are, or in front if they are no neighbours.
+/// The cells of a tensor of this shape that the indices name, in the order of the result. `None`
+/// takes an axis whole. A mask names the places where it is true. The axes that the indices make
+/// are where the named axes are, or in front if those are not neighbours.
 ///
 /// # Errors
 /// [`Problem::DType`] for an index that is neither integers nor a mask, [`Problem::Shape`] for

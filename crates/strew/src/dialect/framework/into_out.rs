@@ -1,4 +1,4 @@
-//! A call whose result is made anew, and goes into memory of the caller's at the very end.
+//! A call whose result is computed in new memory, and written to the caller's memory at the end.
 
 use strew_engine::choose::execution::Execution;
 use strew_engine::choose::split::Split;
@@ -11,7 +11,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::DynViewMut;
 
-/// What is made: as a scatter or as a gather.
+/// How the result is made.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // There is one at a time.
 pub(crate) enum Made<'a> {
@@ -20,7 +20,7 @@ pub(crate) enum Made<'a> {
     Gather(Gather<'a>, &'static str),
 }
 
-/// Memory that takes the result: as it is, or added to what is there.
+/// A result and the caller's memory, which it replaces or joins.
 #[derive(Debug)]
 pub(crate) struct Delivered<'a> {
     made: Made<'a>,

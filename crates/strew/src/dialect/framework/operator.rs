@@ -2,7 +2,7 @@
 
 use crate::dialect::OPERATORS;
 use crate::dialect::framework::call::{Call, Ready};
-use crate::dialect::framework::checks::{unknown_word, wrong_value};
+use crate::dialect::framework::checks::{expect_size, unknown_word};
 use std::borrow::Cow;
 use strew_engine::scatter::Output;
 use strew_kernel::error::{Class, Error, Problem, Result};
@@ -81,7 +81,7 @@ pub enum Kind {
     Text,
     /// A number of whatever type the operator makes of it.
     Scalar,
-    /// A list of tensors, of which some may be left out.
+    /// A list of tensors. Some may be left out.
     Tensors,
 }
 
@@ -117,7 +117,7 @@ pub enum Value<'a> {
     Text(Cow<'a, str>),
     /// A number.
     Scalar(Scalar),
-    /// A list of tensors to read, of which some are left out.
+    /// A list of tensors to read. Some may be left out.
     Tensors(Vec<Option<DynView<'a>>>),
 }
 
@@ -198,15 +198,10 @@ impl Integers<'_> {
     /// As [`list`](Self::list); [`Problem::Value`] for a negative one.
     pub(crate) fn sizes(&self, argument: &'static str) -> Result<Dims, Problem> {
         let listed = self.list(argument)?;
-        let sizes = listed.iter().enumerate().map(|(axis, &size)| {
-            usize::try_from(size).map_err(|_| {
-                wrong_value(
-                    format_args!("{argument}[{axis}]"),
-                    size,
-                    "it must be at least 0",
-                )
-            })
-        });
+        let sizes = listed
+            .iter()
+            .enumerate()
+            .map(|(axis, &size)| expect_size(format_args!("{argument}[{axis}]"), size));
         sizes.collect()
     }
 }
@@ -317,8 +312,8 @@ impl<'a> Arguments<'a> {
         self.run_by(|ready| ready.run())
     }
 
-    /// [`run`](Self::run) by somebody who wants to know first how large it is: `how` is given the
-    /// checked call, and runs it in its own way. The values are used up.
+    /// As [`run`](Self::run), for a caller that first asks how large the call is: `how` gets the
+    /// checked call and runs it. The values are used up.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -334,8 +329,8 @@ impl<'a> Arguments<'a> {
         Error::new(self.operator.name, Class::Type, problem)
     }
 
-    // A value is many bytes, and what was just written waits before it is moved on. Inlined, the
-    // functions from here on hand it over where it is.
+    // A value is many bytes, and moving it right after it was written stalls. Inlining the
+    // functions below leaves it in its place.
     #[inline(always)]
     fn take(&mut self, name: &'static str) -> Option<Value<'a>> {
         let place = self
@@ -455,6 +450,11 @@ impl<'a> Arguments<'a> {
         let found = self.optional_text(name);
         self.required(name, found)
     }
+}
+
+/// A size as an argument of an operator. One that no `i64` holds is larger than any axis.
+pub(crate) fn int(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// The operator of this name.

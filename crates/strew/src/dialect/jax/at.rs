@@ -105,6 +105,10 @@ pub(super) const AT_GET: Operator = Operator {
     },
 };
 
+const MIN: Combine = Combine::Min(Nan::Propagate);
+
+const MAX: Combine = Combine::Max(Nan::Propagate);
+
 fn from_table<'a>(
     args: &mut Arguments<'a>,
     operator: &'static str,
@@ -154,7 +158,7 @@ pub fn at_set<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?.run_typed()
+    lower("jax.at_set", Combine::Assign, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_set`] with element types known at run time, and the same errors.
@@ -164,7 +168,7 @@ pub fn at_set_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call("jax.at_set", describe(Combine::Assign, x, indices, y, mode))?.run_dyn()
+    lower("jax.at_set", Combine::Assign, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_ADD: Operator = Operator {
@@ -186,7 +190,7 @@ pub fn at_add<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?.run_typed()
+    lower("jax.at_add", Combine::Sum, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_add`] with element types known at run time, and the same errors.
@@ -196,7 +200,7 @@ pub fn at_add_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call("jax.at_add", describe(Combine::Sum, x, indices, y, mode))?.run_dyn()
+    lower("jax.at_add", Combine::Sum, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_SUBTRACT: Operator = Operator {
@@ -218,11 +222,7 @@ pub fn at_subtract<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call(
-        "jax.at_subtract",
-        describe(Combine::Sub, x, indices, y, mode),
-    )?
-    .run_typed()
+    lower("jax.at_subtract", Combine::Sub, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_subtract`] with element types known at run time, and the same errors.
@@ -232,11 +232,7 @@ pub fn at_subtract_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call(
-        "jax.at_subtract",
-        describe(Combine::Sub, x, indices, y, mode),
-    )?
-    .run_dyn()
+    lower("jax.at_subtract", Combine::Sub, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_MULTIPLY: Operator = Operator {
@@ -258,11 +254,7 @@ pub fn at_multiply<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call(
-        "jax.at_multiply",
-        describe(Combine::Prod, x, indices, y, mode),
-    )?
-    .run_typed()
+    lower("jax.at_multiply", Combine::Prod, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_multiply`] with element types known at run time, and the same errors.
@@ -272,11 +264,7 @@ pub fn at_multiply_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call(
-        "jax.at_multiply",
-        describe(Combine::Prod, x, indices, y, mode),
-    )?
-    .run_dyn()
+    lower("jax.at_multiply", Combine::Prod, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_DIVIDE: Operator = Operator {
@@ -298,7 +286,7 @@ pub fn at_divide<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?.run_typed()
+    lower("jax.at_divide", Combine::Div, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_divide`] with element types known at run time, and the same errors.
@@ -308,7 +296,7 @@ pub fn at_divide_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call("jax.at_divide", describe(Combine::Div, x, indices, y, mode))?.run_dyn()
+    lower("jax.at_divide", Combine::Div, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_MIN: Operator = Operator {
@@ -316,7 +304,7 @@ pub(super) const AT_MIN: Operator = Operator {
     summary: "x.at[indices].min(y): a copy of x with what is indexed lowered to y",
     arguments: &ARGUMENTS,
     returns: &["out"],
-    lower: |args| from_table(args, "jax.at_min", Combine::Min(Nan::Propagate)),
+    lower: |args| from_table(args, "jax.at_min", MIN),
 };
 
 /// `x.at[indices].min(y)`; see [`at_add`]. NaN is the result where there is one.
@@ -330,11 +318,7 @@ pub fn at_min<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call(
-        "jax.at_min",
-        describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
-    )?
-    .run_typed()
+    lower("jax.at_min", MIN, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_min`] with element types known at run time, and the same errors.
@@ -344,11 +328,7 @@ pub fn at_min_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call(
-        "jax.at_min",
-        describe(Combine::Min(Nan::Propagate), x, indices, y, mode),
-    )?
-    .run_dyn()
+    lower("jax.at_min", MIN, x, indices, y, mode)?.run_dyn()
 }
 
 pub(super) const AT_MAX: Operator = Operator {
@@ -356,7 +336,7 @@ pub(super) const AT_MAX: Operator = Operator {
     summary: "x.at[indices].max(y): a copy of x with what is indexed raised to y",
     arguments: &ARGUMENTS,
     returns: &["out"],
-    lower: |args| from_table(args, "jax.at_max", Combine::Max(Nan::Propagate)),
+    lower: |args| from_table(args, "jax.at_max", MAX),
 };
 
 /// `x.at[indices].max(y)`; see [`at_min`].
@@ -370,11 +350,7 @@ pub fn at_max<'a, T: Element>(
     mode: Mode,
 ) -> Result<Tensor<T>> {
     let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
-    call(
-        "jax.at_max",
-        describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
-    )?
-    .run_typed()
+    lower("jax.at_max", MAX, x, indices, y, mode)?.run_typed()
 }
 
 /// [`at_max`] with element types known at run time, and the same errors.
@@ -384,11 +360,7 @@ pub fn at_max_dyn<'a>(
     y: DynView<'a>,
     mode: Mode,
 ) -> Result<DynTensor> {
-    call(
-        "jax.at_max",
-        describe(Combine::Max(Nan::Propagate), x, indices, y, mode),
-    )?
-    .run_dyn()
+    lower("jax.at_max", MAX, x, indices, y, mode)?.run_dyn()
 }
 
 /// `x.at[indices].get(mode=mode, fill_value=fill_value)`: what is indexed. Bits are copied.
@@ -447,7 +419,7 @@ fn lower_get<'a>(
     call("jax.at_get", described)
 }
 
-/// What stands for no element.
+/// The value that a gather gives for an index out of range.
 fn usual_fill(dtype: DType) -> Scalar {
     match dtype {
         DType::Bool => Scalar::Bool(true),
@@ -463,6 +435,17 @@ fn usual_fill(dtype: DType) -> Scalar {
             Scalar::Float(f64::NAN)
         }
     }
+}
+
+fn lower<'a>(
+    operator: &'static str,
+    combine: Combine,
+    x: DynView<'a>,
+    indices: &[Option<DynView<'a>>],
+    y: DynView<'a>,
+    mode: Mode,
+) -> Result<Call<'a>> {
+    call(operator, describe(combine, x, indices, y, mode))
 }
 
 fn describe<'a>(

@@ -7,8 +7,9 @@
 //! indices out of range holds; the others follow the CPU. On an error nothing has changed.
 
 pub(crate) mod elements;
-pub(crate) mod nd;
 pub(crate) mod rows;
+pub(crate) mod scatter_nd;
+pub(crate) mod tensor_scatter;
 
 use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::call::{Call, Describe, Work, context};
@@ -23,20 +24,22 @@ use strew_kernel::tensor::{DType, DynView};
 pub use crate::dialect::mindspore::elements::{
     scatter, scatter_dyn, tensor_scatter_elements, tensor_scatter_elements_dyn,
 };
-pub use crate::dialect::mindspore::nd::{scatter_nd, scatter_nd_dyn};
-pub use nd::{
-    scatter_nd_add, scatter_nd_add_dyn, scatter_nd_div, scatter_nd_div_dyn, scatter_nd_max,
-    scatter_nd_max_dyn, scatter_nd_min, scatter_nd_min_dyn, scatter_nd_mul, scatter_nd_mul_dyn,
-    scatter_nd_sub, scatter_nd_sub_dyn, scatter_nd_update, scatter_nd_update_dyn,
-    tensor_scatter_add, tensor_scatter_add_dyn, tensor_scatter_div, tensor_scatter_div_dyn,
-    tensor_scatter_max, tensor_scatter_max_dyn, tensor_scatter_min, tensor_scatter_min_dyn,
-    tensor_scatter_mul, tensor_scatter_mul_dyn, tensor_scatter_sub, tensor_scatter_sub_dyn,
-    tensor_scatter_update, tensor_scatter_update_dyn,
-};
 pub use rows::{
     scatter_add, scatter_add_dyn, scatter_div, scatter_div_dyn, scatter_max, scatter_max_dyn,
     scatter_min, scatter_min_dyn, scatter_mul, scatter_mul_dyn, scatter_sub, scatter_sub_dyn,
     scatter_update, scatter_update_dyn,
+};
+pub use scatter_nd::{
+    scatter_nd, scatter_nd_add, scatter_nd_add_dyn, scatter_nd_div, scatter_nd_div_dyn,
+    scatter_nd_dyn, scatter_nd_max, scatter_nd_max_dyn, scatter_nd_min, scatter_nd_min_dyn,
+    scatter_nd_mul, scatter_nd_mul_dyn, scatter_nd_sub, scatter_nd_sub_dyn, scatter_nd_update,
+    scatter_nd_update_dyn,
+};
+pub use tensor_scatter::{
+    tensor_scatter_add, tensor_scatter_add_dyn, tensor_scatter_div, tensor_scatter_div_dyn,
+    tensor_scatter_max, tensor_scatter_max_dyn, tensor_scatter_min, tensor_scatter_min_dyn,
+    tensor_scatter_mul, tensor_scatter_mul_dyn, tensor_scatter_sub, tensor_scatter_sub_dyn,
+    tensor_scatter_update, tensor_scatter_update_dyn,
 };
 /// The operators of this dialect.
 pub const OPERATORS: &[Operator] = &[
@@ -47,21 +50,21 @@ pub const OPERATORS: &[Operator] = &[
     rows::SCATTER_MAX,
     rows::SCATTER_MIN,
     rows::SCATTER_UPDATE,
-    nd::SCATTER_ND,
-    nd::SCATTER_ND_ADD,
-    nd::SCATTER_ND_SUB,
-    nd::SCATTER_ND_MUL,
-    nd::SCATTER_ND_DIV,
-    nd::SCATTER_ND_MAX,
-    nd::SCATTER_ND_MIN,
-    nd::SCATTER_ND_UPDATE,
-    nd::TENSOR_SCATTER_ADD,
-    nd::TENSOR_SCATTER_SUB,
-    nd::TENSOR_SCATTER_MUL,
-    nd::TENSOR_SCATTER_DIV,
-    nd::TENSOR_SCATTER_MAX,
-    nd::TENSOR_SCATTER_MIN,
-    nd::TENSOR_SCATTER_UPDATE,
+    scatter_nd::SCATTER_ND,
+    scatter_nd::SCATTER_ND_ADD,
+    scatter_nd::SCATTER_ND_SUB,
+    scatter_nd::SCATTER_ND_MUL,
+    scatter_nd::SCATTER_ND_DIV,
+    scatter_nd::SCATTER_ND_MAX,
+    scatter_nd::SCATTER_ND_MIN,
+    scatter_nd::SCATTER_ND_UPDATE,
+    tensor_scatter::TENSOR_SCATTER_ADD,
+    tensor_scatter::TENSOR_SCATTER_SUB,
+    tensor_scatter::TENSOR_SCATTER_MUL,
+    tensor_scatter::TENSOR_SCATTER_DIV,
+    tensor_scatter::TENSOR_SCATTER_MAX,
+    tensor_scatter::TENSOR_SCATTER_MIN,
+    tensor_scatter::TENSOR_SCATTER_UPDATE,
     elements::TENSOR_SCATTER_ELEMENTS,
     elements::SCATTER,
 ];

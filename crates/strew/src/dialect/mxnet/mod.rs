@@ -8,7 +8,7 @@ pub(crate) mod out;
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{self, Call, Describe, Work};
 use crate::dialect::framework::checks::expect_dtype_of;
-use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator, int};
 use crate::dialect::framework::scatter_forms::in_place;
 use smallvec::SmallVec;
 use strew_engine::checks::{expect_dtype, expect_shape};
@@ -179,10 +179,7 @@ pub fn scatter_nd<'a, T: Element, I: Element>(
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
     // A size beyond i64 is beyond memory as well.
-    let sizes: SmallVec<[i64; 4]> = shape
-        .iter()
-        .map(|&n| i64::try_from(n).unwrap_or(i64::MAX))
-        .collect();
+    let sizes: SmallVec<[i64; 4]> = shape.iter().map(|&n| int(n)).collect();
     let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
     lower(data, indices, &Integers::from(&sizes[..]), name)?.run_typed()
 }

@@ -4,7 +4,7 @@ use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::{Call, Work};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::into_out::{Delivered, Made};
-use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind};
+use crate::dialect::framework::operator::{Argument, Arguments, Integers, Kind, int};
 use crate::dialect::mxnet::{call, context, destinations, expect_slices, expect_wide};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
@@ -191,7 +191,7 @@ pub fn backward_gather_nd_into_dyn<'a>(
 }
 
 fn sizes(out: &DynViewMut<'_>) -> Vec<i64> {
-    let size = |&n: &usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let size = |&n: &usize| int(n);
     out.shape().iter().map(size).collect()
 }
 

@@ -74,7 +74,7 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an index that is out of bounds or no integer, and for an axis that is none,
+/// [`Class::Index`] for an index that is out of bounds or no integer, and for a wrong axis,
 /// [`Class::Value`] for shapes that do not fit and for memory that overlaps. `arr` is then
 /// unchanged.
 pub fn put_along_axis<'a, T: Element, I: Element>(

@@ -1,24 +1,11 @@
 //! `ufunc.at`: functions applied to cells in place, once for each time that an index names them.
 
-use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::custom::{Steps, Stepwise};
-use crate::dialect::framework::indexing::indexed;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
-use crate::dialect::numpy::call;
-use crate::dialect::numpy::casting::computed_in;
-use strew_engine::scatter::destinations::row_ids::RowNumbers;
-use strew_engine::scatter::reduction::Reduction;
-use strew_engine::scatter::{Output, Scatter, Start, Target};
-use strew_kernel::elementwise::ufunc::{Ufunc, apply};
-use strew_kernel::error::{Problem, Result};
-use strew_kernel::ops::cast::{converted, same_values};
-use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut,
-    overlap_each_other,
-};
+use crate::dialect::numpy::ufunc_at::lower;
+use strew_kernel::elementwise::ufunc::Ufunc;
+use strew_kernel::error::Result;
+use strew_kernel::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
 
 const A: Argument = Argument::needed(
     "a",
@@ -88,9 +75,7 @@ pub fn add_at_dyn<'a>(
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.add.at", Ufunc::Add, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.add.at", Ufunc::Add, a, indices, b)
 }
 
 pub(super) const SUBTRACT: Operator = Operator {
@@ -113,17 +98,13 @@ pub fn subtract_at<'a, T: Element>(
     subtract_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`subtract_at`] with element types known at run time. Where they differ, each step is computed
-/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`subtract_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn subtract_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.subtract.at", Ufunc::Subtract, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.subtract.at", Ufunc::Subtract, a, indices, b)
 }
 
 pub(super) const MULTIPLY: Operator = Operator {
@@ -146,17 +127,13 @@ pub fn multiply_at<'a, T: Element>(
     multiply_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`multiply_at`] with element types known at run time. Where they differ, each step is computed
-/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`multiply_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn multiply_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.multiply.at", Ufunc::Multiply, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.multiply.at", Ufunc::Multiply, a, indices, b)
 }
 
 pub(super) const DIVIDE: Operator = Operator {
@@ -180,17 +157,13 @@ pub fn divide_at<'a, T: Element>(
     divide_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`divide_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn divide_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.divide.at", Ufunc::Divide, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.divide.at", Ufunc::Divide, a, indices, b)
 }
 
 pub(super) const FLOOR_DIVIDE: Operator = Operator {
@@ -214,23 +187,13 @@ pub fn floor_divide_at<'a, T: Element>(
     floor_divide_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`floor_divide_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`floor_divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn floor_divide_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.floor_divide.at",
-        Ufunc::FloorDivide,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.floor_divide.at", Ufunc::FloorDivide, a, indices, b)
 }
 
 pub(super) const POWER: Operator = Operator {
@@ -253,17 +216,13 @@ pub fn power_at<'a, T: Element>(
     power_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`power_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`power_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn power_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.power.at", Ufunc::Power, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.power.at", Ufunc::Power, a, indices, b)
 }
 
 pub(super) const MAXIMUM: Operator = Operator {
@@ -287,17 +246,13 @@ pub fn maximum_at<'a, T: Element>(
     maximum_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`maximum_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`maximum_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn maximum_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.maximum.at", Ufunc::Maximum, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.maximum.at", Ufunc::Maximum, a, indices, b)
 }
 
 pub(super) const MINIMUM: Operator = Operator {
@@ -320,17 +275,13 @@ pub fn minimum_at<'a, T: Element>(
     minimum_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`minimum_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`minimum_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn minimum_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.minimum.at", Ufunc::Minimum, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.minimum.at", Ufunc::Minimum, a, indices, b)
 }
 
 pub(super) const FMAX: Operator = Operator {
@@ -354,17 +305,13 @@ pub fn fmax_at<'a, T: Element>(
     fmax_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`fmax_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`fmax_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn fmax_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.fmax.at", Ufunc::Fmax, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.fmax.at", Ufunc::Fmax, a, indices, b)
 }
 
 pub(super) const FMIN: Operator = Operator {
@@ -387,17 +334,13 @@ pub fn fmin_at<'a, T: Element>(
     fmin_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`fmin_at`] with element types known at run time. Where they differ, each step is computed in
-/// the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`fmin_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn fmin_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.fmin.at", Ufunc::Fmin, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.fmin.at", Ufunc::Fmin, a, indices, b)
 }
 
 pub(super) const BITWISE_AND: Operator = Operator {
@@ -420,23 +363,13 @@ pub fn bitwise_and_at<'a, T: Element>(
     bitwise_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_and_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`bitwise_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn bitwise_and_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.bitwise_and.at",
-        Ufunc::BitwiseAnd,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.bitwise_and.at", Ufunc::BitwiseAnd, a, indices, b)
 }
 
 pub(super) const BITWISE_OR: Operator = Operator {
@@ -459,17 +392,13 @@ pub fn bitwise_or_at<'a, T: Element>(
     bitwise_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_or_at`] with element types known at run time. Where they differ, each step is computed
-/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`bitwise_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn bitwise_or_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.bitwise_or.at", Ufunc::BitwiseOr, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.bitwise_or.at", Ufunc::BitwiseOr, a, indices, b)
 }
 
 pub(super) const BITWISE_XOR: Operator = Operator {
@@ -492,23 +421,13 @@ pub fn bitwise_xor_at<'a, T: Element>(
     bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`bitwise_xor_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`bitwise_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn bitwise_xor_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.bitwise_xor.at",
-        Ufunc::BitwiseXor,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.bitwise_xor.at", Ufunc::BitwiseXor, a, indices, b)
 }
 
 pub(super) const LOGICAL_AND: Operator = Operator {
@@ -531,23 +450,13 @@ pub fn logical_and_at<'a, T: Element>(
     logical_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_and_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`logical_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn logical_and_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.logical_and.at",
-        Ufunc::LogicalAnd,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.logical_and.at", Ufunc::LogicalAnd, a, indices, b)
 }
 
 pub(super) const LOGICAL_OR: Operator = Operator {
@@ -570,17 +479,13 @@ pub fn logical_or_at<'a, T: Element>(
     logical_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_or_at`] with element types known at run time. Where they differ, each step is computed
-/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`logical_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn logical_or_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.logical_or.at", Ufunc::LogicalOr, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.logical_or.at", Ufunc::LogicalOr, a, indices, b)
 }
 
 pub(super) const LOGICAL_XOR: Operator = Operator {
@@ -603,23 +508,13 @@ pub fn logical_xor_at<'a, T: Element>(
     logical_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`logical_xor_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`logical_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn logical_xor_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.logical_xor.at",
-        Ufunc::LogicalXor,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.logical_xor.at", Ufunc::LogicalXor, a, indices, b)
 }
 
 pub(super) const LEFT_SHIFT: Operator = Operator {
@@ -643,17 +538,13 @@ pub fn left_shift_at<'a, T: Element>(
     left_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`left_shift_at`] with element types known at run time. Where they differ, each step is computed
-/// in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers modulo 2^k,
-/// fractions cut off. The errors are the same.
+/// [`left_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn left_shift_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower("numpy.left_shift.at", Ufunc::LeftShift, a, indices, Some(b))?
-        .run()
-        .map(drop)
+    binary("numpy.left_shift.at", Ufunc::LeftShift, a, indices, b)
 }
 
 pub(super) const RIGHT_SHIFT: Operator = Operator {
@@ -677,23 +568,13 @@ pub fn right_shift_at<'a, T: Element>(
     right_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
 }
 
-/// [`right_shift_at`] with element types known at run time. Where they differ, each step is
-/// computed in the type that NumPy promotes them to, and becomes `a`'s as C casts it: integers
-/// modulo 2^k, fractions cut off. The errors are the same.
+/// [`right_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.
 pub fn right_shift_at_dyn<'a>(
     a: DynViewMut<'a>,
     indices: &[Option<DynView<'a>>],
     b: DynView<'a>,
 ) -> Result<()> {
-    lower(
-        "numpy.right_shift.at",
-        Ufunc::RightShift,
-        a,
-        indices,
-        Some(b),
-    )?
-    .run()
-    .map(drop)
+    binary("numpy.right_shift.at", Ufunc::RightShift, a, indices, b)
 }
 
 pub(super) const NEGATIVE: Operator = Operator {
@@ -718,9 +599,7 @@ pub fn negative_at<'a, T: Element>(
 
 /// [`negative_at`] with an element type known at run time. The errors are the same.
 pub fn negative_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower("numpy.negative.at", Ufunc::Negative, a, indices, None)?
-        .run()
-        .map(drop)
+    lower("numpy.negative.at", Ufunc::Negative, a, indices, None)?.run_in_place()
 }
 
 pub(super) const INVERT: Operator = Operator {
@@ -755,9 +634,7 @@ pub fn invert_at<'a, T: Element>(
 
 /// [`invert_at`] with an element type known at run time. The errors are the same.
 pub fn invert_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower("numpy.invert.at", Ufunc::Invert, a, indices, None)?
-        .run()
-        .map(drop)
+    lower("numpy.invert.at", Ufunc::Invert, a, indices, None)?.run_in_place()
 }
 
 pub(super) const ABSOLUTE: Operator = Operator {
@@ -782,9 +659,17 @@ pub fn absolute_at<'a, T: Element>(
 
 /// [`absolute_at`] with an element type known at run time. The errors are the same.
 pub fn absolute_at_dyn<'a>(a: DynViewMut<'a>, indices: &[Option<DynView<'a>>]) -> Result<()> {
-    lower("numpy.absolute.at", Ufunc::Absolute, a, indices, None)?
-        .run()
-        .map(drop)
+    lower("numpy.absolute.at", Ufunc::Absolute, a, indices, None)?.run_in_place()
+}
+
+fn binary<'a>(
+    operator: &'static str,
+    ufunc: Ufunc,
+    a: DynViewMut<'a>,
+    indices: &[Option<DynView<'a>>],
+    b: DynView<'a>,
+) -> Result<()> {
+    lower(operator, ufunc, a, indices, Some(b))?.run_in_place()
 }
 
 fn from_table<'a>(
@@ -794,186 +679,9 @@ fn from_table<'a>(
 ) -> Result<Call<'a>> {
     let a = args.target("a")?;
     let indices = args.tensors("indices")?;
-    let alone = matches!(ufunc, Ufunc::Negative | Ufunc::Invert | Ufunc::Absolute);
-    let b = if alone { None } else { Some(args.tensor("b")?) };
+    let b = match ufunc {
+        Ufunc::Negative | Ufunc::Invert | Ufunc::Absolute => None,
+        _ => Some(args.tensor("b")?),
+    };
     lower(operator, ufunc, a, &indices, b)
-}
-
-fn lower<'a>(
-    operator: &'static str,
-    ufunc: Ufunc,
-    a: DynViewMut<'a>,
-    indices: &[Option<DynView<'a>>],
-    b: Option<DynView<'a>>,
-) -> Result<Call<'a>> {
-    let described = describe(ufunc, a, indices, b);
-    match described {
-        Ok(Described::Scatter(scatter)) => call(operator, Ok(scatter)),
-        Ok(Described::Steps(each)) => call(operator, Ok(Stepwise::new(each))),
-        Err(problem) => call(operator, Err::<Scatter<'_>, _>(problem)),
-    }
-}
-
-/// What the call comes to.
-#[allow(clippy::large_enum_variant)] // There is one at a time.
-enum Described<'a> {
-    Scatter(Scatter<'a>),
-    Steps(OneByOne<'a>),
-}
-
-fn describe<'a>(
-    ufunc: Ufunc,
-    mut a: DynViewMut<'a>,
-    indices: &[Option<DynView<'a>>],
-    b: Option<DynView<'a>>,
-) -> Result<Described<'a>, Problem> {
-    let own = a.dtype();
-    let of = b.as_ref().map_or(own, DynView::dtype);
-    let via = computed_in(ufunc, own, of).ok_or_else(|| Problem::Unsupported {
-        what: format!("the function, given {of},"),
-        dtype: own,
-    })?;
-    let places = indexed(a.shape(), "indices", indices, WRAP)?;
-    let operands: Held<'a> = match b {
-        None => DynTensor::zeros(via, &[])?.into(),
-        Some(b) => {
-            let (at, layout) = (b.as_ptr().addr(), b.layout());
-            // NumPy, too, reads what stood there before.
-            let shared = overlap_each_other(a.as_mut_ptr().addr(), a.layout(), at, layout);
-            match b.dtype() == via && !shared {
-                true => b.into(),
-                false => converted(&b, via)?.into(),
-            }
-        }
-    };
-    let operands = match own == via {
-        true => operands,
-        false => narrowed(ufunc, operands, own)?,
-    };
-    let wanted = places.updates_shape();
-    let found = operands.view().shape().to_vec();
-    let operands = operands.map(|operands| operands.broadcast_to(wanted));
-    let operands = operands.ok_or_else(|| Problem::Shape {
-        argument: "b",
-        found,
-        expected: format!("it must broadcast to what is indexed, {wanted:?}"),
-    })?;
-    let target = |view| Target::InPlace {
-        argument: "a",
-        view,
-    };
-    if operands.view().dtype() == own
-        && let Some(combine) = loops_of(ufunc, own)
-    {
-        let reduction = Reduction::into_self(combine);
-        let scatter = Scatter::new(places, reduction, "b", operands, target(a))?;
-        return Ok(Described::Scatter(scatter));
-    }
-    // What it is checked as: no element of it runs.
-    let dtype = operands.view().dtype();
-    let start = Start::Zero;
-    let copy = Reduction::into_self(Combine::Assign);
-    let checks = Scatter::new(places, copy, "b", operands, Target::New { dtype, start })?;
-    Ok(Described::Steps(OneByOne { ufunc, checks, a }))
-}
-
-/// The reduction of the engine that does the same, in loops made for it. It would round sums of
-/// 16-bit floats once, and not at each step.
-fn loops_of(ufunc: Ufunc, dtype: DType) -> Option<Combine> {
-    let ordered = !dtype.is_complex();
-    let stepwise = dtype.accumulator() != dtype;
-    match ufunc {
-        Ufunc::Add | Ufunc::Subtract | Ufunc::Multiply | Ufunc::Divide if stepwise => None,
-        Ufunc::Add => Some(Combine::Sum),
-        Ufunc::Subtract => Some(Combine::Sub),
-        Ufunc::Multiply => Some(Combine::Prod),
-        Ufunc::Divide if dtype.is_float() => Some(Combine::Div),
-        Ufunc::Maximum if ordered => Some(Combine::Max(Nan::Propagate)),
-        Ufunc::Minimum if ordered => Some(Combine::Min(Nan::Propagate)),
-        _ => None,
-    }
-}
-
-/// The operands as the cells' type where the results are the same: integers modulo 2^k are,
-/// whatever they are computed in, and so are numbers that lose nothing, since a result in twice the
-/// digits rounds to the one in half of them.
-fn narrowed<'a>(ufunc: Ufunc, operands: Held<'a>, own: DType) -> Result<Held<'a>, Problem> {
-    let via = operands.view().dtype();
-    let wraps = own.is_integer() && via.is_integer();
-    let modular = matches!(
-        ufunc,
-        Ufunc::Add
-            | Ufunc::Subtract
-            | Ufunc::Multiply
-            | Ufunc::BitwiseAnd
-            | Ufunc::BitwiseOr
-            | Ufunc::BitwiseXor
-    );
-    let rounds = matches!(
-        ufunc,
-        Ufunc::Add
-            | Ufunc::Subtract
-            | Ufunc::Multiply
-            | Ufunc::Divide
-            | Ufunc::Maximum
-            | Ufunc::Minimum
-            | Ufunc::Fmax
-            | Ufunc::Fmin
-    );
-    let floats = own.is_float() && via.is_float() && rounds;
-    if !(wraps && modular || floats) {
-        return Ok(operands);
-    }
-    let narrow = converted(operands.view(), own)?;
-    match wraps || same_values(&narrow.view(), operands.view()) {
-        true => Ok(narrow.into()),
-        false => Ok(operands),
-    }
-}
-
-/// Cells and operands that go one by one.
-#[derive(Debug)]
-struct OneByOne<'a> {
-    ufunc: Ufunc,
-    /// Where the operands go, and what they are.
-    checks: Scatter<'a>,
-    a: DynViewMut<'a>,
-}
-
-impl Steps for OneByOne<'_> {
-    fn elements(&self) -> usize {
-        let updates = self.checks.destinations().updates_shape().iter();
-        updates.fold(1, |all, &len| all.saturating_mul(len))
-    }
-
-    fn perform(&mut self) -> Result<Output, Problem> {
-        self.checks.check_overlap("a", &mut self.a)?;
-        let operands = self.checks.updates();
-        if self.ufunc == Ufunc::Power {
-            expect_no_negative(operands)?;
-        }
-        let RowNumbers { numbers, width, .. } = self.checks.destinations().row_numbers()?;
-        apply(self.ufunc, &mut self.a, &numbers, width, operands);
-        Ok(Output::default())
-    }
-}
-
-/// Integers have no negative powers.
-fn expect_no_negative(exponents: &DynView<'_>) -> Result<(), Problem> {
-    if !exponents.dtype().is_integer() || exponents.dtype() == DType::U64 {
-        return Ok(());
-    }
-    let mut found = None;
-    exponents.without_repeats().all_integers(|block| {
-        found = block.iter().copied().find(|&value| value < 0);
-        found.is_none()
-    });
-    match found {
-        None => Ok(()),
-        Some(value) => Err(wrong_value(
-            "b",
-            value,
-            "Integers to negative integer powers are not allowed",
-        )),
-    }
 }

@@ -65,7 +65,7 @@ pub(super) const BINCOUNT: Operator = Operator {
 /// * `weights`: of `x`'s shape; with `axis`, `x` may be 1-d and count for all rows along that axis.
 ///   Real ones are added up in `float64`, complex ones in `complex128`, in row-major order; without
 ///   any the result is `int64`.
-/// * `minlength`: there are so many bins at least, and one more than the largest number.
+/// * `minlength`: the least number of bins. There is also a bin for each number up to the largest.
 /// * `out`: the result is written there instead; its size along the axis is the number of bins, of
 ///   which none is there for a larger number.
 ///
@@ -84,8 +84,7 @@ pub(super) const BINCOUNT: Operator = Operator {
 ///
 /// # Errors
 /// [`Class::Value`] for a negative number, one that `out` has no bin for, and shapes that do not
-/// fit, [`Class::Type`] for types, [`Class::Index`] for an axis that is none. `out` is then
-/// unchanged.
+/// fit, [`Class::Type`] for types, [`Class::Index`] for a wrong axis. `out` is then unchanged.
 pub fn bincount_dyn<'a>(
     x: DynView<'a>,
     weights: Option<DynView<'a>>,

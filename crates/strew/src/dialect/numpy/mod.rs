@@ -8,6 +8,7 @@ pub(crate) mod along;
 pub(crate) mod at;
 pub(crate) mod bincount;
 pub(crate) mod casting;
+pub(crate) mod ufunc_at;
 
 use crate::dialect::framework::call::{Call, Describe, Work, context};
 use crate::dialect::framework::operator::Operator;

@@ -151,7 +151,7 @@ fn describe<'a>(
     })?;
     let places = places(&past_cache, part[along], along, write_indices, circular)?;
     let batches = whole[0];
-    // The sequence's axis is next to the batch's, so that slices have an index of both.
+    // The sequence's axis is moved next to the batch's: an index tuple names both.
     let order: Vec<usize> = [0, along]
         .into_iter()
         .chain((1..rank).filter(|&k| k != along))
@@ -222,7 +222,7 @@ fn places(
     })
 }
 
-/// Numbers in rows.
+/// A matrix of the numbers that `number` gives for each row and column.
 fn table(
     rows: usize,
     columns: usize,

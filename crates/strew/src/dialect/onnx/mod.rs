@@ -93,7 +93,7 @@ pub(crate) fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
     )
 }
 
-/// What an operator of some version cannot do yet.
+/// Refuses a value that came with a later operator set.
 pub(crate) fn expect_opset(
     opset: i64,
     first: i64,

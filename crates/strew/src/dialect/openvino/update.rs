@@ -307,7 +307,7 @@ fn lower_slices<'a>(
     call("openvino.scatter_update", described)
 }
 
-/// What a word stands for, if it is one of those that the operator takes.
+/// The reduction of a word, if the operator takes the word.
 fn combine(word: &str, words: &[&str]) -> Result<Combine, Problem> {
     if !words.contains(&word) {
         return Err(unknown_word("reduction", word, words));

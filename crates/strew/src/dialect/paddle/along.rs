@@ -92,7 +92,7 @@ pub enum PutReduce {
     Mean,
     /// The largest. A NaN that comes first stays, others are left out.
     Amax,
-    /// The smallest, likewise.
+    /// The smallest, with the same rule for NaN.
     Amin,
 }
 
@@ -171,7 +171,7 @@ impl FromStr for PutReduce {
 /// Sums and means of 16-bit floats accumulate in `f32` and are rounded once. Integers wrap, and
 /// their means are rounded down. Of maxima and minima, a NaN that comes first stays, and others are
 /// left out; of equal values the first stays. Where one of the tensors has no elements, indices are
-/// not looked at.
+/// not checked.
 ///
 /// ```
 /// use ndarray::array;
@@ -251,7 +251,7 @@ fn lower<'a>(
     call(NAME, class, described)
 }
 
-/// Indices and values as the elements that they are put into have them.
+/// Makes the shapes of indices and values fit each other and the tensor.
 type Fit<'a> =
     fn(&DynView<'_>, DynView<'a>, Held<'a>, usize) -> Result<(DynView<'a>, Held<'a>), Problem>;
 
@@ -263,7 +263,8 @@ fn of_dtype<'a>(values: DynView<'a>, arr: &DynView<'_>) -> Result<Held<'a>, Prob
     }
 }
 
-/// Without broadcasting, PaddlePaddle looks for indices beyond the end, and for sizes, elsewhere.
+/// Without broadcasting, PaddlePaddle checks sizes and indices beyond the end in another place,
+/// with another error.
 fn exact_class(problem: &Problem) -> Class {
     match problem {
         Problem::Shape { .. } => Class::Runtime,
@@ -338,7 +339,7 @@ fn corner<'a>(
     }
 }
 
-/// What is put: an index and a value for each element.
+/// The elements to put: an index and a value for each.
 #[derive(Clone, Debug)]
 struct Put<'a> {
     arr: DynView<'a>,
@@ -361,8 +362,8 @@ impl<'a> Put<'a> {
             false => Init::Identity,
         };
         let scatter = self.scatter(reduce.reduction(init))?;
-        // Where nothing tells the first value from the identity and the first value, it starts from
-        // that.
+        // Integers and products may start from the identity: the result is that of starting from
+        // the first value.
         let exact = dtype.is_integer() || reduce == PutReduce::Multiply;
         Ok(match init == Init::Current || exact {
             true => scatter.into(),
@@ -392,7 +393,7 @@ impl<'a> Put<'a> {
     }
 }
 
-/// Floats without what the cells hold: the first value takes its place, be it NaN or -0.0, and the
+/// Floats without what the cells hold: the first value replaces that, also NaN or -0.0, and the
 /// others join it.
 #[derive(Debug)]
 struct Alone<'a> {
@@ -401,19 +402,18 @@ struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// A copy in which the cells hold what joins the first value to just that value.
+    /// A copy whose cells hold a value that the first value joins unchanged.
     fn begun(&self) -> Result<DynTensor, Problem> {
         let (put, assign) = (&self.put, Reduction::into_self(Combine::Assign));
         let made = match self.reduce.combine() {
-            // To this even -0.0 is added unchanged.
+            // -0.0 plus any value is that value, also -0.0.
             Combine::Sum => {
                 let zero = Scalar::Complex(-Complex64::ZERO).tensor("values", put.arr.dtype())?;
                 let zeros = Held::from(zero).map(|zero| zero.broadcast_to(put.indices.shape()));
                 let zeros = zeros.unwrap_or_else(|| put.values.clone());
                 put.scatter_into(put.arr.clone(), &put.indices, zeros, assign)?
             }
-            // Only those along the axis share a cell: of what is assigned backwards, the first one
-            // stays.
+            // Only elements along the axis share a cell. Assigned backwards, the first one stays.
             _ => {
                 let axis = put.axis;
                 let indices = backwards(&put.indices, axis).unwrap_or_else(|| put.indices.clone());
@@ -437,7 +437,7 @@ impl Steps for Alone<'_> {
             init: Init::Current,
             ..self.reduce.reduction(Init::Identity)
         };
-        // An index that is wrong is found forwards: the first one is to be named.
+        // A wrong index is looked for forwards: the error names the first one.
         let begun = match self.begun() {
             Err(Problem::IndexOutOfBounds { .. }) => return put.scatter(reduction)?.run(),
             begun => begun?,

@@ -107,8 +107,8 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an axis that is none and an index out of range, [`Class::Value`] for
-/// everything else.
+/// [`Class::Index`] for a wrong axis and an index out of range, [`Class::Value`] for everything
+/// else.
 pub fn gather<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -281,7 +281,7 @@ fn expect_corner<'a>(
     Ok((arr, indices))
 }
 
-/// What is in these places. Where that is nothing, indices are not looked at.
+/// The elements in these places. Where there are none, indices are not checked.
 fn read<'a>(x: DynView<'a>, places: Destinations<'a>) -> Result<Gather<'a>, Problem> {
     match places.updates_shape().contains(&0) {
         false => Gather::new(places, x),

@@ -62,7 +62,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-/// Likewise where an index out of bounds is a `ValueError`.
+/// As [`class`], for operators where an index out of bounds is a `ValueError`.
 pub(crate) fn value_class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Value,
@@ -70,7 +70,7 @@ pub(crate) fn value_class(problem: &Problem) -> Class {
     }
 }
 
-/// Likewise where an axis that is none is a `ValueError`, and an index of another type a
+/// As [`class`], for operators where a wrong axis is a `ValueError`, and an index of another type a
 /// `TypeError`.
 pub(crate) fn along_class(problem: &Problem) -> Class {
     match problem {
@@ -91,7 +91,7 @@ pub(crate) fn call<'a>(
     context(operator, class).call(described)
 }
 
-/// Arithmetic knows no bool.
+/// `bool` has no arithmetic.
 pub(crate) fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
     match dtype {
         DType::Bool => Err(Problem::Unsupported {
@@ -102,7 +102,7 @@ pub(crate) fn expect_number(what: &str, dtype: DType) -> Result<(), Problem> {
     }
 }
 
-/// An axis of a tensor that has some: 0-d does not count as 1-d.
+/// The axis, not negative. A 0-d tensor has no axis.
 pub(crate) fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
     match rank {
         0 => Err(Problem::Axis {
@@ -114,7 +114,7 @@ pub(crate) fn own_axis(value: i64, rank: usize) -> Result<usize, Problem> {
     }
 }
 
-/// A number, a vector, or a vector that stands upright: then it is laid down.
+/// The index as 0-d or 1-d: a matrix of one column becomes a vector.
 pub(crate) fn vector<'a>(index: DynView<'a>) -> Result<DynView<'a>, Problem> {
     let fits = index.rank() < 2 || (index.rank() == 2 && index.shape()[1] == 1);
     expect_shape("index", index.shape(), fits, || {
@@ -136,7 +136,7 @@ pub(crate) fn slices<'a>(
     Destinations::picks(shape, "index", index, (0, axis), None, WRAP)
 }
 
-/// A scatter into a copy. Where one of the tensors has no elements, indices are not looked at.
+/// A scatter into a copy. Where one of the tensors has no elements, indices are not checked.
 pub(crate) fn into_copy<'a>(
     copied: DynView<'a>,
     destinations: Destinations<'a>,

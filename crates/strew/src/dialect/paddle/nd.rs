@@ -102,7 +102,7 @@ pub fn scatter_nd_dyn(
 ///   axes. Negative ones count from the end. A tuple without entries names all of `x`.
 /// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
 ///
-/// Where `x` or `updates` has no elements, indices are not looked at. 16-bit floats accumulate in
+/// Where `x` or `updates` has no elements, indices are not checked. 16-bit floats accumulate in
 /// `f32`; integers wrap.
 ///
 /// ```

@@ -125,7 +125,7 @@ pub(super) const INDEX_FILL: Operator = Operator {
 /// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not
 ///   read.
 ///
-/// Where `x`, `index` or `updates` has no elements, indices are not looked at. 16-bit floats
+/// Where `x`, `index` or `updates` has no elements, indices are not checked. 16-bit floats
 /// accumulate in `f32`; integers wrap.
 ///
 /// ```
@@ -178,8 +178,8 @@ pub fn scatter_dyn(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for an axis that is none, [`Class::Runtime`] for `bool`, [`Class::Value`] for
-/// everything else, an index out of range among it.
+/// [`Class::Index`] for a wrong axis, [`Class::Runtime`] for `bool`, [`Class::Value`] for
+/// everything else, also an index out of range.
 pub fn index_add<'a, T: Element, I: Element>(
     x: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,

@@ -1,4 +1,4 @@
-//! `paddle.geometric.segment_*`: rows of which the numbers ascend.
+//! `paddle.geometric.segment_*`: reductions of rows whose segment numbers ascend.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_i32_or_i64, wrong_value};
@@ -211,8 +211,7 @@ fn describe<'a>(fold: Fold, data: DynView<'a>, ids: DynView<'a>) -> Result<Scatt
     }
     expect_i32_or_i64("segment_ids", &ids)?;
     let wrong = |at: usize, id: i64, why: &str| {
-        let argument = format_args!("segment_ids[{at}]");
-        Err(wrong_value(argument, id, why))
+        Err(wrong_value(format_args!("segment_ids[{at}]"), id, why))
     };
     let last = match ascending(&ids) {
         Ok(Some(last @ ..0)) => return wrong(count - 1, last, "Segment ids must be >= 0"),

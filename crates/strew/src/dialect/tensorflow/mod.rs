@@ -137,7 +137,7 @@ pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Resul
     )
 }
 
-/// Arithmetic knows no bool.
+/// `bool` has no arithmetic.
 pub(crate) fn expect_number(
     argument: &'static str,
     combine: Combine,

@@ -1,4 +1,4 @@
-//! `tf.math.segment_*`, of which the numbers ascend, and `tf.math.unsorted_segment_*`.
+//! `tf.math.segment_*`, whose segment numbers ascend, and `tf.math.unsorted_segment_*`.
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::{expect_i32_or_i64, expect_size, wrong_value};
@@ -56,7 +56,7 @@ fn sorted_from_table<'a>(
     fold: Fold,
 ) -> Result<Call<'a>> {
     let data = args.tensor("data")?;
-    lower_sorted(operator, fold, data, args.tensor("segment_ids")?)
+    sorted(operator, fold, data, args.tensor("segment_ids")?)
 }
 
 pub(super) const SEGMENT_SUM: Operator = Operator {
@@ -87,12 +87,12 @@ pub fn segment_sum<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
+    sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
 
 /// [`segment_sum`] with element types known at run time, and the same errors.
 pub fn segment_sum_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower_sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
+    sorted("tensorflow.math.segment_sum", Fold::Sum, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MEAN: Operator = Operator {
@@ -112,12 +112,12 @@ pub fn segment_mean<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    lower_sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
+    sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
 
 /// [`segment_mean`] with element types known at run time, and the same errors.
 pub fn segment_mean_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower_sorted(
+    sorted(
         "tensorflow.math.segment_mean",
         Fold::Mean,
         data,
@@ -143,12 +143,12 @@ pub fn segment_prod<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    lower_sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
+    sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
 }
 
 /// [`segment_prod`] with element types known at run time, and the same errors.
 pub fn segment_prod_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower_sorted(
+    sorted(
         "tensorflow.math.segment_prod",
         Fold::Prod,
         data,
@@ -175,12 +175,12 @@ pub fn segment_min<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    lower_sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
+    sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
 }
 
 /// [`segment_min`] with element types known at run time, and the same errors.
 pub fn segment_min_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower_sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
+    sorted("tensorflow.math.segment_min", Fold::Min, data, segment_ids)?.run_dyn()
 }
 
 pub(super) const SEGMENT_MAX: Operator = Operator {
@@ -200,12 +200,12 @@ pub fn segment_max<'a, T: Element, I: Element>(
     segment_ids: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
-    lower_sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
+    sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
 }
 
 /// [`segment_max`] with element types known at run time, and the same errors.
 pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<DynTensor> {
-    lower_sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
+    sorted("tensorflow.math.segment_max", Fold::Max, data, segment_ids)?.run_dyn()
 }
 
 /// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
@@ -217,7 +217,7 @@ fn unsorted_from_table<'a>(
 ) -> Result<Call<'a>> {
     let data = args.tensor("data")?;
     let ids = args.tensor("segment_ids")?;
-    lower_unsorted(operator, fold, data, ids, args.int("num_segments")?)
+    unsorted(operator, fold, data, ids, args.int("num_segments")?)
 }
 
 pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
@@ -261,7 +261,7 @@ pub fn unsorted_segment_sum_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_sum",
         Fold::Sum,
         data,
@@ -307,7 +307,7 @@ pub fn unsorted_segment_mean_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_mean",
         Fold::Mean,
         data,
@@ -347,7 +347,7 @@ pub fn unsorted_segment_prod_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_prod",
         Fold::Prod,
         data,
@@ -389,7 +389,7 @@ pub fn unsorted_segment_min_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_min",
         Fold::Min,
         data,
@@ -430,7 +430,7 @@ pub fn unsorted_segment_max_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_max",
         Fold::Max,
         data,
@@ -471,7 +471,7 @@ pub fn unsorted_segment_sqrt_n_dyn(
     segment_ids: DynView<'_>,
     num_segments: i64,
 ) -> Result<DynTensor> {
-    lower_unsorted(
+    unsorted(
         "tensorflow.math.unsorted_segment_sqrt_n",
         Fold::SqrtN,
         data,
@@ -481,7 +481,7 @@ pub fn unsorted_segment_sqrt_n_dyn(
     .run_dyn()
 }
 
-fn lower_sorted<'a>(
+fn sorted<'a>(
     operator: &'static str,
     fold: Fold,
     data: DynView<'a>,
@@ -490,7 +490,7 @@ fn lower_sorted<'a>(
     call(operator, describe_sorted(fold, data, ids))
 }
 
-fn lower_unsorted<'a>(
+fn unsorted<'a>(
     operator: &'static str,
     fold: Fold,
     data: DynView<'a>,

@@ -1,9 +1,9 @@
 //! `gather`, `take_along_dim`: elements that each say from where along one axis they come.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::expect_torch_index;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::torch::arguments::INPUT;
-use crate::dialect::torch::scatter::expect_index;
 use crate::dialect::torch::{call, class, context};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::{Bounds, Negative};
@@ -96,7 +96,7 @@ const READ: Argument = Argument {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn gather<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
@@ -170,7 +170,7 @@ fn lower_gather<'a>(
 /// The checks come in PyTorch's order.
 fn describe<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<Gather<'a>, Problem> {
     let dim = axis("dim", dim, input.rank())?;
-    expect_index("index", &index)?;
+    expect_torch_index("index", &index)?;
     let input = input.at_least_1d();
     if index.is_empty() {
         return Ok(Gather::new(Destinations::none(input.shape()), input)?.shaped(index.shape()));
@@ -191,7 +191,7 @@ fn describe<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Result<Gath
     Ok(along(input, "index", &index, dim, Bounds::STRICT)?.shaped(&out))
 }
 
-/// Elements of an input, of which each has an index along `dim`.
+/// The elements of an input that each element of the index names along `dim`.
 fn along<'a>(
     input: impl Into<Held<'a>>,
     argument: &'static str,
@@ -225,7 +225,7 @@ fn describe_take<'a>(
     dim: Option<i64>,
 ) -> Result<Gather<'a>, Problem> {
     let Some(dim) = dim else {
-        expect_index("indices", &indices)?;
+        expect_torch_index("indices", &indices)?;
         return flat(input, indices);
     };
     let rank = input.rank();

@@ -11,6 +11,7 @@
 pub(crate) mod arguments;
 pub(crate) mod gather;
 pub(crate) mod index;
+pub(crate) mod index_put;
 pub(crate) mod put;
 pub(crate) mod reduce;
 pub(crate) mod scatter;
@@ -29,14 +30,14 @@ pub use crate::dialect::torch::reduce::Reduce;
 pub use crate::dialect::torch::scatter::Join;
 pub use crate::dialect::torch::segment::{Segments, segment_reduce, segment_reduce_dyn};
 pub use gather::{gather, gather_dyn, take_along_dim, take_along_dim_dyn};
-pub use index::{
-    index_add, index_add_, index_add_dyn, index_add_dyn_, index_copy, index_copy_, index_copy_dyn,
-    index_copy_dyn_, index_fill, index_fill_, index_fill_dyn, index_fill_dyn_, index_reduce,
-    index_reduce_, index_reduce_dyn, index_reduce_dyn_,
-};
+pub use index::add::{index_add, index_add_, index_add_dyn, index_add_dyn_};
+pub use index::copy::{index_copy, index_copy_, index_copy_dyn, index_copy_dyn_};
+pub use index::fill::{index_fill, index_fill_, index_fill_dyn, index_fill_dyn_};
+pub use index::reduce::{index_reduce, index_reduce_, index_reduce_dyn, index_reduce_dyn_};
+pub use index_put::{index_put, index_put_, index_put_dyn, index_put_dyn_};
 pub use put::{
-    index_put, index_put_, index_put_dyn, index_put_dyn_, masked_scatter, masked_scatter_,
-    masked_scatter_dyn, masked_scatter_dyn_, put, put_, put_dyn, put_dyn_,
+    masked_scatter, masked_scatter_, masked_scatter_dyn, masked_scatter_dyn_, put, put_, put_dyn,
+    put_dyn_,
 };
 pub use reduce::{scatter_reduce, scatter_reduce_, scatter_reduce_dyn, scatter_reduce_dyn_};
 pub use scatter::{
@@ -54,18 +55,18 @@ pub const OPERATORS: &[Operator] = &[
     reduce::SCATTER_REDUCE_,
     gather::GATHER,
     gather::TAKE_ALONG_DIM,
-    index::INDEX_ADD,
-    index::INDEX_ADD_,
-    index::INDEX_REDUCE,
-    index::INDEX_REDUCE_,
-    index::INDEX_COPY,
-    index::INDEX_COPY_,
-    index::INDEX_FILL,
-    index::INDEX_FILL_,
+    index::add::INDEX_ADD,
+    index::add::INDEX_ADD_,
+    index::reduce::INDEX_REDUCE,
+    index::reduce::INDEX_REDUCE_,
+    index::copy::INDEX_COPY,
+    index::copy::INDEX_COPY_,
+    index::fill::INDEX_FILL,
+    index::fill::INDEX_FILL_,
     put::PUT,
     put::PUT_,
-    put::INDEX_PUT,
-    put::INDEX_PUT_,
+    index_put::INDEX_PUT,
+    index_put::INDEX_PUT_,
     put::MASKED_SCATTER,
     put::MASKED_SCATTER_,
     slice::SLICE_SCATTER,
@@ -158,7 +159,7 @@ pub(crate) fn class(problem: &Problem) -> Class {
     }
 }
 
-/// Likewise where an index that is out of bounds is an `IndexError`.
+/// As [`class`], for operators where an index out of bounds is an `IndexError`.
 pub(crate) fn index_class(problem: &Problem) -> Class {
     match problem {
         Problem::IndexOutOfBounds { .. } => Class::Index,

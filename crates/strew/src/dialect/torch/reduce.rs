@@ -183,7 +183,7 @@ impl FromStr for Reduce {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter_reduce<'a, T: Element, I: Element>(
@@ -194,10 +194,9 @@ pub fn scatter_reduce<'a, T: Element, I: Element>(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
     lower(
         "torch.scatter_reduce",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
@@ -241,10 +240,9 @@ pub fn scatter_reduce_<'a, T: Element, I: Element>(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<()> {
-    let input = input.into().into_dyn();
     lower(
         "torch.scatter_reduce_",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),

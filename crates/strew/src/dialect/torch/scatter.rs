@@ -1,7 +1,7 @@
 //! `scatter`, `scatter_add`: elements that each say where along one axis they go.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::checks::wrong_value;
+use crate::dialect::framework::checks::{expect_torch_index, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::{Input, call, class, context};
@@ -196,7 +196,7 @@ impl FromStr for Join {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
+/// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn scatter<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
@@ -205,10 +205,9 @@ pub fn scatter<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
     of_src(
         "torch.scatter",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
@@ -240,10 +239,9 @@ pub fn scatter_<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     reduce: Option<Join>,
 ) -> Result<()> {
-    let input = input.into().into_dyn();
     of_src(
         "torch.scatter_",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
@@ -285,10 +283,9 @@ pub fn scatter_value<'a, T: Element, I: Element>(
     value: impl Into<Scalar>,
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
     of_value(
         "torch.scatter",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         value.into(),
@@ -320,10 +317,9 @@ pub fn scatter_value_<'a, T: Element, I: Element>(
     value: impl Into<Scalar>,
     reduce: Option<Join>,
 ) -> Result<()> {
-    let input = input.into().into_dyn();
     of_value(
         "torch.scatter_",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         value.into(),
@@ -366,10 +362,9 @@ pub fn scatter_add<'a, T: Element, I: Element>(
     index: impl Into<TensorView<'a, I>>,
     src: impl Into<TensorView<'a, T>>,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
     lower_add(
         "torch.scatter_add",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
@@ -397,10 +392,9 @@ pub fn scatter_add_<'a, T: Element, I: Element>(
     index: impl Into<TensorView<'a, I>>,
     src: impl Into<TensorView<'a, T>>,
 ) -> Result<()> {
-    let input = input.into().into_dyn();
     lower_add(
         "torch.scatter_add_",
-        input.into(),
+        input.into().into_dyn().into(),
         dim,
         index.into().into_dyn(),
         src.into().into_dyn(),
@@ -490,7 +484,7 @@ pub(super) fn describe<'a>(
 ) -> Result<Scatter<'a>, Problem> {
     let shape = input.dims();
     let dim = axis("dim", dim, shape.len())?;
-    expect_index("index", &index)?;
+    expect_torch_index("index", &index)?;
     if let Updates::Src(src) = &updates {
         expect_dtype(
             "src",
@@ -558,16 +552,6 @@ pub(super) fn describe<'a>(
         true => scatter.shaped(&[]),
         false => scatter,
     })
-}
-
-/// An index that is not empty holds `int32` or `int64`.
-pub(super) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
-    expect_dtype(
-        argument,
-        index.dtype(),
-        index.is_empty() || matches!(index.dtype(), DType::I32 | DType::I64),
-        "Expected dtype int32/int64 for index",
-    )
 }
 
 /// A number as the elements of a tensor of any size.

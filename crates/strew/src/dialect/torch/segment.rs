@@ -120,7 +120,7 @@ pub enum Segments<V> {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for an `axis` that is none,
+/// [`Class::Index`](crate::Class::Index) for a wrong `axis`,
 /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a mean of integers or bool and an
 /// extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for everything else:
 /// shapes that do not fit, types, negative lengths and those that do not add up, offsets that

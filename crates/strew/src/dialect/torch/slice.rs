@@ -94,7 +94,7 @@ pub(super) const SELECT_SCATTER: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for a `dim` that is none, and for a 0-d `input`;
+/// [`Class::Index`](crate::Class::Index) for a wrong `dim`, and for a 0-d `input`;
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn slice_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
@@ -141,8 +141,8 @@ pub fn slice_scatter_dyn<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`](crate::Class::Index) for a `dim` or `index` that is none, and for a 0-d
-/// `input`; [`Class::Runtime`](crate::Class::Runtime) for everything else.
+/// [`Class::Index`](crate::Class::Index) for a wrong `dim` or `index`, and for a 0-d `input`;
+/// [`Class::Runtime`](crate::Class::Runtime) for everything else.
 pub fn select_scatter<'a, T: Element>(
     input: impl Into<TensorView<'a, T>>,
     src: impl Into<TensorView<'a, T>>,

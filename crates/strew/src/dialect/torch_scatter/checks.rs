@@ -1,11 +1,11 @@
 //! What the operators on segments check, and where they write.
 
-use crate::dialect::framework::checks::{expect_axes, expect_dtype_of};
-use strew_engine::checks::{expect_dtype, expect_shape};
+use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, expect_torch_index};
+use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Place;
 use strew_engine::scatter::{Start, Target};
 use strew_kernel::error::Problem;
-use strew_kernel::tensor::{DType, DynView, DynViewMut};
+use strew_kernel::tensor::{DynView, DynViewMut};
 
 pub(super) fn target<'a>(
     src: &DynView<'_>,
@@ -43,14 +43,7 @@ pub(super) fn check_ranks(
     expect_shape(argument, index.shape(), fits, || {
         format!("it must have from 1 to src's {} dimensions", src.rank())
     })?;
-    if !index.is_empty() {
-        expect_dtype(
-            argument,
-            index.dtype(),
-            matches!(index.dtype(), DType::I32 | DType::I64),
-            "Expected dtype int32/int64 for index",
-        )?;
-    }
+    expect_torch_index(argument, index)?;
     Ok(index.rank() - 1)
 }
 
@@ -66,19 +59,27 @@ pub(super) fn expand<'a>(
     })
 }
 
-/// Whether `out` is of `src`'s type, and of its shape but for one axis.
+/// `out` has `src`'s type, and its shape apart from one axis.
 pub(super) fn check_out(
     src: &DynView<'_>,
     out: &DynViewMut<'_>,
     dim: usize,
 ) -> Result<(), Problem> {
     expect_dtype_of("out", out.dtype(), "src", src.dtype())?;
-    let fits = out.rank() == src.rank()
-        && (0..src.rank()).all(|k| k == dim || out.shape()[k] == src.shape()[k]);
-    expect_shape("out", out.shape(), fits, || {
-        format!(
-            "it must be src's shape {:?} apart from dimension {dim}",
-            src.shape()
-        )
+    check_out_shape(src, out, dim, false)
+}
+
+/// `out` has `src`'s shape apart from one axis, or is larger if that is allowed.
+pub(super) fn check_out_shape(
+    src: &DynView<'_>,
+    out: &DynViewMut<'_>,
+    dim: usize,
+    larger_too: bool,
+) -> Result<(), Problem> {
+    let (from, to) = (src.shape(), out.shape());
+    let fits = to.len() == from.len()
+        && (0..from.len()).all(|k| k == dim || to[k] == from[k] || (larger_too && to[k] > from[k]));
+    expect_shape("out", to, fits, || {
+        format!("it must be src's shape {from:?} apart from dimension {dim}")
     })
 }

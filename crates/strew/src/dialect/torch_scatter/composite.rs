@@ -7,10 +7,11 @@
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
 use crate::dialect::framework::composite::Composed;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::torch_scatter::checks::check_out_shape;
 use crate::dialect::torch_scatter::{DIM, DIM_SIZE, INDEX, OUT, context, groups, groups_along};
 use crate::dialect::typed;
-use strew_engine::checks::{expect_dtype, expect_shape};
+use strew_engine::checks::expect_dtype;
 use strew_engine::plan::composite::Composite;
 use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
@@ -143,10 +144,10 @@ fn from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none and for a 0-d `src`, [`Class::NotImplemented`] for
-/// bool and complex numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes
-/// `f32`, [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices
-/// out of range.
+/// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::NotImplemented`] for bool and
+/// complex numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes `f32`,
+/// [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices out of
+/// range.
 pub fn scatter_std<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -376,7 +377,7 @@ pub fn scatter_log_softmax_dyn<'a>(
 }
 
 fn size(dim_size: Option<usize>) -> Option<i64> {
-    dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX))
+    dim_size.map(int)
 }
 
 fn class(problem: &Problem) -> Class {
@@ -435,14 +436,7 @@ fn describe<'a>(
             let fits = out.dtype() == wanted;
             let why = format_args!("it must be the result's dtype, {wanted}");
             expect_dtype("out", out.dtype(), fits, why)?;
-            let fits = out.rank() == src.rank()
-                && (0..src.rank()).all(|k| k == dim || out.shape()[k] == src.shape()[k]);
-            expect_shape("out", out.shape(), fits, || {
-                format!(
-                    "it must be src's shape {:?} apart from dimension {dim}",
-                    src.shape()
-                )
-            })?;
+            check_out_shape(&src, out, dim, false)?;
             shape[dim] = out.shape()[dim];
         }
     }

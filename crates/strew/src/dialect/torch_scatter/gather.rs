@@ -18,29 +18,24 @@ use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView};
 
-const SRC: Argument = Argument {
-    name: "src",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the rows to copy: rank 1 or more, any dtype",
-    words: &[],
-};
+const SRC: Argument = Argument::needed(
+    "src",
+    Kind::Tensor,
+    "the rows to copy: rank 1 or more, any dtype",
+);
 
-const INDEX: Argument = Argument {
-    name: "index",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's",
-    words: &[],
-};
+const INDEX: Argument = Argument::needed(
+    "index",
+    Kind::Tensor,
+    "the row of src for each row of the result, along index's last axis, where it must ascend: int32 or int64; its other axes are src's",
+);
 
-const OUT: Argument = Argument {
-    name: "out",
-    kind: Kind::Target,
-    default: Some("None"),
-    doc: "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows",
-    words: &[],
-};
+const OUT: Argument = Argument::needed(
+    "out",
+    Kind::Target,
+    "a tensor to copy into, in place: src's dtype, and its shape but for the axis of the rows",
+)
+.or("None");
 
 pub(super) const GATHER_COO: Operator = Operator {
     name: "torch_scatter.gather_coo",

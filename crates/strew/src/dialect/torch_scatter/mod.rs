@@ -9,19 +9,21 @@ pub(crate) mod gather;
 pub(crate) mod segment;
 
 use crate::dialect::framework::call::{Call, Describe};
-use crate::dialect::framework::checks::{expect_axes, expect_dtype_of, wrong_value};
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::checks::{
+    expect_axes, expect_dtype_of, expect_size, expect_torch_index, wrong_value,
+};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
+use crate::dialect::torch_scatter::checks::{check_out_shape, target};
+use crate::dialect::typed;
 use std::str::FromStr;
-use strew_engine::checks::{axis, expect_dtype, expect_shape};
+use strew_engine::checks::axis;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
-use strew_engine::scatter::{Output, Scatter, Start, Target};
+use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{
-    DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
-};
+use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
 
 pub(crate) use crate::dialect::framework::call::context;
 pub use crate::dialect::torch_scatter::composite::{
@@ -36,45 +38,38 @@ pub use crate::dialect::torch_scatter::segment::{
     segment_coo, segment_coo_dyn, segment_coo_out, segment_csr, segment_csr_dyn, segment_csr_out,
     segment_max_coo, segment_max_csr, segment_min_coo, segment_min_csr,
 };
-const SRC: Argument = Argument {
-    name: "src",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the elements to reduce: rank 1 or more, any dtype",
-    words: &[],
-};
+const SRC: Argument = Argument::needed(
+    "src",
+    Kind::Tensor,
+    "the elements to reduce: rank 1 or more, any dtype",
+);
 
-pub(crate) const INDEX: Argument = Argument {
-    name: "index",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape",
-    words: &[],
-};
+pub(crate) const INDEX: Argument = Argument::needed(
+    "index",
+    Kind::Tensor,
+    "the group of each element along dim: int32 or int64; a 1-d index lies along dim, others are padded on the right, then both are expanded to src's shape",
+);
 
-pub(crate) const DIM: Argument = Argument {
-    name: "dim",
-    kind: Kind::Int,
-    default: Some("-1"),
-    doc: "the axis that index points along; negative counts from the end",
-    words: &[],
-};
+pub(crate) const DIM: Argument = Argument::needed(
+    "dim",
+    Kind::Int,
+    "the axis that index points along; negative counts from the end",
+)
+.or("-1");
 
-pub(crate) const OUT: Argument = Argument {
-    name: "out",
-    kind: Kind::Target,
-    default: Some("None"),
-    doc: "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
-    words: &[],
-};
+pub(crate) const OUT: Argument = Argument::needed(
+    "out",
+    Kind::Target,
+    "a tensor to go on reducing into, in place: src's shape but for dim, src's dtype",
+)
+.or("None");
 
-pub(crate) const DIM_SIZE: Argument = Argument {
-    name: "dim_size",
-    kind: Kind::Int,
-    default: Some("None"),
-    doc: "the output's size along dim; None: index.max() + 1, or 0 for an empty index",
-    words: &[],
-};
+pub(crate) const DIM_SIZE: Argument = Argument::needed(
+    "dim_size",
+    Kind::Int,
+    "the output's size along dim; None: index.max() + 1, or 0 for an empty index",
+)
+.or("None");
 
 const ARGUMENTS: &[Argument] = &[SRC, INDEX, DIM, OUT, DIM_SIZE];
 
@@ -89,13 +84,9 @@ pub const OPERATORS: &[Operator] = &[
             DIM,
             OUT,
             DIM_SIZE,
-            Argument {
-                name: "reduce",
-                kind: Kind::Text,
-                default: Some("sum"),
-                doc: "sum (or add), mul, mean, min or max",
-                words: &["sum", "add", "mul", "mean", "min", "max"],
-            },
+            Argument::needed("reduce", Kind::Text, "sum (or add), mul, mean, min or max")
+                .or("sum")
+                .of(&["sum", "add", "mul", "mean", "min", "max"]),
         ],
         returns: &["out"],
         lower: |args| {
@@ -260,8 +251,8 @@ impl FromStr for Reduce {
 /// ```
 ///
 /// # Errors
-/// [`Class::Index`] for a `dim` that is none and for a 0-d `src`, [`Class::Runtime`] for everything
-/// else: shapes that do not expand, index types, indices out of range.
+/// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::Runtime`] for everything else:
+/// shapes that do not expand, index types, indices out of range.
 pub fn scatter<'a, T: Element, I: Element>(
     src: impl Into<TensorView<'a, T>>,
     index: impl Into<TensorView<'a, I>>,
@@ -278,7 +269,7 @@ pub fn scatter<'a, T: Element, I: Element>(
         reduce,
         false,
     )?;
-    Ok(crate::dialect::typed(output.tensor))
+    Ok(typed(output.tensor))
 }
 
 /// [`scatter`] with `out=`: goes on reducing into `out`, in place.
@@ -348,10 +339,7 @@ pub fn scatter_min<'a, T: Element, I: Element>(
         Reduce::Min,
         true,
     )?;
-    Ok((
-        crate::dialect::typed(output.tensor),
-        crate::dialect::typed(output.arg),
-    ))
+    Ok((typed(output.tensor), typed(output.arg)))
 }
 
 /// The largest element of each group, and its position along `dim` in `src`; see [`scatter_min`].
@@ -373,10 +361,7 @@ pub fn scatter_max<'a, T: Element, I: Element>(
         Reduce::Max,
         true,
     )?;
-    Ok((
-        crate::dialect::typed(output.tensor),
-        crate::dialect::typed(output.arg),
-    ))
+    Ok((typed(output.tensor), typed(output.arg)))
 }
 
 /// [`scatter`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -420,7 +405,7 @@ fn new<'a, T: Element, I: Element>(
     with_arg: bool,
 ) -> Result<Output> {
     let (src, index) = (src.into_dyn(), index.into_dyn());
-    let dim_size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let dim_size = dim_size.map(int);
     lower(name, src, index, dim, None, dim_size, reduce, with_arg)?.run()
 }
 
@@ -465,26 +450,13 @@ fn describe<'a>(
 ) -> Result<Scatter<'a>, Problem> {
     let (dim, expanded, place) = groups(&src, &index, dim)?;
     let along = src.shape()[dim];
-    let none = i64::try_from(along).unwrap_or(i64::MAX);
+    let none = int(along);
 
     let mut shape = src.dims();
     if let Some(out) = &out {
         expect_dtype_of("out", out.dtype(), "src", src.dtype())?;
         // As in torch's scatter_add_, sums may go into the corner of a larger out.
-        let larger_too = reduce == Reduce::Sum;
-        let fits = out.rank() == src.rank()
-            && out
-                .shape()
-                .iter()
-                .zip(src.shape())
-                .enumerate()
-                .all(|(a, (&o, &s))| a == dim || o == s || (larger_too && o > s));
-        expect_shape("out", out.shape(), fits, || {
-            format!(
-                "it must be src's shape {:?} apart from dimension {dim}",
-                src.shape()
-            )
-        })?;
+        check_out_shape(&src, out, dim, reduce == Reduce::Sum)?;
         shape = out.dims();
     } else {
         shape[dim] = groups_along(&src, &index, &expanded, dim_size)?;
@@ -510,16 +482,7 @@ fn describe<'a>(
         Reduce::Mul => Start::Identity,
         Reduce::Min | Reduce::Max => Start::FiniteExtreme,
     };
-    let target = match out {
-        Some(view) => Target::InPlace {
-            argument: "out",
-            view,
-        },
-        None => Target::New {
-            dtype: src.dtype(),
-            start,
-        },
-    };
+    let target = target(&src, out, start);
     let destinations =
         Destinations::elements(&shape, "index", &expanded, dim, place, Bounds::STRICT)?;
     let reduction = Reduction {
@@ -542,14 +505,7 @@ pub(crate) fn groups<'a>(
 ) -> Result<(usize, DynView<'a>, Place), Problem> {
     expect_axes("src", src.shape())?;
     let dim = axis("dim", dim, src.rank())?;
-    if !index.is_empty() {
-        expect_dtype(
-            "index",
-            index.dtype(),
-            matches!(index.dtype(), DType::I32 | DType::I64),
-            "Expected dtype int32/int64 for index",
-        )?;
-    }
+    expect_torch_index("index", index)?;
     let (expanded, place) = expand(index, src, dim)?;
     Ok((dim, expanded, place))
 }
@@ -602,8 +558,7 @@ fn expand<'a>(
 /// The output's size along the scattered axis when there is no `out`.
 pub(crate) fn size_along(index: &DynView<'_>, dim_size: Option<i64>) -> Result<usize, Problem> {
     if let Some(size) = dim_size {
-        return usize::try_from(size)
-            .map_err(|_| wrong_value("dim_size", size, "it must be at least 0"));
+        return expect_size("dim_size", size);
     }
     let Some(max) = index.max_integer() else {
         return Ok(0);

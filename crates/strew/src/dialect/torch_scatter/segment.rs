@@ -6,7 +6,7 @@
 
 use crate::dialect::framework::call::{Call, Describe};
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
+use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator, int};
 use crate::dialect::torch_scatter::checks::{check_out, check_ranks, expand, place, target};
 use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use crate::dialect::typed;
@@ -18,53 +18,31 @@ use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
 
-const SRC: Argument = Argument {
-    name: "src",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the elements to reduce: rank 1 or more, any dtype",
-    words: &[],
-};
+const SRC: Argument = Argument::needed(
+    "src",
+    Kind::Tensor,
+    "the elements to reduce: rank 1 or more, any dtype",
+);
 
-const INDEX: Argument = Argument {
-    name: "index",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes",
-    words: &[],
-};
+const INDEX: Argument = Argument::needed(
+    "index",
+    Kind::Tensor,
+    "the group of each element along index's last axis, where it must ascend: int32 or int64; expanded to src's first axes",
+);
 
-pub(super) const INDPTR: Argument = Argument {
-    name: "indptr",
-    kind: Kind::Tensor,
-    default: None,
-    doc: "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's",
-    words: &[],
-};
+pub(super) const INDPTR: Argument = Argument::needed(
+    "indptr",
+    Kind::Tensor,
+    "where each group begins along indptr's last axis, and where the last one ends: int32 or int64; its other axes are expanded to src's",
+);
 
-const OUT_COO: Argument = Argument {
-    name: "out",
-    kind: Kind::Target,
-    default: Some("None"),
-    doc: "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis",
-    words: &[],
-};
+const OUT_COO: Argument = Argument::needed("out", Kind::Target, "a tensor to go on reducing into, in place: src's dtype, and its shape but for index's last axis").or("None");
 
-const OUT_CSR: Argument = Argument {
-    name: "out",
-    kind: Kind::Target,
-    default: Some("None"),
-    doc: "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis",
-    words: &[],
-};
+const OUT_CSR: Argument = Argument::needed("out", Kind::Target, "a tensor to write the result to, in place: src's dtype, and its shape but for indptr's last axis").or("None");
 
-const REDUCE: Argument = Argument {
-    name: "reduce",
-    kind: Kind::Text,
-    default: Some("sum"),
-    doc: "sum (or add), mean, min or max",
-    words: &["sum", "add", "mean", "min", "max"],
-};
+const REDUCE: Argument = Argument::needed("reduce", Kind::Text, "sum (or add), mean, min or max")
+    .or("sum")
+    .of(&["sum", "add", "mean", "min", "max"]);
 
 const COO: &[Argument] = &[SRC, INDEX, OUT_COO, DIM_SIZE];
 
@@ -240,8 +218,8 @@ pub fn segment_coo<'a, T: Element, I: Element>(
 
 /// [`segment_coo`] with `out=`: goes on reducing into `out`, in place.
 ///
-/// Sums, minima and maxima take what `out` holds as one more element. A mean is
-/// `(out + sum) / count` where there are elements, which alone are counted.
+/// Sums, minima and maxima take what `out` holds as one more element. A mean is `(out + sum) /
+/// count` where there are elements. Only elements are counted.
 ///
 /// ```
 /// use strew::torch_scatter::{Reduce, segment_coo_out};
@@ -271,7 +249,7 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
 /// The smallest element of each group, and its position along the groups' axis in `src`.
 ///
 /// Values as by [`segment_coo`]. Of equal elements the first wins, and NaN never does; a group
-/// whose value is 0 for want of a winner has the size of `src` along that axis as its position.
+/// whose value is 0 because it has no winner has the size of `src` along that axis as its position.
 ///
 /// ```
 /// let (out, arg) = strew::torch_scatter::segment_min_coo(&[3.0f32, 2.0, 2.0], &[0i64, 2, 2], None)?;
@@ -391,7 +369,7 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
 /// The smallest element of each row, and its position along the rows' axis in `src`.
 ///
 /// Values as by [`segment_csr`]. Of equal elements the first wins, and NaN never does; a row whose
-/// value is 0 for want of a winner has the size of `src` along that axis as its position.
+/// value is 0 because it has no winner has the size of `src` along that axis as its position.
 ///
 /// ```
 /// let (out, arg) = strew::torch_scatter::segment_min_csr(&[3.0f32, 2.0, 2.0], &[0i64, 1, 1, 3])?;
@@ -454,7 +432,7 @@ fn new_coo<'a, T: Element, I: Element>(
     with_arg: bool,
 ) -> Result<Output> {
     let (src, index) = (src.into_dyn(), index.into_dyn());
-    let size = dim_size.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+    let size = dim_size.map(int);
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, None, size, reduce, with_arg));
     context(name, class).call(scatter)?.run()
@@ -621,7 +599,7 @@ fn described<'a>(
             "only min and max have positions",
         ));
     }
-    let none = i64::try_from(src.shape()[dim]).unwrap_or(i64::MAX);
+    let none = int(src.shape()[dim]);
     let scatter = Scatter::new(destinations, reduction, "src", src, target)?;
     Ok(match with_arg {
         true => scatter.with_arg(none),

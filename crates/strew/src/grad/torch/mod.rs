@@ -114,8 +114,8 @@ pub struct Kept<'a> {
     pub result: Option<DynView<'a>>,
 }
 
-/// [`scatter_reduce_vjp_dyn`] for those who keep no more of a call than it needs, and want one of
-/// the gradients only.
+/// As [`scatter_reduce_vjp_dyn`], from no more of a call than the derivative needs, and for one of
+/// the gradients or both.
 ///
 /// * `to_input`, `to_src`: whether these are wanted; those that are not are `None`.
 ///
@@ -186,7 +186,7 @@ pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
-    let made = scatter_reduce_jvp_dyn(
+    scatter_reduce_jvp_dyn(
         &input_tangent.into().into_dyn(),
         &src_tangent.into().into_dyn(),
         &input.into().into_dyn(),
@@ -196,8 +196,8 @@ pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
         &result.into().into_dyn(),
         reduce.name(),
         include_self,
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word. The
@@ -374,7 +374,7 @@ impl<'a> Case<'a> {
             self.expect_input("result", result)?;
         }
         let (own, src) = match self.reduce == Reduce::Sum && (self.include_self || !wanted.own) {
-            // There and back: nothing has to be known of the index but what it says.
+            // The gradient of a sum is a gather: it needs no plan of the index.
             true => (
                 wanted.own.then(|| grad.to_tensor()).transpose()?,
                 wanted

@@ -42,7 +42,7 @@ pub fn segment_reduce_vjp<'a, T: Element, I: Element>(
     let (grad, data, result) = (grad.into(), data.into(), result.into());
     let (grad, data, result) = (grad.into_dyn(), data.into_dyn(), result.into_dyn());
     let (lengths, offsets) = apart(segments);
-    Ok(typed(segment_reduce_vjp_dyn(
+    segment_reduce_vjp_dyn(
         &grad,
         &data,
         &result,
@@ -52,7 +52,8 @@ pub fn segment_reduce_vjp<'a, T: Element, I: Element>(
         axis,
         false,
         initial,
-    )?))
+    )
+    .map(typed)
 }
 
 /// [`segment_reduce_vjp`] with element types known at run time, and `reduce` as PyTorch's word. The
@@ -94,7 +95,7 @@ pub fn segment_reduce_jvp<'a, T: Element, I: Element>(
     let (tangent, data, result) = (data_tangent.into(), data.into(), result.into());
     let (tangent, data, result) = (tangent.into_dyn(), data.into_dyn(), result.into_dyn());
     let (lengths, offsets) = apart(segments);
-    Ok(typed(segment_reduce_jvp_dyn(
+    segment_reduce_jvp_dyn(
         &tangent,
         &data,
         &result,
@@ -104,7 +105,8 @@ pub fn segment_reduce_jvp<'a, T: Element, I: Element>(
         axis,
         false,
         initial,
-    )?))
+    )
+    .map(typed)
 }
 
 /// [`segment_reduce_jvp`] with element types known at run time, and `reduce` as PyTorch's word. The

@@ -68,14 +68,15 @@ pub fn scatter_std_vjp<'a, T: Element, I: Element>(
     dim: i64,
     unbiased: bool,
 ) -> Result<Tensor<T>> {
-    Ok(typed(scatter_std_vjp_dyn(
+    scatter_std_vjp_dyn(
         &grad.into().into_dyn(),
         &src.into().into_dyn(),
         &index.into().into_dyn(),
         &result.into().into_dyn(),
         dim,
         unbiased,
-    )?))
+    )
+    .map(typed)
 }
 
 /// [`scatter_std_vjp`] with element types known at run time, and the same errors.
@@ -109,14 +110,15 @@ pub fn scatter_std_jvp<'a, T: Element, I: Element>(
     dim: i64,
     unbiased: bool,
 ) -> Result<Tensor<T>> {
-    Ok(typed(scatter_std_jvp_dyn(
+    scatter_std_jvp_dyn(
         &src_tangent.into().into_dyn(),
         &src.into().into_dyn(),
         &index.into().into_dyn(),
         &result.into().into_dyn(),
         dim,
         unbiased,
-    )?))
+    )
+    .map(typed)
 }
 
 /// [`scatter_std_jvp`] with element types known at run time, and the same errors.
@@ -163,9 +165,7 @@ pub fn scatter_logsumexp_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.into(), src.into(), index.into());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
-    Ok(typed(scatter_logsumexp_vjp_dyn(
-        &grad, &src, &index, dim, eps,
-    )?))
+    scatter_logsumexp_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
 
 /// [`scatter_logsumexp_vjp`] with element types known at run time, and the same errors.
@@ -200,9 +200,7 @@ pub fn scatter_logsumexp_jvp<'a, T: Element, I: Element>(
     let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
     let size = dim_size.map(int);
-    Ok(typed(scatter_logsumexp_jvp_dyn(
-        &tangent, &src, &index, dim, size, eps,
-    )?))
+    scatter_logsumexp_jvp_dyn(&tangent, &src, &index, dim, size, eps).map(typed)
 }
 
 /// [`scatter_logsumexp_jvp`] with element types known at run time, and the same errors.
@@ -248,7 +246,7 @@ pub fn scatter_softmax_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, index, result) = (grad.into(), index.into(), result.into());
     let (grad, index, result) = (grad.into_dyn(), index.into_dyn(), result.into_dyn());
-    Ok(typed(scatter_softmax_vjp_dyn(&grad, &index, &result, dim)?))
+    scatter_softmax_vjp_dyn(&grad, &index, &result, dim).map(typed)
 }
 
 /// [`scatter_softmax_vjp`] with element types known at run time, and the same errors.
@@ -291,9 +289,7 @@ pub fn scatter_log_softmax_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.into(), src.into(), index.into());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
-    Ok(typed(scatter_log_softmax_vjp_dyn(
-        &grad, &src, &index, dim, eps,
-    )?))
+    scatter_log_softmax_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
 
 /// [`scatter_log_softmax_vjp`] with element types known at run time, and the same errors.
@@ -326,9 +322,7 @@ pub fn scatter_log_softmax_jvp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
-    Ok(typed(scatter_log_softmax_jvp_dyn(
-        &tangent, &src, &index, dim, eps,
-    )?))
+    scatter_log_softmax_jvp_dyn(&tangent, &src, &index, dim, eps).map(typed)
 }
 
 /// [`scatter_log_softmax_jvp`] with element types known at run time, and the same errors.
@@ -627,7 +621,7 @@ impl Case {
         work().map_err(|problem| context(name, class).error(problem))
     }
 
-    /// Likewise, with as many groups as `of` has cells along `dim`.
+    /// As [`new`](Self::new), with as many groups as `of` has cells along `dim`.
     fn of_cells(
         name: &'static str,
         of: &DynView<'_>,

@@ -63,14 +63,14 @@ pub fn scatter_vjp<'a, T: Element, I: Element>(
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let made = scatter_vjp_dyn(
+    scatter_vjp_dyn(
         &grad.into().into_dyn(),
         &src.into().into_dyn(),
         &index.into().into_dyn(),
         dim,
         word(reduce),
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_vjp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -88,7 +88,7 @@ pub fn scatter_vjp_dyn(
     let case = Case::for_grad(NAME, grad, src, index, dim, reduce)?;
     let work = || {
         let to_src = match rule(reduce) {
-            // There and back: nothing has to be known of the index but what it says.
+            // The gradient of a sum is a gather: it needs no plan of the index.
             Rule::Sum => gathered(case.call.scatter()?.destinations(), grad)?,
             _ => case.forward(reduce)?.vjp(grad)?.src,
         };
@@ -120,15 +120,15 @@ pub fn scatter_jvp<'a, T: Element, I: Element>(
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let made = scatter_jvp_dyn(
+    scatter_jvp_dyn(
         &src_tangent.into().into_dyn(),
         &src.into().into_dyn(),
         &index.into().into_dyn(),
         dim,
         dim_size.map(int),
         word(reduce),
-    )?;
-    Ok(typed(made))
+    )
+    .map(typed)
 }
 
 /// [`scatter_jvp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -245,7 +245,7 @@ pub fn scatter_arg_vjp<'a, T: Element>(
     along: usize,
 ) -> Result<Tensor<T>> {
     let (grad, arg) = (grad.into().into_dyn(), arg.into().into_dyn());
-    Ok(typed(scatter_arg_vjp_dyn(&grad, &arg, dim, along)?))
+    scatter_arg_vjp_dyn(&grad, &arg, dim, along).map(typed)
 }
 
 /// [`scatter_arg_vjp`] with element types known at run time, and the same errors.
@@ -293,7 +293,7 @@ const ARG_VJP: &str = "grad.torch_scatter.scatter_arg_vjp";
 /// Bytes of a gradient from which on the updates of a cell are looked for by the index.
 const LARGE: usize = 16 << 20;
 
-/// The axis along which gradients are handed to positions, and the shape that they get.
+/// The axis that the positions point along, and the shape of the gradients.
 fn handed_to(
     grad: &DynView<'_>,
     arg: &DynView<'_>,
@@ -372,7 +372,7 @@ pub fn scatter_arg_jvp<'a, T: Element>(
     dim: i64,
 ) -> Result<Tensor<T>> {
     let (tangent, arg) = (src_tangent.into().into_dyn(), arg.into().into_dyn());
-    Ok(typed(scatter_arg_jvp_dyn(&tangent, &arg, dim)?))
+    scatter_arg_jvp_dyn(&tangent, &arg, dim).map(typed)
 }
 
 /// [`scatter_arg_jvp`] with element types known at run time, and the same errors.
@@ -493,7 +493,7 @@ impl<'a> Case<'a> {
         Ok(Self { call })
     }
 
-    /// Likewise, for a result of `grad`'s shape.
+    /// As [`new`](Self::new), for a result of `grad`'s shape.
     fn for_grad(
         name: &'static str,
         grad: &DynView<'_>,

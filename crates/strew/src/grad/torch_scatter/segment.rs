@@ -42,12 +42,7 @@ pub fn segment_coo_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, src, index) = (grad.into(), src.into(), index.into());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
-    Ok(typed(segment_coo_vjp_dyn(
-        &grad,
-        &src,
-        &index,
-        word(reduce),
-    )?))
+    segment_coo_vjp_dyn(&grad, &src, &index, word(reduce)).map(typed)
 }
 
 /// [`segment_coo_vjp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -94,13 +89,7 @@ pub fn segment_coo_jvp<'a, T: Element, I: Element>(
     let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
     let size = dim_size.map(int);
-    Ok(typed(segment_coo_jvp_dyn(
-        &tangent,
-        &src,
-        &index,
-        size,
-        word(reduce),
-    )?))
+    segment_coo_jvp_dyn(&tangent, &src, &index, size, word(reduce)).map(typed)
 }
 
 /// [`segment_coo_jvp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -153,12 +142,7 @@ pub fn segment_csr_vjp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (grad, src, indptr) = (grad.into(), src.into(), indptr.into());
     let (grad, src, indptr) = (grad.into_dyn(), src.into_dyn(), indptr.into_dyn());
-    Ok(typed(segment_csr_vjp_dyn(
-        &grad,
-        &src,
-        &indptr,
-        word(reduce),
-    )?))
+    segment_csr_vjp_dyn(&grad, &src, &indptr, word(reduce)).map(typed)
 }
 
 /// [`segment_csr_vjp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -194,12 +178,7 @@ pub fn segment_csr_jvp<'a, T: Element, I: Element>(
 ) -> Result<Tensor<T>> {
     let (tangent, src, indptr) = (src_tangent.into(), src.into(), indptr.into());
     let (tangent, src, indptr) = (tangent.into_dyn(), src.into_dyn(), indptr.into_dyn());
-    Ok(typed(segment_csr_jvp_dyn(
-        &tangent,
-        &src,
-        &indptr,
-        word(reduce),
-    )?))
+    segment_csr_jvp_dyn(&tangent, &src, &indptr, word(reduce)).map(typed)
 }
 
 /// [`segment_csr_jvp`] with element types known at run time, and `reduce` as torch_scatter's word.
@@ -239,7 +218,7 @@ pub fn gather_coo_vjp<'a, T: Element, I: Element>(
     rows: usize,
 ) -> Result<Tensor<T>> {
     let (grad, index) = (grad.into().into_dyn(), index.into().into_dyn());
-    Ok(typed(gather_coo_vjp_dyn(&grad, &index, rows)?))
+    gather_coo_vjp_dyn(&grad, &index, rows).map(typed)
 }
 
 /// [`gather_coo_vjp`] with element types known at run time, and the same errors.
@@ -271,7 +250,7 @@ pub fn gather_csr_vjp<'a, T: Element, I: Element>(
     indptr: impl Into<TensorView<'a, I>>,
 ) -> Result<Tensor<T>> {
     let (grad, indptr) = (grad.into().into_dyn(), indptr.into().into_dyn());
-    Ok(typed(gather_csr_vjp_dyn(&grad, &indptr)?))
+    gather_csr_vjp_dyn(&grad, &indptr).map(typed)
 }
 
 /// [`gather_csr_vjp`] with element types known at run time, and the same errors.
