@@ -88,7 +88,6 @@ pub mod torch_scatter;
 
 use crate::dialect::framework::call::Call;
 pub(crate) use crate::dialect::framework::call::context;
-pub(crate) use crate::dialect::framework::operator::int;
 use crate::dialect::framework::operator::{Arguments, Value, find};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::destinations::Destinations;

@@ -6,7 +6,7 @@
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::Value;
+use crate::dialect::framework::operator::{Value, int};
 use crate::dialect::tensorflow::nd::gather_nd_dyn;
 use crate::dialect::tensorflow::{BadIndicesPolicy, class};
 use crate::grad::field::{Field, for_field, load, store};
@@ -14,7 +14,7 @@ use crate::grad::forward::{Forward, Own, Rule};
 use crate::grad::passes::{Spot, each_cell};
 use crate::grad::products::map;
 use crate::grad::route::Route;
-use crate::grad::{context, expect_field, expect_like, int, lowered, renamed, typed};
+use crate::grad::{context, expect_field, expect_like, lowered, renamed, typed};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
 

@@ -49,8 +49,8 @@ pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
     lower: |args| copy_from_table(args, "mindspore.tensor_scatter_add", Combine::Sum),
 };
 
-/// A copy of `input_x` with windows added: [`scatter_nd_add`] into a new tensor. `updates` have
-/// `input_x`'s type.
+/// A copy of `input_x` with windows added: [`scatter_nd_add`](crate::mindspore::scatter_nd_add)
+/// into a new tensor. `updates` have `input_x`'s type.
 ///
 /// ```
 /// use ndarray::array;
@@ -61,7 +61,7 @@ pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
 /// ```
 ///
 /// # Errors
-/// As [`scatter_nd_add`].
+/// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
 pub fn tensor_scatter_add<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -157,7 +157,7 @@ pub(super) const TENSOR_SCATTER_DIV: Operator = Operator {
 /// [`tensor_scatter_add`] with `/=`; integers are rounded toward zero.
 ///
 /// # Errors
-/// As [`scatter_nd_div`].
+/// As [`scatter_nd_div`](crate::mindspore::scatter_nd_div).
 pub fn tensor_scatter_div<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,
@@ -255,7 +255,7 @@ pub(super) const TENSOR_SCATTER_UPDATE: Operator = Operator {
 /// A copy of `input_x` with windows replaced; of several updates of a cell, the last one stays.
 ///
 /// # Errors
-/// As [`scatter_nd_add`].
+/// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
 pub fn tensor_scatter_update<'a, T: Element, I: Element>(
     input_x: impl Into<TensorView<'a, T>>,
     indices: impl Into<TensorView<'a, I>>,

@@ -6,12 +6,12 @@
 //! `eps / (s + eps)` more; softmax and log-softmax follow from that.
 
 use crate::dialect::framework::composite::plan_of;
-use crate::dialect::framework::operator::Value;
+use crate::dialect::framework::operator::{Value, int};
 use crate::grad::field::{Field, load};
 use crate::grad::forward::to_positions;
 use crate::grad::tangents::from_positions;
 use crate::grad::torch_scatter::size_along;
-use crate::grad::{context, expect_like, int, lowered, typed};
+use crate::grad::{context, expect_like, lowered, typed};
 use strew_engine::checks::expect_dtype;
 use strew_engine::plan::Plan;
 use strew_engine::plan::composite::{Along, Passes, accumulators, divisor, rounded};

@@ -8,12 +8,12 @@ mod segment;
 
 use crate::dialect::framework::call::Call;
 use crate::dialect::framework::checks::wrong_value;
-use crate::dialect::framework::operator::Value;
+use crate::dialect::framework::operator::{Value, int};
 use crate::dialect::torch_scatter::Reduce;
 use crate::grad::forward::{Forward, Own, Rule, to_positions};
 use crate::grad::route::{Route, own, packed};
 use crate::grad::tangents::from_positions;
-use crate::grad::{context, expect_field, expect_like, gathered, int, lowered, torch_class, typed};
+use crate::grad::{context, expect_field, expect_like, gathered, lowered, torch_class, typed};
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::exec::grouped::hand_back;
 use strew_engine::plan::Plan;

@@ -1,14 +1,14 @@
 //! Derivatives of `segment_coo`, `segment_csr`, `gather_coo` and `gather_csr`.
 
 use crate::dialect::framework::bounds::DROP;
-use crate::dialect::framework::operator::Value;
+use crate::dialect::framework::operator::{Value, int};
 use crate::dialect::torch_scatter::{Reduce, segment};
 use crate::grad::forward::Rule;
 use crate::grad::route::own;
 use crate::grad::segment::Case;
 use crate::grad::tangents::from_positions;
 use crate::grad::torch_scatter::{rule, word};
-use crate::grad::{expect_like, int, lowered, typed};
+use crate::grad::{expect_like, lowered, typed};
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start, Target};

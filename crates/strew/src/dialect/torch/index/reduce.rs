@@ -66,8 +66,9 @@ fn reduce_from_table<'a>(
 
 /// `input` with slices of `source` reduced into those that `index` names along `dim`.
 ///
-/// [`index_add`] with another reduction: [`Reduce::Prod`], [`Reduce::Mean`], [`Reduce::Amax`] or
-/// [`Reduce::Amin`], each with the rules of [`scatter_reduce`](crate::torch::scatter_reduce).
+/// [`index_add`](crate::torch::index_add) with another reduction: [`Reduce::Prod`],
+/// [`Reduce::Mean`], [`Reduce::Amax`] or [`Reduce::Amin`], each with the rules of
+/// [`scatter_reduce`](crate::torch::scatter_reduce).
 ///
 /// ```
 /// use strew::torch::{Reduce, index_reduce};
@@ -80,8 +81,9 @@ fn reduce_from_table<'a>(
 /// ```
 ///
 /// # Errors
-/// As [`index_add`]; [`Class::Runtime`](crate::Class::Runtime) for [`Reduce::Sum`] too, and
-/// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not.
+/// As [`index_add`](crate::torch::index_add); [`Class::Runtime`](crate::Class::Runtime) for
+/// [`Reduce::Sum`] too, and [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction
+/// that the type has not.
 pub fn index_reduce<'a, T: Element, I: Element>(
     input: impl Into<TensorView<'a, T>>,
     dim: i64,
