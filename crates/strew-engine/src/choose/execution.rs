@@ -310,6 +310,13 @@ impl Execution {
         }
     }
 
+    fn begins(&self) -> String {
+        match self.strategy {
+            Strategy::ReplaceSlice => "in the run, with the updates in it".into(),
+            _ => self.begin.to_string(),
+        }
+    }
+
     /// Why this strategy.
     #[must_use]
     pub fn reason(&self) -> &'static str {
@@ -437,7 +444,7 @@ impl Execution {
             ("elements in a row", self.width().to_string()),
             ("rows of the destination", self.cut.cell_count.to_string()),
             ("shared out", self.sharing()),
-            ("destination begins", self.begin.to_string()),
+            ("destination begins", self.begins()),
             (
                 "passes over the updates or their index",
                 self.passes().to_string(),
