@@ -8,10 +8,11 @@ use std::process::ExitCode;
 
 /// Check the sources: format, lints, documentation, circles of files, unsafe, README
 ///
-/// Rust: formatting (rustfmt), lints (clippy, warnings denied; of `strew` also with no framework and
-/// with one), documentation (rustdoc, warnings denied), no circle of files within a crate, `unsafe`
-/// only where it may stand, and the table of it in docs/robustness.md. Python: format and lints (ruff), types (mypy). README.md has examples in
-/// every language; `cargo xtask test` runs them.
+/// Rust: formatting (rustfmt), lints (clippy, warnings denied; of `strew` also with no framework
+/// and with one), documentation (rustdoc, warnings denied), no circle of files within a crate,
+/// `unsafe` only where it may stand, and the table of it in docs/robustness.md. Python: format and
+/// lints (ruff), types (mypy). README.md has examples in every language; `cargo xtask test` runs
+/// them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Rewrite what can be rewritten: formats, and the table of unsafe

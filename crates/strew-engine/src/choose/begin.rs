@@ -1,7 +1,7 @@
 //! How a new destination gets what it holds before its updates.
 //!
-//! A run that writes all cells anyway, or nearly all, begins the destination itself: that is one
-//! trip through memory less.
+//! A run that writes nearly all cells anyway sets the first values itself. That saves one pass over
+//! the destination.
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
@@ -14,11 +14,11 @@ use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::L3;
 use strew_kernel::tensor::Layout;
 
-/// A destination of so many bytes is worth to be begun by the run.
+/// Minimum bytes of a destination that a run begins itself. A smaller one stays in a cache.
 const LARGE: usize = L3;
 
-/// Rows of the destination per row of updates, at most, to be marked and set to zero if untouched:
-/// of more, most pages of a fresh destination need not be touched at all.
+/// Maximum rows of the destination per row of updates if untouched rows are to be set to zero by the
+/// run. With more rows, most pages of fresh memory need no write at all.
 const ROWS_PER_UPDATE: usize = 2;
 
 impl Execution {
@@ -45,7 +45,7 @@ impl Execution {
         by_block && space.has_work() && !self.request.from_identity
     }
 
-    /// Whether a run begins a destination of zeros itself, which may hold anything.
+    /// Whether a run turns memory of any content into a destination of zeros itself.
     fn begins_zeros(&self, space: &Space<'_>, dst: &Layout) -> bool {
         let large = dst.len().saturating_mul(dst.dtype().size()) >= LARGE;
         if !large || !space.has_work() {
@@ -64,7 +64,7 @@ impl Execution {
         let all = cut.cell_count.checked_mul(cut.width()) == Some(dst.len());
         let most = cut.count().saturating_mul(ROWS_PER_UPDATE);
         let row = cut.width() * dst.dtype().size();
-        // Narrower rows do not go past the caches: to begin them brings them into a cache.
+        // Other rows are written through the caches. Zeros written first bring them in.
         let past_caches = row.is_multiple_of(64);
         self.strategy() == Strategy::InOrder
             && self.request.combine == Combine::Assign

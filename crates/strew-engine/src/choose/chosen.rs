@@ -25,6 +25,9 @@ use strew_kernel::ops::sentinel::Unset;
 use strew_kernel::tensor::Layout;
 use strew_kernel::update::small::MOST_UPDATES;
 
+// The message of `obstacle_to_small` says so.
+const _: () = assert!(MOST_UPDATES == 256);
+
 /// The way that a scatter goes, with all that its run needs.
 #[derive(Debug)]
 #[expect(
@@ -48,8 +51,8 @@ pub(crate) struct Walked<'s> {
 }
 
 impl Scatter<'_> {
-    /// Chooses. `into` is the layout of the caller's memory, of a run in place; `ungrouped` says
-    /// why updates must not be grouped, beyond what the scatter itself says.
+    /// Chooses the way. `into` is the layout of the caller's memory if the run is in place.
+    /// `ungrouped` is a reason against groups that the scatter does not know.
     pub(crate) fn choose(
         &self,
         into: Option<&Layout>,
@@ -99,16 +102,16 @@ impl Scatter<'_> {
     fn obstacle_to_small(&self, layout: &Layout) -> Option<&'static str> {
         let source = self.source.view();
         if source.len() > MOST_UPDATES {
-            return Some("there are more than 256 updates");
+            return Some("it takes 256 updates at most");
         }
         if self.arg.is_some() || self.mean().is_some() || self.reduction.init == Init::Identity {
-            return Some("there are positions, counts or cells that start anew");
+            return Some("it gives no positions and no means, and cells keep their values");
         }
         if self.split.is_some() {
-            return Some("it is not shared out");
+            return Some("it runs on one thread");
         }
         let joins = (self.destinations).joins_small(layout, source, self.reduction.combine);
-        (!joins).then_some("only elements of the cells' own type join at once")
+        (!joins).then_some("updates and cells must have one type, and bounds must be strict")
     }
 
     /// The pass that copies an input and replaces a slice of it, or why there is none.
@@ -121,14 +124,14 @@ impl Scatter<'_> {
             return Err("the output is not a copy of an input");
         };
         if self.reduction.combine != Combine::Assign || self.arg.is_some() {
-            return Err("updates do more than replace what is there");
+            return Err("the updates must replace values, without positions");
         }
         if self.split.is_some() {
-            return Err("the output is shared out by its bytes");
+            return Err("it shares the output out by bytes, and takes no split");
         }
         let job = (self.destinations.slice())
             .and_then(|(first, step)| ReplaceSlice::new(input, self.source.view(), first, step));
-        job.ok_or("updates are no slice in rows of whole cache lines")
+        job.ok_or("the updates are no slice, or its rows are not whole cache lines")
     }
 
     /// What the cost model says of a walk over the updates.
@@ -172,8 +175,7 @@ impl Scatter<'_> {
         (self.destinations).space(layout, source, self.arg.is_some())
     }
 
-    /// Whether sums of updates alone are made in cells that can tell that no update has reached
-    /// them.
+    /// Whether sums that leave out the cells' own values start from sentinels.
     fn sums_into_sentinels(&self, request: &Request, space: &Space<'_>, cut: &Cut) -> bool {
         if !request.from_identity || request.force == Some(Strategy::Grouped) {
             return false;

@@ -1,4 +1,4 @@
-//! The cost model: which strategy a run takes.
+//! The cost model: which strategy a walk over the updates takes.
 
 use crate::choose::request::{Request, Run};
 use crate::choose::strategy::Strategy;
@@ -8,18 +8,18 @@ use strew_kernel::error::Problem;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::{L2, L3};
 
-/// A table of this many bytes costs nothing worth a second look.
+/// Tables of up to this many bytes are always dense.
 const SMALL_TABLE: usize = L2;
 
-/// A table with a row for every row of the destination pays while it has at most this many rows
-/// per row of updates. Beyond, the touched rows are numbered by sorting.
+/// Maximum rows of the destination per row of updates for a larger dense table. With more rows, the
+/// table is compact.
 const ROWS_PER_UPDATE: usize = 4;
 
-/// A destination whose cells reach over more bytes than this misses the caches at nearly every
-/// update, which costs more than to list the updates first.
+/// Minimum bytes of a destination for which updates are listed by block. Nearly every update of one
+/// that large misses the caches.
 const LISTED_REACH: usize = 2 * L3;
 
-/// The list takes an update for so many bytes of the destination, or its blocks stay almost empty.
+/// Maximum bytes of the destination per update that is listed. With more, blocks stay almost empty.
 const LISTED_EVERY: usize = 256;
 
 /// Why updates cannot be listed by block of the destination, if so.
@@ -31,9 +31,9 @@ fn unlisted(run: &Run<'_, '_>) -> Option<&'static str> {
     }
 }
 
-/// Whether to list the updates pays.
+/// Whether it pays to list the updates.
 fn list_pays(space: &Space<'_>, cut: &Cut) -> bool {
-    // How far apart neighbours may be that differ in nothing but their index.
+    // The distance between cells of updates that differ in their index only.
     let pointed = space.lookups.iter().map(|lookup| {
         let (rows, stride) = space.dst[lookup.axis];
         rows.saturating_mul(stride.unsigned_abs())
@@ -126,32 +126,32 @@ fn refusal(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
     }
 }
 
-/// Marks for touched rows pay while there are at most this many rows per row of updates: beyond, to
-/// go twice over the updates touches less memory.
+/// Maximum rows of the destination per row of updates for which touched rows are marked. With more
+/// rows, a second pass over the updates touches less memory than the marks.
 const MARKS_PER_UPDATE: usize = 64;
 
-/// Fewer updates are gone over twice before memory for marks is found.
+/// Minimum rows of updates for which touched rows are marked. A second pass over fewer is faster.
 const MARKS_FROM: usize = 1024;
 
-/// Whether rows are marked when they are touched, to start them afresh only then.
+/// Whether each row is marked when its first update sets it to the identity.
 pub(crate) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
-    let afresh = request.from_identity && request.combine != Combine::Assign;
+    let resets = request.from_identity && request.combine != Combine::Assign;
     let few = cut.cell_count <= cut.count().saturating_mul(MARKS_PER_UPDATE);
-    afresh && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
+    resets && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
 }
 
-/// Cells per update, at most, that are filled and looked at once more to learn which of them no
-/// update has reached: beyond, marks for those that updates have reached cost less.
+/// Maximum cells per update for which every cell starts from a sentinel. With more cells, marks cost
+/// less than filling and reading all cells.
 const UNSET_PER_UPDATE: usize = 8;
 
-/// Whether a new destination of so many cells starts unset, where only updates count.
+/// Whether a new destination of this many cells starts from sentinels, where only updates count.
 pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) -> bool {
     let table = matches!(force, Some(Strategy::DenseTable | Strategy::CompactTable));
     !table && cells <= updates.saturating_mul(UNSET_PER_UPDATE)
 }
 
-/// Whether sums of single elements, of which only updates count, are made in a private table of the
-/// destination's shape, and not in its own cells with marks for those that updates have reached.
+/// Whether sums in place of single elements go to a private table of sentinels. Otherwise they go to
+/// the destination's own cells, and touched cells are marked.
 pub(crate) fn private_pays(
     cells: usize,
     updates: usize,

@@ -8,39 +8,39 @@ use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 
-/// Bytes of a row, and of all updates, from which on winners are rather looked for row by row than
-/// with their positions beside the cells.
+/// Minimum bytes of a row of updates.
 const ROW: usize = 32;
 
+/// Minimum bytes of all updates.
 const BYTES: usize = 4 * L2;
 
-/// Rows as long as this are worth a random access each to read them group by group,
+/// Minimum bytes of a row for which reading the source at random pays.
 const RUN: usize = 256;
 
-/// and shorter ones if no table is needed for it.
+/// The same where grouping saves a table.
 const TABLED: usize = 128;
 
-/// Rows of a destination of so many bytes are mostly in no cache: one thread, and several.
+/// Minimum bytes of a destination that no cache holds: for one thread, and for several.
 const FAR: [usize; 2] = [L3, L3 / 2];
 
-/// Updates of a row, on average, from which on they are worth sorting: those that are compared or
-/// go through a table, and sums of one thread.
+/// Minimum average number of updates per row. The second value is for sums on one thread, which
+/// gain less.
 const SHARE: [usize; 2] = [4, 8];
 
-/// The sorting takes one of so many bytes of the updates, at most.
+/// The groups may take one byte of memory per this many bytes of updates.
 const ROOM: usize = 4;
 
-/// Index values that are looked at to learn how they follow each other, at most, and one of how
-/// many.
+/// Maximum size of the sample of the index that tells its order.
 const SAMPLE: usize = 4096;
 
+/// Index values per value of the sample, at least.
 const SAMPLED: usize = 64;
 
-/// Rows that come in order are read one after the other either way. Of so many bytes of updates,
-/// none of which a cache still holds, it pays to write each row of a destination once.
+/// Minimum bytes of updates whose rows come in order. The source is read in order either way. With
+/// fewer bytes, writing each row of the destination once gains nothing.
 const STREAM: usize = 4 * L3;
 
-/// Why updates are grouped by row, if they are.
+/// The reason to group the updates by row; `None` if they are not grouped.
 pub(crate) fn grouping(run: &Run<'_, '_>) -> Option<&'static str> {
     match (run.request.ungrouped, run.request.force) {
         (None, Some(Strategy::Grouped)) => Some("it was asked for"),
@@ -49,7 +49,7 @@ pub(crate) fn grouping(run: &Run<'_, '_>) -> Option<&'static str> {
     }
 }
 
-/// Why to sort the updates by row pays, if so.
+/// The reason why grouping pays; `None` if it does not.
 fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     let (space, request, cut) = (run.space, run.request, run.cut);
     let dtype = run.types.src;
@@ -97,7 +97,7 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     let sample = SAMPLE.min(cut.count() / SAMPLED);
     match order(&lookup.index.sample(sample), cut.cell_count) {
         Order::Ascending if in_order => Some("rows come in order, and each is written once"),
-        // What a sample tells is not exact.
+        // The sample only estimates the number of rows.
         Order::Spread(rows) if apart && rows >= far / row / 2 => {
             Some("rows are too far apart for the caches, and each is written once")
         }
@@ -105,7 +105,7 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     }
 }
 
-/// Whether the source has no gaps, and its rows are named one by one.
+/// Whether the source has no gaps, and the index has one value per row.
 fn is_dense(cut: &Cut, dtype: DType) -> bool {
     let ([window], [rows]) = (&cut.window[..], &cut.rows[..]) else {
         return false;
@@ -114,27 +114,28 @@ fn is_dense(cut: &Cut, dtype: DType) -> bool {
     window.step.src == dtype.size().cast_signed() && rows.step.src == row.cast_signed()
 }
 
-/// Values that come so many times as often as they should are those of rows that stay in a cache.
-/// There may be this part of them at most, and of one of them this.
+/// A row is hot if the sample names it this many times as often as the average row. A cache holds
+/// hot rows.
 const HOT: usize = 4;
 
+/// At most one of this many values of the sample may name a hot row.
 const HOT_PART: usize = 4;
 
+/// At most one of this many values may name the hottest row.
 const HOTTEST_PART: usize = 8;
 
-/// What a sample of the index tells about where its rows are.
+/// The order of the index, as its sample tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// None comes before one that it follows.
+    /// No value is less than the one before it.
     Ascending,
-    /// Nearly in order, or mostly a few rows, or one too often.
+    /// Nearly in order, or too many values name hot rows.
     Near,
-    /// There would be so many rows if the index named one as often as another, but for a few that
-    /// are named more often.
+    /// In no order. The number of rows is estimated, hot rows left out.
     Spread(usize),
 }
 
-/// How index values like these, of `cells` rows, follow each other.
+/// The order of an index into `cells` rows, of which `sample` is a sample.
 pub(crate) fn order(sample: &[i64], cells: usize) -> Order {
     let all = sample.len();
     let falls = sample.windows(2).filter(|pair| pair[1] < pair[0]).count();

@@ -23,7 +23,7 @@ impl Types {
     }
 }
 
-/// A run that a way is chosen for: what is known of it.
+/// All that is known of a run before its strategy is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run<'r, 's> {
     pub(crate) space: &'r Space<'s>,

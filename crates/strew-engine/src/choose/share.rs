@@ -9,23 +9,22 @@ use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::runtime::machine::{L2, WAKE};
 use strew_kernel::runtime::threads::available;
 
-/// Bytes of updates that a part by axis must have: fewer are done before another thread has woken
-/// up.
+/// Minimum bytes of updates per part by axis.
 const BY_AXIS: usize = WAKE;
 
-/// Likewise by owner, where a part also reads the whole index.
+/// Minimum bytes of all updates per part by owner. Each part also reads the whole index.
 const BY_OWNER: usize = 12 * WAKE;
 
-/// Likewise by updates, where each thread but one begins and joins a table.
+/// Minimum bytes of updates per part by updates. Each part but one has a table of its own.
 const BY_UPDATES: usize = 2 * WAKE;
 
-/// Bytes of such a table, at most: it should stay in a cache next to its core.
+/// Maximum bytes of such a table, so that the cache of a core holds it.
 const UPDATES_TABLE: usize = L2;
 
-/// The table takes at most one of so many bytes of a part's updates.
+/// Minimum bytes of a part's updates per byte of its table.
 const UPDATES_PER_TABLE: usize = 8;
 
-/// Rows of more bytes are shared out by owner instead.
+/// Maximum bytes of a row that is shared out by updates.
 const NARROW: usize = 64;
 
 /// Why updates cannot be shared out among tables, if so.
@@ -53,8 +52,8 @@ fn not_by_updates(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str>
     }
 }
 
-/// Why a part of a run in place could fail after another one has written, if so: not even for want
-/// of memory may that be.
+/// Why a run in place must stay on one thread, if so. A part that allocates memory could fail after
+/// another part has written.
 fn blocked(run: &Run<'_, '_>, strategy: Strategy, split: Split) -> Option<&'static str> {
     let may_fail = match strategy {
         Strategy::InOrder | Strategy::Tiled => run.types.src != run.types.dst,
@@ -96,7 +95,7 @@ pub(crate) fn share(
     }
 }
 
-/// The way to share a run out that pays, if one does.
+/// The fastest way to share a run out; `None` if one thread is faster.
 fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     let (space, cut, dst) = (run.space, run.cut, run.types.dst);
     let updates = cut.count().saturating_mul(cut.width());
@@ -109,8 +108,8 @@ fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
         Strategy::Partition => Some(Split::Owner),
         _ => choose(space, dst.size(), most),
     };
-    // Where a part by owner reads nearly as much as the whole run does, one of the updates reads
-    // only its own.
+    // A part by owner reads the whole index. With narrow rows that is nearly all of the work, and a
+    // part by updates reads its own stretch only.
     let narrow = cut.width().saturating_mul(dst.size()) <= NARROW;
     if narrow && !matches!(best, Some(Split::Axis(_))) && not_by_updates(run, strategy).is_none() {
         let table = space.reach().saturating_add(dst.size());
@@ -128,7 +127,7 @@ fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     (threads > 1).then_some((split, threads))
 }
 
-/// How to share out groups of updates of so many bytes.
+/// How to share out groups of updates that have this many bytes.
 fn grouped(request: &Request, bytes: usize) -> Result<Option<(Split, usize)>, Problem> {
     match request.split {
         None => Ok(Some((Split::Owner, threads(bytes))).filter(|&(_, threads)| threads > 1)),

@@ -1,4 +1,6 @@
-//! The names of the strategies, and of how a destination begins. All strategies give the same bits; `chosen.rs` chooses one.
+//! The names of the strategies, and of how a destination begins.
+//!
+//! All strategies give the same bits. `chosen.rs` chooses one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +20,7 @@ pub enum Strategy {
     Tiled,
     /// Updates are listed by block of the destination first, and then go straight into their cells.
     Partition,
-    /// Updates are sorted by row of the destination, of which each takes all of its own and is
+    /// Updates are sorted by row of the destination. Each row takes all of its updates, and is
     /// written once.
     Grouped,
     /// Each row of the destination is made at once, from rows that lie one after the other.
@@ -84,7 +86,7 @@ impl FromStr for Strategy {
 pub enum Begin {
     /// Before the run, or it is the caller's memory.
     Before,
-    /// The run sets those rows to zero that no update reaches, or writes all.
+    /// The run writes every row: those without updates are set to zero.
     Zeros,
     /// The run begins each block of the destination right before its updates.
     Blocks,

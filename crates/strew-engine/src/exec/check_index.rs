@@ -9,9 +9,9 @@ use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::Progress;
 use strew_kernel::tensor::DynView;
 
-/// Checks the whole index, some stretches of it at a time by the run's crew; values that are
-/// repeated, once. A run on one thread, be it for the order of its sums, need not be alone with
-/// this: unless it was `told` so, a crew is called for it.
+/// Checks the whole index. Each thread of the run's crew checks a stretch; values that strides
+/// repeat are checked once. A run on one thread gets more threads for this pass, unless the caller
+/// has `told` how to share the run out.
 ///
 /// `passes` is how many passes the run takes in all, of which this is the first.
 pub(crate) fn check(

@@ -1,5 +1,10 @@
-//! The one way in which the engine shares work out: pieces, each on a thread, with their faults and
-//! the monitor.
+//! How the engine shares work out among threads.
+//!
+//! ```text
+//! for each piece, each on a thread of the team: done[piece] = work(piece)
+//! if any piece failed: the others stop, and its fault is given
+//! ```
+//! The first piece runs on the calling thread, which also has the monitor.
 
 use crate::exec::pass::Fault;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +13,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
 use strew_kernel::runtime::threads::Team;
 
-/// Who works on one run.
+/// The threads of one run.
 pub(crate) struct Crew<'m> {
     team: Option<Team>,
     threads: usize,
@@ -17,13 +22,13 @@ pub(crate) struct Crew<'m> {
     stop: Stop<'m>,
 }
 
-/// A piece has failed: the others may stop. A crew within a crew looks where the outer one does.
+/// Set when a piece has failed. A crew inside a piece uses the flag of the outer crew.
 enum Stop<'m> {
     Own(AtomicBool),
     Outer(&'m AtomicBool),
 }
 
-/// One of them: what a piece of work is given.
+/// What a piece of work gets: the monitor, if it is the first piece, and the stop flag.
 #[derive(Clone, Copy)]
 pub(crate) struct Worker<'w> {
     pub(crate) monitor: Option<&'w dyn Monitor>,
@@ -31,7 +36,7 @@ pub(crate) struct Worker<'w> {
 }
 
 impl<'w> Worker<'w> {
-    /// Progress of a piece, of which so much is done already.
+    /// The progress of a piece, `done` of whose `total` updates have been counted before.
     pub(crate) fn progress(self, done: u64, total: u64) -> Progress<'w> {
         Progress::new(self.monitor, self.stop, done, total)
     }
@@ -46,7 +51,7 @@ impl<'w> Worker<'w> {
 }
 
 impl<'m> Crew<'m> {
-    /// As many threads as asked for; the calling one alone if no other can be had.
+    /// A crew of `threads` threads. If no other thread is available, the calling thread is alone.
     pub(crate) fn new(threads: usize, monitor: Option<&'m dyn Monitor>) -> Self {
         let team = (threads > 1).then(|| Team::new(threads)).flatten();
         Self {
@@ -86,8 +91,10 @@ impl<'m> Crew<'m> {
         }
     }
 
-    /// Does the pieces of work, the first on the calling thread, and gives what they made in their
-    /// order. The first fault stops the pieces that look for it, and is given instead.
+    /// Runs `work` on each piece, and gives the results in the order of the pieces.
+    ///
+    /// # Errors
+    /// The first fault. It also sets the stop flag, so that the other pieces end early.
     pub(crate) fn each<T: Send, R: Send>(
         &self,
         pieces: impl IntoIterator<Item = T>,
@@ -121,21 +128,22 @@ impl<'m> Crew<'m> {
     }
 }
 
-/// Does the pieces of a pass, each on a thread of its own if so many can be had. `work` is told how
-/// to ask whether to go on after so many of the `total` elements, and gives whether it came to its
-/// end.
+/// Runs the pieces of a pass on at most `threads` threads. `work` gets a check for interrupts, to be
+/// called after some of the `total` elements, and gives whether it finished.
 ///
 /// # Errors
-/// The first of `work`; [`Problem::Interrupted`] if a piece did not come to its end.
+/// The first problem of `work`; [`Problem::Interrupted`] if a piece did not finish.
 #[doc(hidden)] // Internal: for the crates of strew alone.
 pub fn each_piece<P: Send>(
     pieces: Vec<P>,
+    threads: usize,
     visible: bool,
     total: usize,
     work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
 ) -> Result<(), Problem> {
     let watch = Watch::take();
-    let crew = Crew::new(pieces.len(), watch.monitor());
+    let threads = if pieces.len() > 1 { threads } else { 1 };
+    let crew = Crew::new(threads, watch.monitor());
     let done = crew.each(pieces, |mut piece, worker| {
         let _floats = DefaultFloats::enter();
         let mut progress = worker.progress(0, total as u64);

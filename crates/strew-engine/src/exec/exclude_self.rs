@@ -1,4 +1,9 @@
-//! Sums of updates alone, of cells that can tell that none has reached them.
+//! Sums that leave out the cells' own values (`include_self=False`), by sentinels.
+//!
+//! ```text
+//! sums = a sentinel everywhere; add the updates
+//! for each cell: sums[cell] is still the sentinel -> the input's value
+//! ```
 
 use crate::choose::chosen::Walked;
 use crate::choose::strategy::Begin;

@@ -1,13 +1,10 @@
 //! Runs of a plan that owns its index: group by group, and back again.
 
+use crate::exec::crew::each_piece;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use strew_kernel::copy::take;
 use strew_kernel::copy::take::gather;
-use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::Problem;
-use strew_kernel::runtime::monitor::{Monitor, Progress, Watch};
-use strew_kernel::runtime::threads::Team;
 use strew_kernel::segment::accumulator::{Fold, Take};
 use strew_kernel::segment::arg_backward;
 use strew_kernel::segment::csr::Csr;
@@ -59,8 +56,7 @@ pub fn reduce(
         axis,
         past_caches: is_past_caches(bytes),
     };
-    let elements = src.len() as u64;
-    share(parts, threads, visible, elements, |part, step| {
+    each_piece(parts, threads, visible, src.len(), |part, step| {
         let first_row = part.first_row;
         if what.clears {
             clear_untouched(groups, axis, part);
@@ -134,7 +130,7 @@ pub fn hand_back(
     let elements = groups.updates().saturating_mul(width);
     let cuts = balanced(groups, threads);
     let parts = arg_backward::arg_backward(groups, values, winners, &mut made, &cuts)?;
-    share(parts, threads, false, elements as u64, |part, step| {
+    each_piece(parts, threads, false, elements, |part, step| {
         Ok(part.run(step))
     })?;
     Ok(made)
@@ -155,19 +151,13 @@ pub fn last(
 ) -> Result<(), Problem> {
     let cuts: Vec<usize> = (1..threads).map(|n| groups.len() / threads * n).collect();
     let parts = split_groups(groups, vec![output], axis, &cuts);
-    share(
-        parts,
-        threads,
-        visible,
-        groups.len() as u64,
-        |part, step| {
-            let [output] = part.outputs.as_mut_slice() else {
-                return Ok(true);
-            };
-            let range = part.range.clone();
-            take::last(groups, range, src, output, part.first_row, axis, step)
-        },
-    )
+    each_piece(parts, threads, visible, groups.len(), |part, step| {
+        let [output] = part.outputs.as_mut_slice() else {
+            return Ok(true);
+        };
+        let range = part.range.clone();
+        take::last(groups, range, src, output, part.first_row, axis, step)
+    })
 }
 
 /// A new tensor of the rows of `input` that the numbers name, one after the other along an axis
@@ -193,7 +183,7 @@ pub fn picked(
     let threads = threads(made.as_bytes().len());
     let cuts: Vec<usize> = (1..threads).map(|n| rows / threads * n).collect();
     let parts = split(vec![made.view_mut()], axis, rows, &cuts, |row| row);
-    share(parts, threads, false, rows as u64, |part, step| {
+    each_piece(parts, threads, false, rows, |part, step| {
         let [output] = part.outputs.as_mut_slice() else {
             return Ok(true);
         };
@@ -262,46 +252,4 @@ fn split<'o>(
         outputs,
     });
     parts
-}
-
-/// Does the parts, telling the calling thread's monitor how far its own is.
-fn share<P: Send>(
-    parts: Vec<P>,
-    threads: usize,
-    visible: bool,
-    total: u64,
-    work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> Result<bool, Problem> + Sync,
-) -> Result<(), Problem> {
-    let watch = Watch::take();
-    let stop = AtomicBool::new(false);
-    let mut parts: Vec<(P, Result<bool, Problem>)> =
-        parts.into_iter().map(|part| (part, Ok(true))).collect();
-    let one = |(part, done): &mut (P, Result<bool, Problem>), monitor: Option<&dyn Monitor>| {
-        let _floats = DefaultFloats::enter();
-        let mut progress = Progress::new(monitor, &stop, 0, total);
-        if visible {
-            progress.writes_are_visible();
-        }
-        *done = work(part, &mut |more| progress.step(more));
-        if !matches!(done, Ok(true)) {
-            stop.store(true, Ordering::Relaxed);
-        }
-    };
-    let team = (parts.len() > 1).then(|| Team::new(threads)).flatten();
-    match team {
-        None => parts.iter_mut().for_each(|part| one(part, watch.monitor())),
-        Some(team) => team.share(
-            parts.iter_mut(),
-            |part| one(part, watch.monitor()),
-            |part| one(part, None),
-        ),
-    }
-    let mut through = true;
-    for (_, done) in parts {
-        through &= done?;
-    }
-    match through {
-        true => Ok(()),
-        false => Err(Problem::Interrupted),
-    }
 }

@@ -28,8 +28,8 @@ impl Execution {
     }
 }
 
-/// Where the destination's rows follow each other, two to the power of this many bytes apart: their
-/// numbers are then told from where they are.
+/// The base-2 logarithm of the bytes from one row of the destination to the next, if all rows are
+/// equally far apart. Then a row's number follows from its offset.
 pub(crate) fn row_shift(cut: &Cut) -> Option<u32> {
     let row = cut.cells.last()?.step.dst;
     let mut next = row;

@@ -1,8 +1,7 @@
-//! A call: the way is chosen once, and done.
+//! The run of a call: chooses the way once, and goes it.
 
 use crate::choose::chosen::{Chosen, Walked};
-use crate::choose::strategy::Begin;
-use crate::choose::strategy::Strategy;
+use crate::choose::strategy::{Begin, Strategy};
 use crate::exec::pass::{Before, Outputs};
 use crate::exec::record::{Did, did};
 use crate::scatter::reduction::Finish;
@@ -115,7 +114,6 @@ impl Scatter<'_> {
         arg: Option<&mut DynTensor>,
     ) -> Result<DynTensor, Problem> {
         let layout = Layout::contiguous(self.dtype(), self.destinations.shape())?;
-        // Memory that a run begins itself, piece by piece, makes one trip less.
         let fresh = match (walked.execution.begin, self.target.start()) {
             (Begin::Blocks, Some(Start::Zero)) => Some(LazyInit::zeros(&layout)),
             (Begin::Blocks, Some(Start::CopyOf(input))) => LazyInit::copy(&layout, input),
@@ -153,8 +151,8 @@ impl Scatter<'_> {
         run.map_err(|fault| fault.into_problem(|| self.destinations.find_out_of_bounds()))
     }
 
-    /// Why to go on without groups: there was no memory for them, and nobody asked for them.
-    /// Nothing has been written then.
+    /// The reason to run again without groups: their memory could not be had, and nobody asked for
+    /// them. Nothing has been written by then.
     fn without_groups<T>(&self, done: &Result<T, Problem>) -> Option<&'static str> {
         let rather = self.strategy.is_none() && matches!(done, Err(Problem::Memory { .. }));
         rather.then_some("there is no memory for groups")

@@ -1,10 +1,9 @@
-//! What a run did, told to a test that compares it with what was explained.
+//! Records what a run does, so that a test can compare it with the explanation.
 //!
-//! With the feature `record`, a thread keeps what its runs tell; without, telling is nothing.
+//! With the feature `record`, each thread keeps a list. Without it, nothing is recorded.
 
 use crate::choose::split::Split;
-use crate::choose::strategy::Begin;
-use crate::choose::strategy::Strategy;
+use crate::choose::strategy::{Begin, Strategy};
 
 /// A thing that a run did on the thread that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ thread_local! {
     static TOLD: std::cell::RefCell<Vec<Did>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// Tells what is done.
+/// Records one thing.
 #[inline(always)]
 pub(crate) fn did(what: Did) {
     #[cfg(feature = "record")]
@@ -31,7 +30,7 @@ pub(crate) fn did(what: Did) {
     let _ = what;
 }
 
-/// What the runs of this thread did since the last call.
+/// Takes the list of the calling thread: what its runs did since the last call.
 #[cfg(feature = "record")]
 pub fn take_told() -> Vec<Did> {
     TOLD.take()

@@ -3,8 +3,7 @@
 
 use crate::choose::execution::Execution;
 use crate::choose::split::Split;
-use crate::choose::strategy::Begin as DestinationBegin;
-use crate::choose::strategy::Strategy;
+use crate::choose::strategy::{Begin as DestinationBegin, Strategy};
 use crate::choose::tiles::tiles_all;
 use crate::exec::check_index::{all_left_out, check};
 use crate::exec::crew::{Crew, Worker};

@@ -5,7 +5,7 @@
 //! | `isa.rs` | one dispatch over instruction sets: AVX-512, AVX2, the baseline |
 //! | `prefetch.rs` | requests for memory that will be read |
 //! | `nontemporal.rs` | writes that bypass the caches |
-//! | `vectorized.rs` | loops of other crates compiled for each instruction set, and copies past the caches |
+//! | `vectorized.rs` | other crates' loops for each instruction set, copies past the caches |
 //! | `fp_env.rs` | the floating-point environment of a run |
 
 #[macro_use]

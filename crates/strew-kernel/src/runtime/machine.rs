@@ -42,9 +42,8 @@ pub const L2: usize = 1 << 20;
 /// Bytes of the last-level cache, which all cores share.
 pub const L3: usize = 32 << 20;
 
-/// Bytes that one thread streams while another one wakes up: less is not worth sharing. A worker
-/// that sleeps was seen to begin after 50 to 100 microseconds on virtual machines, in which one core
-/// streams one to two mebibytes.
+/// Minimum bytes of work for one more thread: about what a core streams while a sleeping thread
+/// wakes up.
 pub const WAKE: usize = 1 << 20;
 
 /// Speeds of memory in bytes per second.

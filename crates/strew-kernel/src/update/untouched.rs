@@ -103,7 +103,7 @@ pub fn take(to: &mut DynViewMut<'_>, sums: &DynTensor, unset: Unset) {
     let window = window.into_iter().map(Dim::swapped).collect();
     let right = sums.as_bytes().as_ptr();
     let pairs = Pairs::new(to.as_mut_ptr(), right, window, to.dtype(), unset);
-    // SAFETY: the view is borrowed mutably, does not overlap, and the tensor has as many elements of
+    // SAFETY: the view is borrowed mutably and does not overlap. The tensor has as many elements of
     // the same type.
     unsafe {
         match to.dtype() {

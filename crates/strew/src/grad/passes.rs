@@ -369,5 +369,8 @@ fn share<P: Send>(
     total: usize,
     work: impl Fn(&mut P, &mut dyn FnMut(usize) -> bool) -> bool + Sync,
 ) -> Result<(), Problem> {
-    each_piece(pieces, false, total, |piece, step| Ok(work(piece, step)))
+    let threads = pieces.len();
+    each_piece(pieces, threads, false, total, |piece, step| {
+        Ok(work(piece, step))
+    })
 }

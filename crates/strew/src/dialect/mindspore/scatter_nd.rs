@@ -78,7 +78,8 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// ```
 /// use ndarray::array;
 ///
-/// let out = strew::mindspore::scatter_nd(&array![[0i32, 1], [1, 1], [0, 1]], &[3.2f32, 1.1, 5.3], &[2, 2])?;
+/// let indices = array![[0i32, 1], [1, 1], [0, 1]];
+/// let out = strew::mindspore::scatter_nd(&indices, &[3.2f32, 1.1, 5.3], &[2, 2])?;
 /// assert_eq!(out.as_slice(), [0.0, 8.5, 0.0, 1.1]);
 /// # Ok::<(), strew::Error>(())
 /// ```

@@ -55,7 +55,8 @@ pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
 /// ```
 /// use ndarray::array;
 ///
-/// let out = strew::mindspore::tensor_scatter_add(&[1, 2, 3], &array![[2i32], [0], [2]], &[10, 20, 30])?;
+/// let indices = array![[2i32], [0], [2]];
+/// let out = strew::mindspore::tensor_scatter_add(&[1, 2, 3], &indices, &[10, 20, 30])?;
 /// assert_eq!(out.as_slice(), [21, 2, 43]);
 /// # Ok::<(), strew::Error>(())
 /// ```

@@ -126,7 +126,8 @@ pub fn segment_coo_jvp_dyn(
 /// // The second element is in both rows.
 /// let to_src = segment_csr_vjp(&[1.0, 10.0], &[3.0, 5.0, 2.0], &[0i64, 2, 1, 3], Reduce::Sum);
 /// assert!(to_src.is_err());
-/// let to_src = segment_csr_vjp(&[1.0, 0.0, 10.0], &[3.0, 5.0, 2.0], &[0i64, 2, 1, 3], Reduce::Sum)?;
+/// let (grad, src) = ([1.0, 0.0, 10.0], [3.0, 5.0, 2.0]);
+/// let to_src = segment_csr_vjp(&grad, &src, &[0i64, 2, 1, 3], Reduce::Sum)?;
 /// assert_eq!(to_src.as_slice(), [1.0, 11.0, 10.0]);
 /// # Ok::<(), strew::Error>(())
 /// ```

@@ -77,7 +77,8 @@ fn add_from_table<'a>(
 /// use ndarray::array;
 ///
 /// let input = array![[1, 1], [1, 1], [1, 1]];
-/// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &array![[1, 2], [3, 4], [5, 6]], -1)?;
+/// let source = array![[1, 2], [3, 4], [5, 6]];
+/// let out = strew::torch::index_add(&input, 0, &[0i64, 2, 0], &source, -1)?;
 /// assert_eq!(out.as_slice(), [-5, -7, 1, 1, -2, -3]);
 /// # Ok::<(), strew::Error>(())
 /// ```
