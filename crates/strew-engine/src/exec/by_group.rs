@@ -9,9 +9,11 @@ use crate::scatter::reduction::{Finish, Init};
 use crate::scatter::{Scatter, Start};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
+use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::segment::accumulator::{Fold, Seed, Take};
 use strew_kernel::segment::csr::Csr;
+use strew_kernel::segment::fold;
+use strew_kernel::segment::fold::{Fold, Seed};
 use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::{DType, DynTensor, DynViewMut, shaped};
 
@@ -126,20 +128,22 @@ impl Scatter<'_> {
                 packed.view()
             }
         };
-        let what = Reductions {
-            folds: &[Fold {
-                combine: self.reduction.combine,
-                seed,
-            }],
-            takes: &[Take {
-                fold: 0,
-                mean: match self.reduction.finish {
-                    Finish::Mean { count_self } => Some(u64::from(count_self)),
-                    _ => None,
-                },
-                zero_if_start: self.reduction.finish == Finish::ZeroIfStart,
-            }],
+        let fold = Fold {
+            combine: self.reduction.combine,
+            seed,
+            finish: match self.reduction.finish {
+                Finish::Mean { count_self } => fold::Finish::Mean(Mean {
+                    more: u64::from(count_self),
+                    divisor: Divisor::Count,
+                }),
+                Finish::ZeroIfStart => fold::Finish::ZeroIfStart,
+                _ => fold::Finish::None,
+            },
             none: self.arg,
+            empty: false,
+        };
+        let what = Reductions {
+            folds: &[fold],
             clears,
         };
         reduce(&rows.groups, &what, 0, &source, outputs, threads, visible)

@@ -5,10 +5,10 @@ use std::ops::Range;
 use strew_kernel::copy::take;
 use strew_kernel::copy::take::gather;
 use strew_kernel::error::Problem;
-use strew_kernel::segment::accumulator::{Fold, Take};
 use strew_kernel::segment::arg_backward;
 use strew_kernel::segment::csr::Csr;
-use strew_kernel::segment::reduce::{Grouped, is_past_caches};
+use strew_kernel::segment::fold::Fold;
+use strew_kernel::segment::reduce::{Segments, is_past_caches};
 use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::{DynTensor, DynView, DynViewMut};
 use strew_kernel::update::in_place::clear;
@@ -22,12 +22,8 @@ struct Part<'o> {
 
 /// What a run by groups makes of each row's updates.
 pub struct Reductions<'r> {
+    /// One for each output, and for one more that holds positions behind it if it has any.
     pub folds: &'r [Fold],
-    /// One for each output,
-    pub takes: &'r [Take],
-    /// and one more output if positions are wanted: those of the winners, or this where there is
-    /// none.
-    pub none: Option<i64>,
     /// Outputs hold anything: rows that take no update are cleared.
     pub clears: bool,
 }
@@ -35,7 +31,7 @@ pub struct Reductions<'r> {
 /// Reduces the groups into the outputs, shared out among so many threads.
 ///
 /// # Errors
-/// As [`Grouped::run`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
+/// As [`Segments::new`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
 /// outputs yet.
 pub fn reduce(
     groups: &Csr,
@@ -47,21 +43,19 @@ pub fn reduce(
     visible: bool,
 ) -> Result<(), Problem> {
     let bytes = outputs.iter().map(|o| o.len() * o.dtype().size()).sum();
+    let past_caches = is_past_caches(bytes);
     let parts = split_groups(groups, outputs, axis, &balanced(groups, threads));
-    let grouped = Grouped {
-        groups,
-        folds: what.folds,
-        takes: what.takes,
-        none: what.none,
-        axis,
-        past_caches: is_past_caches(bytes),
-    };
     each_piece(parts, threads, visible, src.len(), |part, step| {
-        let first_row = part.first_row;
+        let (range, first_row) = (part.range.clone(), part.first_row);
         if what.clears {
             clear_untouched(groups, axis, part);
         }
-        grouped.run(part.range.clone(), src, &mut part.outputs, first_row, step)
+        let (outputs, groups) = (std::mem::take(&mut part.outputs), Some(groups));
+        let mut segments = Segments::new(src, outputs, groups, axis, what.folds, past_caches)?;
+        if src.is_empty() {
+            return Ok(true);
+        }
+        segments.push_groups(range, first_row, step)
     })
 }
 
@@ -229,22 +223,18 @@ fn split<'o>(
 ) -> Vec<Part<'o>> {
     let mut parts = Vec::with_capacity(cuts.len() + 1);
     let (mut from, mut first_row) = (0, 0);
-    for &cut in cuts {
-        let row = row_of(cut);
-        if cut <= from || cut >= end || row <= first_row {
+    for &next in cuts {
+        let row = row_of(next);
+        if next <= from || next >= end || row <= first_row {
             continue;
         }
-        let halves = outputs.into_iter().map(|output| {
-            let halves = output.split_at(axis, row - first_row);
-            halves.expect("the cut is on the axis")
-        });
-        let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
+        let (low, high) = cut(outputs, axis, row - first_row);
         parts.push(Part {
-            range: from..cut,
+            range: from..next,
             first_row,
             outputs: low,
         });
-        (outputs, from, first_row) = (high, cut, row);
+        (outputs, from, first_row) = (high, next, row);
     }
     parts.push(Part {
         range: from..end,
@@ -252,4 +242,16 @@ fn split<'o>(
         outputs,
     });
     parts
+}
+
+/// Cuts outputs along an axis, at one of its coordinates.
+pub(crate) fn cut<'o>(
+    outputs: Vec<DynViewMut<'o>>,
+    axis: usize,
+    at: usize,
+) -> (Vec<DynViewMut<'o>>, Vec<DynViewMut<'o>>) {
+    let halves = outputs.into_iter().map(|output| output.split_at(axis, at));
+    halves
+        .map(|halves| halves.expect("the cut is on the axis"))
+        .unzip()
 }

@@ -3,13 +3,13 @@
 //!
 //! Nothing has to be listed or sorted: rows that belong to one row of the other side lie one after
 //! the other, so a part of a run reads its stretch of the pointers or of the index, some values at
-//! a time, checks them, and hands each run to the kernel ([`runs::Runs`],
+//! a time, checks them, and hands each run to the kernel ([`Segments`],
 //! [`strew_kernel::copy::repeat::RepeatRows`]).
 
 use crate::choose::split::{PIECE_OF_ROW, Split};
 use crate::choose::strategy::Strategy;
 use crate::exec::crew::Crew;
-use crate::exec::grouped::partition_point;
+use crate::exec::grouped::{cut, partition_point};
 use crate::exec::pass::Fault;
 use crate::exec::record::{Did, did};
 use std::ops::Range;
@@ -19,9 +19,9 @@ use strew_kernel::error::Problem;
 use strew_kernel::runtime::machine::WAKE;
 use strew_kernel::runtime::monitor::{Progress, Watch};
 use strew_kernel::runtime::threads::available;
-use strew_kernel::segment::run_job::RunFold;
-use strew_kernel::segment::runs;
-use strew_kernel::segment::runs::Batch;
+use strew_kernel::segment::batch::Batch;
+use strew_kernel::segment::fold::Fold;
+use strew_kernel::segment::reduce::Segments;
 use strew_kernel::tensor::{DynView, DynViewMut};
 use strew_kernel::walk::geometry::OutOfBounds;
 
@@ -71,8 +71,8 @@ pub(crate) struct Paired<'r, 'a> {
 
 /// Where rows are written.
 pub(crate) struct RunsOutputs<'o> {
-    pub dst: DynViewMut<'o>,
-    pub arg: Option<DynViewMut<'o>>,
+    /// The destination, and the positions if there are any.
+    pub all: Vec<DynViewMut<'o>>,
     /// The caller can see it, so nothing may be written before all is checked.
     pub visible: bool,
 }
@@ -81,8 +81,7 @@ pub(crate) struct RunsOutputs<'o> {
 struct Part<'p, 'a> {
     index: DynView<'a>,
     src: DynView<'p>,
-    dst: DynViewMut<'p>,
-    arg: Option<DynViewMut<'p>>,
+    outputs: Vec<DynViewMut<'p>>,
     rows: Range<usize>,
 }
 
@@ -119,7 +118,7 @@ macro_rules! taker {
     )*};
 }
 
-taker!(runs::Runs<'_>, RepeatRows<'_>);
+taker!(Segments<'_>, RepeatRows<'_>);
 
 /// Only looks whether the rows are there.
 struct Look {
@@ -165,20 +164,20 @@ impl<'a> Paired<'_, 'a> {
         &self,
         src: &DynView<'_>,
         outputs: RunsOutputs<'_>,
-        fold: RunFold,
+        fold: Fold,
         split: Option<(Split, usize)>,
     ) -> Result<(), Fault> {
-        let RunsOutputs { dst, arg, visible } = outputs;
+        let RunsOutputs { all, visible } = outputs;
         let watch = Watch::take();
         let crew = Crew::new(split.map_or(1, |(_, threads)| threads), watch.monitor());
         did(Did::Strategy(Strategy::Runs));
-        let rows = [dst.shape(), src.shape()].map(|shape| shape[self.axis]);
+        let rows = [all[0].shape(), src.shape()].map(|shape| shape[self.axis]);
         let one_other = if self.pairing.copies() {
             [rows[1], rows[0]]
         } else {
             rows
         };
-        let elements = src.len().max(dst.len()) as u64;
+        let elements = src.len().max(all[0].len()) as u64;
         let passes = 1 + u64::from(visible);
         let total = elements.saturating_mul(passes);
         if visible {
@@ -195,8 +194,7 @@ impl<'a> Paired<'_, 'a> {
         let whole = Part {
             index: self.index.clone(),
             src: src.clone(),
-            dst,
-            arg,
+            outputs: all,
             rows: 0..rows[0],
         };
         let parts = match split.filter(|_| crew.threads() > 1) {
@@ -221,23 +219,23 @@ impl<'a> Paired<'_, 'a> {
         &self,
         part: Part<'_, 'a>,
         size: usize,
-        fold: RunFold,
+        fold: Fold,
         progress: &mut Progress<'_>,
     ) -> Result<(), Fault> {
         let Part {
             index,
             src,
-            dst,
-            arg,
+            mut outputs,
             rows,
         } = part;
         match self.pairing.copies() {
             true => {
+                let dst = outputs.swap_remove(0);
                 let mut spread = RepeatRows::new(&src, dst, self.axis)?;
                 self.go(&index, rows, size, &mut spread, progress)
             }
             false => {
-                let mut runs = runs::Runs::new(&src, dst, arg, self.axis, fold)?;
+                let mut runs = Segments::new(&src, outputs, None, self.axis, &[fold], false)?;
                 self.go(&index, rows, size, &mut runs, progress)
             }
         }
@@ -257,10 +255,9 @@ impl<'a> Paired<'_, 'a> {
             return Ok(());
         }
         loop {
-            let at = taker.batch().at().iter().zip(strides);
             let line = Line {
                 index,
-                at: at.map(|(&k, &stride)| k.cast_signed() * stride).sum(),
+                at: taker.batch().offset(strides),
                 stride: strides[self.axis],
                 count: shape[self.axis],
             };
@@ -363,31 +360,21 @@ impl<'a> Paired<'_, 'a> {
     }
 
     fn parts<'p>(&self, whole: Part<'p, 'a>, split: Split, threads: usize) -> Vec<Part<'p, 'a>> {
-        let mut parts = Vec::with_capacity(threads);
-        let mut rest = whole;
-        match split {
-            Split::Axis(k) => {
-                let len = rest.dst.shape().get(k).copied().unwrap_or(0);
-                let mut from = 0;
-                for cut in (1..threads).map(|n| len * n / threads) {
-                    if cut > from && cut < len {
-                        let (part, other) = self.cut_along(rest, k, cut - from);
-                        parts.push(part);
-                        (rest, from) = (other, cut);
-                    }
-                }
-            }
-            Split::Owner | Split::Updates => {
-                let size = rest.rows.end;
-                let mut from = 0;
-                for n in 1..threads {
-                    let cut = self.row_cut(size, n, threads);
-                    if cut > from && cut < size {
-                        let (part, other) = self.cut_rows(rest, cut);
-                        parts.push(part);
-                        (rest, from) = (other, cut);
-                    }
-                }
+        let axis = match split {
+            Split::Axis(k) => k,
+            Split::Owner | Split::Updates => self.axis,
+        };
+        let len = whole.outputs[0].shape().get(axis).copied().unwrap_or(0);
+        let (mut parts, mut rest, mut from) = (Vec::with_capacity(threads), whole, 0);
+        for n in 1..threads {
+            let at = match axis == self.axis {
+                true => self.row_cut(len, n, threads),
+                false => len * n / threads,
+            };
+            if at > from && at < len {
+                let (part, other) = self.cut(rest, axis, at - from);
+                parts.push(part);
+                (rest, from) = (other, at);
             }
         }
         parts.push(rest);
@@ -419,71 +406,38 @@ impl<'a> Paired<'_, 'a> {
         }
     }
 
-    fn cut_along<'p>(
-        &self,
-        part: Part<'p, 'a>,
-        k: usize,
-        at: usize,
-    ) -> (Part<'p, 'a>, Part<'p, 'a>) {
-        const INSIDE: &str = "the cut is on the axis";
-        let len = part.dst.shape()[k];
-        let halves = |view: &DynView<'p>| {
-            let low = view.narrow(k, 0, at).expect(INSIDE);
-            (low, view.narrow(k, at, len - at).expect(INSIDE))
-        };
-        let (src, other_src) = halves(&part.src);
-        let (index, other_index) = match k < self.axis {
-            true => {
-                let low = part.index.narrow(k, 0, at).expect(INSIDE);
-                (low, part.index.narrow(k, at, len - at).expect(INSIDE))
-            }
-            false => (part.index.clone(), part.index),
-        };
-        let (dst, other_dst) = part.dst.split_at(k, at).expect(INSIDE);
-        let (arg, other_arg) = part.arg.map(|a| a.split_at(k, at).expect(INSIDE)).unzip();
-        let rows = part.rows;
-        let low = Part {
-            index,
-            src,
-            dst,
-            arg,
-            rows: rows.clone(),
-        };
-        let high = Part {
-            index: other_index,
-            src: other_src,
-            dst: other_dst,
-            arg: other_arg,
-            rows,
-        };
-        (low, high)
-    }
-
-    /// Cuts the destination at a row.
-    fn cut_rows<'p>(&self, part: Part<'p, 'a>, row: usize) -> (Part<'p, 'a>, Part<'p, 'a>) {
-        const INSIDE: &str = "the cut is on the axis";
-        let (axis, at) = (self.axis, row - part.rows.start);
-        let (dst, other_dst) = part.dst.split_at(axis, at).expect(INSIDE);
-        let (arg, other_arg) = part
-            .arg
-            .map(|a| a.split_at(axis, at).expect(INSIDE))
-            .unzip();
-        let low = Part {
+    /// Cuts a part at a coordinate of an axis.
+    fn cut<'p>(&self, part: Part<'p, 'a>, k: usize, at: usize) -> (Part<'p, 'a>, Part<'p, 'a>) {
+        let (outputs, other_outputs) = cut(part.outputs, k, at);
+        let mut low = Part {
             index: part.index.clone(),
             src: part.src.clone(),
-            dst,
-            arg,
-            rows: part.rows.start..row,
+            outputs,
+            rows: part.rows.clone(),
         };
-        let high = Part {
-            dst: other_dst,
-            arg: other_arg,
-            rows: row..part.rows.end,
-            index: part.index,
-            src: part.src,
+        let mut high = Part {
+            outputs: other_outputs,
+            ..part
         };
+        if k == self.axis {
+            low.rows.end = low.rows.start + at;
+            high.rows.start = low.rows.end;
+        } else {
+            (low.src, high.src) = halves(&high.src, k, at);
+            if k < self.axis {
+                (low.index, high.index) = halves(&high.index, k, at);
+            }
+        }
         (low, high)
     }
+}
+
+/// The parts of a view before and behind a coordinate of an axis.
+fn halves<'v>(view: &DynView<'v>, axis: usize, at: usize) -> (DynView<'v>, DynView<'v>) {
+    const INSIDE: &str = "the cut is on the axis";
+    let low = view.narrow(axis, 0, at).expect(INSIDE);
+    let rest = view.shape()[axis] - at;
+    (low, view.narrow(axis, at, rest).expect(INSIDE))
 }
 
 /// A row number as it is used.

@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
 use crate::scatter::{Scatter, Target};
 use strew_kernel::error::{Problem, Result};
+use strew_kernel::segment::fold::Fold;
 use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Layout, Tensor, TensorView};
 
 impl Plan {
@@ -90,11 +91,12 @@ impl Plan {
             true => DynTensor::filled(DType::I64, &shape, &none.to_ne_bytes())?,
             false => DynTensor::zeros(DType::I64, &shape)?,
         };
-        let (fold, take) = reduce.fold_anew(dtype);
+        let fold = Fold {
+            none: Some(none),
+            ..reduce.fold_anew(dtype)
+        };
         let what = Reductions {
             folds: &[fold],
-            takes: &[take],
-            none: Some(none),
             clears: false,
         };
         let outputs = vec![made.view_mut(), arg.view_mut()];

@@ -6,8 +6,10 @@ use crate::scatter::reduction::{Finish, Init, Reduction};
 use std::fmt;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem};
+use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::segment::accumulator::{Fold, Seed, Take};
+use strew_kernel::segment::fold;
+use strew_kernel::segment::fold::{Fold, Seed};
 use strew_kernel::tensor::DType;
 
 /// How a [`Plan`](crate::plan::Plan) reduces the updates of a row.
@@ -150,38 +152,44 @@ impl Reduce {
         }
     }
 
-    /// The accumulator of a grouped run into a new tensor, and what is taken from it.
-    pub(crate) fn fold_anew(self, dtype: DType) -> (Fold, Take) {
-        let seed = match self {
-            Self::Min | Self::Max => Seed::FiniteExtreme,
-            _ => Seed::Identity,
-        };
-        let masked = seed == Seed::FiniteExtreme;
-        self.fold(dtype, seed, masked, 0)
+    /// The reduction of a grouped run into a new tensor.
+    pub(crate) fn fold_anew(self, dtype: DType) -> Fold {
+        match self {
+            Self::Min | Self::Max => Fold {
+                finish: fold::Finish::ZeroIfStart,
+                ..self.fold(dtype, Seed::FiniteExtreme, 0)
+            },
+            _ => self.fold(dtype, Seed::Identity, 0),
+        }
     }
 
     /// The same into a tensor that is there.
-    pub(crate) fn fold_into(self, dtype: DType, include_self: bool) -> (Fold, Take) {
+    pub(crate) fn fold_into(self, dtype: DType, include_self: bool) -> Fold {
         let seed = match include_self {
             true => Seed::Current,
             false => Seed::Identity,
         };
-        self.fold(dtype, seed, false, u64::from(include_self))
+        self.fold(dtype, seed, u64::from(include_self))
     }
 
-    fn fold(self, dtype: DType, seed: Seed, masked: bool, more: u64) -> (Fold, Take) {
-        let combine = match self.combine() {
-            // A bool is never NaN; only a start value beyond both bools needs a strict loop.
-            Combine::Min(_) if dtype == DType::Bool && !masked => Combine::Min(Nan::Propagate),
-            Combine::Max(_) if dtype == DType::Bool && !masked => Combine::Max(Nan::Propagate),
-            other => other,
-        };
-        let take = Take {
-            fold: 0,
-            mean: (self == Self::Mean).then_some(more),
-            zero_if_start: masked,
-        };
-        (Fold { combine, seed }, take)
+    fn fold(self, dtype: DType, seed: Seed, more: u64) -> Fold {
+        let known = dtype == DType::Bool && seed != Seed::FiniteExtreme;
+        let divisor = Divisor::Count;
+        Fold {
+            combine: match self.combine() {
+                // A bool is never NaN; only a start value beyond both bools needs a strict loop.
+                Combine::Min(_) if known => Combine::Min(Nan::Propagate),
+                Combine::Max(_) if known => Combine::Max(Nan::Propagate),
+                other => other,
+            },
+            seed,
+            finish: match self == Self::Mean {
+                true => fold::Finish::Mean(Mean { more, divisor }),
+                false => fold::Finish::None,
+            },
+            none: None,
+            empty: false,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::scatter::destinations::{Destinations, Place};
 use crate::scatter::{Scatter, Start, Target};
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::segment::accumulator::{Fold, Take};
+use strew_kernel::segment::fold::Fold;
 use strew_kernel::tensor::{
     DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorView,
     TensorViewMut, overlap_each_other, overlaps_itself,
@@ -277,7 +277,7 @@ impl Plan {
             };
             return reduces.iter().map(each).collect();
         }
-        let (mut folds, mut takes): (Vec<Fold>, Vec<Take>) = (Vec::new(), Vec::new());
+        let mut folds: Vec<Fold> = Vec::new();
         let mut made = Vec::new();
         let shape = self.shape(src.shape(), axis);
         let clears = !src.is_empty() && self.clears(src, &shape, reduces);
@@ -286,12 +286,7 @@ impl Plan {
                 made.push(DynTensor::zeros_for(src.dtype(), &shape, src.len())?);
                 continue;
             }
-            let (fold, take) = reduce.fold_anew(src.dtype());
-            let at = folds.iter().position(|&f| f == fold).unwrap_or_else(|| {
-                folds.push(fold);
-                folds.len() - 1
-            });
-            takes.push(Take { fold: at, ..take });
+            folds.push(reduce.fold_anew(src.dtype()));
             let (start, _) = reduce.anew();
             let ones = matches!(start, Start::Identity) && self.touched() < self.size();
             made.push(match ones {
@@ -310,8 +305,6 @@ impl Plan {
         if !folded.is_empty() {
             let what = Reductions {
                 folds: &folds,
-                takes: &takes,
-                none: None,
                 clears,
             };
             self.run_grouped(src, axis, &what, folded, false)?;
@@ -433,11 +426,8 @@ impl Plan {
         if reduce == Reduce::Assign {
             return self.run_last(src, axis, out, true);
         }
-        let (fold, take) = reduce.fold_into(src.dtype(), include_self);
         let what = Reductions {
-            folds: &[fold],
-            takes: &[take],
-            none: None,
+            folds: &[reduce.fold_into(src.dtype(), include_self)],
             clears: false,
         };
         self.run_grouped(src, axis, &what, vec![out], true)

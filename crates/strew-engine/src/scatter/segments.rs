@@ -7,12 +7,13 @@ use crate::exec::pass::Fault;
 use crate::exec::segments::{Paired, Pairing, RunsOutputs};
 use crate::explain::traffic::Traffic;
 use crate::scatter::destinations::{Component, problem};
-use crate::scatter::reduction::Init;
+use crate::scatter::reduction::{Init, Reduction};
 use crate::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
-use strew_kernel::ops::reduction::Combine;
-use strew_kernel::segment::run_job::{RunFold, RunStart};
+use strew_kernel::ops::number::{Divisor, Mean};
+use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::segment::fold::{Finish, Fold, Seed};
 use strew_kernel::tensor::footprint::footprint;
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut, Layout};
 use strew_kernel::update::in_place::clear;
@@ -166,25 +167,17 @@ impl Scatter<'_> {
             }
             return Ok(());
         }
-        let fold = RunFold {
-            combine: self.reduction.combine,
-            start: match (self.reduction.init, self.reduction.combine) {
-                (Init::Current, _) if begun != Begun::Blank => RunStart::Current,
-                (Init::Current, Combine::Min(_) | Combine::Max(_)) => RunStart::FiniteExtreme,
-                (Init::Identity, _) if begun == Begun::Copied => RunStart::Replaced,
-                _ => RunStart::Nothing,
-            },
-            mean: self.mean().is_some(),
-            none: self.arg.unwrap_or_default(),
-        };
+        let fold = self.fold_of_runs(begun);
         let paired = Paired {
             index: component.index.view(),
             pairing,
             axis: component.axis,
         };
         let outputs = RunsOutputs {
-            dst: view,
-            arg: arg.map(DynTensor::view_mut),
+            all: [Some(view), arg.map(DynTensor::view_mut)]
+                .into_iter()
+                .flatten()
+                .collect(),
             visible: begun == Begun::Visible,
         };
         let run = paired.run(self.source.view(), outputs, fold, split);
@@ -198,6 +191,40 @@ impl Scatter<'_> {
                 })
             }
         })
+    }
+
+    /// The reduction of each run.
+    fn fold_of_runs(&self, begun: Begun) -> Fold {
+        let Reduction { init, combine, .. } = self.reduction;
+        let extreme = matches!(combine, Combine::Min(_) | Combine::Max(_));
+        let ignores = matches!(
+            combine,
+            Combine::Min(Nan::Ignore) | Combine::Max(Nan::Ignore)
+        );
+        let seed = match init {
+            Init::Current if begun != Begun::Blank => Seed::Current,
+            Init::Current if extreme => Seed::FiniteExtreme,
+            _ => Seed::Identity,
+        };
+        let replaced = init == Init::Identity && begun == Begun::Copied;
+        let finish = match seed {
+            _ if self.mean().is_some() => Finish::Mean(Mean {
+                more: 0,
+                divisor: Divisor::CountTowardZero,
+            }),
+            Seed::Current => Finish::None,
+            Seed::FiniteExtreme if ignores => Finish::ZeroIfStart,
+            Seed::Identity if ignores => Finish::ZeroIfNoNumber,
+            Seed::Identity if !extreme => Finish::None,
+            _ => Finish::ZeroIfEmpty,
+        };
+        Fold {
+            combine,
+            seed,
+            finish,
+            none: self.arg,
+            empty: !replaced || self.arg.is_some(),
+        }
     }
 
     /// What is wrong with the array that says which rows belong together, if this is of runs and

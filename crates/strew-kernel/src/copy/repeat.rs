@@ -19,7 +19,7 @@
 
 use crate::copy::strided::window;
 use crate::error::Problem;
-use crate::segment::runs::{Batch, alike};
+use crate::segment::batch::{Batch, alike};
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
@@ -53,7 +53,7 @@ impl<'r> RepeatRows<'r> {
             argument: "src".into(),
             why: why.into(),
         };
-        if !alike(src, &dst, axis) {
+        if src.dtype() != dst.dtype() || !alike(src.shape(), dst.shape(), axis) {
             return Err(refuse("it does not fit the output"));
         }
         if !apart(src, &mut dst) {
@@ -64,9 +64,7 @@ impl<'r> RepeatRows<'r> {
             src: src.clone(),
             axis,
             window: window(dst.layout(), src.layout(), axis + 1..src.rank()),
-            batch: Batch::new(&src.shape()[..axis], |k| {
-                [src.layout().strides()[k], dst.layout().strides()[k], 0]
-            }),
+            batch: Batch::over(&src.shape()[..axis]),
             left_at: Vec::with_capacity(BLOCK),
             right_at: Vec::with_capacity(BLOCK),
             done: 0,
@@ -95,11 +93,11 @@ impl<'r> RepeatRows<'r> {
         if row >= source || start > rows || end > rows {
             return Err(OutOfBounds);
         }
-        let right = self.batch.base[0] + row.cast_signed() * self.src.layout().strides()[self.axis];
-        let step = self.dst.layout().strides()[self.axis];
+        let (from, to) = (self.src.layout().strides(), self.dst.layout().strides());
+        let right = self.batch.offset(from) + row.cast_signed() * from[self.axis];
+        let (left, step) = (self.batch.offset(to), to[self.axis]);
         for to in start..end {
-            self.left_at
-                .push(self.batch.base[1] + to.cast_signed() * step);
+            self.left_at.push(left + to.cast_signed() * step);
             self.right_at.push(right);
             if self.left_at.len() == BLOCK {
                 self.flush();

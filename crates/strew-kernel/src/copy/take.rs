@@ -22,9 +22,9 @@
 use crate::copy::strided::{copy_rows_past_caches, past_caches, window};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
+use crate::segment::batch::alike;
 use crate::segment::csr::Csr;
 use crate::segment::row_ids::RowIds;
-use crate::segment::runs::alike;
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
 use crate::update::row_pairs::{Loop, Rows};
@@ -139,7 +139,7 @@ impl<'r> RowCopy<'r> {
             argument: "input".into(),
             why: why.into(),
         };
-        if !alike(input, output, axis) {
+        if input.dtype() != output.dtype() || !alike(input.shape(), output.shape(), axis) {
             return Err(refuse("it does not fit the output"));
         }
         if !apart(input, output) {

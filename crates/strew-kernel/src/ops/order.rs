@@ -21,8 +21,8 @@
 //! | `minmax` over `replaces_element` with `NAN` | reductions with [`Nan::Propagate`](crate::ops::reduction::Nan) |
 //! | `minmax` over `replaces_start` | reductions with [`Nan::Ignore`](crate::ops::reduction::Nan) |
 //! | `replaces_element_branch` | reductions with `Nan::Propagate` that have many updates per cell |
-//! | `replaces_element` without `NAN` | runs with `Nan::Ignore` or positions; positions in cells that hold elements |
-//! | `replaces_start` | positions: by groups, and in cells that hold start values |
+//! | `replaces_element` without `NAN` | positions: of segments, and in cells that hold elements |
+//! | `replaces_start` | positions in cells that hold start values |
 //! | `first_nan_replaces` | NumPy's `minimum` and `maximum`; minima and maxima of [`group_stats`](crate::group_stats) |
 //! | `number_replaces` | NumPy's `fmin` and `fmax` |
 //!

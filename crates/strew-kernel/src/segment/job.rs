@@ -1,74 +1,93 @@
-//! The arguments of the loops over groups: what
-//! [`Grouped::run`](crate::segment::reduce::Grouped::run) has checked once, as raw pointers and
-//! byte strides.
+//! The arguments of the loops over segments: what
+//! [`Segments`](crate::segment::reduce::Segments) has checked once, as raw pointers and byte
+//! strides.
 //!
-//! One job is a range of groups at one coordinate of the outer axes. The loops read the updates of
-//! each group of `range` and write one row to each output. The constants here say how far ahead the
-//! loops prefetch.
+//! A segment is a range of places in an order of the updates, and the row that takes them. The
+//! order may be that of the source: then a segment is a contiguous run of its rows. One job is some
+//! segments at one coordinate of the other axes, and one [`Fold`].
 //!
 //! # Unsafe
 //!
 //! - Buys: jobs whose checks are made once
-//! - Measured: that of `segment/reduce.rs`, whose jobs these are
-//! - Holds: `check` compared source and outputs with the groups before a job is made
+//! - Measured: that of `segment/rows.rs` and `segment/elements.rs`, whose jobs these are
+//! - Holds: `Segments` checked the rows and places of each segment before a job is made
 
-use crate::segment::accumulator::{Fold, Take};
-use crate::segment::csr::Csr;
-use crate::walk::ROWS;
-use std::ops::Range;
+use crate::segment::fold::{Finish, Fold};
+use crate::segment::row_ids::Order;
 
-/// Updates between the element that is prefetched and the element that is joined.
-pub(crate) const AHEAD_SINGLE: usize = 32;
-
-/// Maximum number of cache lines of a row that are prefetched. The hardware prefetches the rest.
-pub(crate) const MOST_LINES: usize = 16;
-
-/// Maximum number of rows that are joined at a time. The lookahead's block has room for as many
-/// more.
-pub(crate) const MOST_ROWS: usize = ROWS / 2;
-
-/// The loops of one element type.
+/// The loops of one reduction of one element type.
 ///
 /// # Safety
-/// The elements that the job's source and outputs reach, for every group and update of the range
-/// and every coordinate of the inner axis, must be valid for reading (source) and for reading and
-/// writing (outputs), and of the loops' type; positions are `i64`. Outputs overlap neither each
-/// other nor the source.
+/// For every segment of the job and every coordinate of the inner axis, the source's elements of
+/// its updates must be valid for reading, and the cells of its row for reading and writing: those
+/// of the output, and those of the positions where the reduction has any. The order has all of the
+/// places. Elements are of the loops' type; positions are `i64`. Outputs overlap neither each other
+/// nor the source.
 pub(crate) type Loops = unsafe fn(&Job<'_>);
 
-/// Rows of `bytes` bytes between the row that is prefetched and the row that is joined. The nearest
-/// cache holds them beside the accumulators.
-pub(crate) fn rows_ahead(bytes: usize) -> usize {
-    (8192 / bytes.max(1)).clamp(2, 24)
-}
-
-/// The same distance where only some columns are joined at a time: one update's columns take few
-/// lines of that cache.
-pub(crate) fn panels_ahead(bytes: usize) -> usize {
-    (65536 / bytes.max(1)).clamp(16, 48)
-}
-
-/// The innermost axis: its length, and its byte step in the source.
+/// A row, and the places of its updates.
 #[derive(Clone, Copy)]
-pub(crate) struct Inner {
-    pub(crate) len: usize,
-    pub(crate) src: isize,
+pub(crate) struct Segment {
+    pub(crate) row: usize,
+    pub(crate) start: usize,
+    pub(crate) count: usize,
 }
 
-/// The arguments of the loops over groups. All offsets have been checked.
+/// Cells of an output at one coordinate of the outer axes.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells {
+    /// The cell of row 0 at the first coordinate of the inner axis.
+    pub(crate) first: *mut u8,
+    /// Bytes from one row to the next.
+    pub(crate) row: isize,
+    /// Bytes from one coordinate of the inner axis to the next.
+    pub(crate) step: isize,
+}
+
+impl Cells {
+    /// The cell of a row at a coordinate.
+    #[inline(always)]
+    pub(crate) fn at(self, row: usize, column: usize) -> *mut u8 {
+        let at = row.cast_signed() * self.row + column.cast_signed() * self.step;
+        self.first.wrapping_offset(at)
+    }
+}
+
+/// The arguments of the loops over segments. All offsets have been checked.
 pub(crate) struct Job<'j> {
-    pub(crate) groups: &'j Csr,
-    pub(crate) range: Range<usize>,
-    pub(crate) folds: &'j [Fold],
-    pub(crate) takes: &'j [Take],
-    /// See [`Grouped::none`](crate::segment::reduce::Grouped::none).
-    pub(crate) none: i64,
+    pub(crate) segments: &'j [Segment],
+    pub(crate) order: Order<'j>,
+    /// The number of places in the order.
+    pub(crate) places: usize,
+    pub(crate) fold: Fold,
     pub(crate) src: *const u8,
     /// Bytes from one row of the source to the next.
     pub(crate) src_row: isize,
-    pub(crate) inner: Inner,
-    /// For each output: its cell of row 0, and its byte steps along rows and along the inner axis.
-    pub(crate) outputs: &'j [(*mut u8, isize, isize)],
-    /// See [`Grouped::past_caches`](crate::segment::reduce::Grouped::past_caches).
+    /// The length of the inner axis, and its byte step in the source.
+    pub(crate) len: usize,
+    pub(crate) src_step: isize,
+    pub(crate) output: Cells,
+    /// The positions, if the fold has any.
+    pub(crate) positions: Cells,
+    /// Whole lines of cells are written past the caches.
     pub(crate) past_caches: bool,
+}
+
+impl Job<'_> {
+    /// The source's row at a place.
+    #[inline(always)]
+    pub(crate) fn update(&self, place: usize) -> *const u8 {
+        let at = self.order.get(place).cast_signed() * self.src_row;
+        self.src.wrapping_offset(at)
+    }
+
+    /// Whether a result that equals its start may become 0.
+    #[inline(always)]
+    pub(crate) fn zeroes(&self, count: usize) -> bool {
+        match self.fold.finish {
+            Finish::None | Finish::Mean(_) => false,
+            Finish::ZeroIfEmpty => count == 0,
+            Finish::ZeroIfStart | Finish::ZeroIfNoNumber => true,
+        }
+    }
 }

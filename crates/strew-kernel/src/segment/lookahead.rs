@@ -17,13 +17,16 @@ use crate::walk::stack_buf::StackBuf;
 pub(crate) struct Lookahead {
     first: usize,
     places: StackBuf<*const u8>,
+    /// No update from here on will be asked for, but those that the caller needs.
+    end: usize,
 }
 
 impl Lookahead {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(end: usize) -> Self {
         Self {
             first: 0,
             places: StackBuf::new(),
+            end,
         }
     }
 
@@ -31,22 +34,23 @@ impl Lookahead {
     /// `beyond`, or to the last one.
     #[inline(always)]
     pub(crate) fn at(&mut self, k: usize, beyond: usize, job: &Job<'_>) -> &[*const u8] {
-        let known = self.first + self.places.len();
-        if k < self.first || known < beyond.min(job.groups.kept()) {
-            self.look_up(k, job);
+        let beyond = beyond.min(job.places);
+        if k < self.first || self.first + self.places.len() < beyond {
+            self.look_up(k, beyond, job);
         }
         &self.places[k - self.first..]
     }
 
-    fn look_up(&mut self, first: usize, job: &Job<'_>) {
-        let len = ROWS.min(job.groups.kept() - first);
+    fn look_up(&mut self, first: usize, beyond: usize, job: &Job<'_>) {
+        let end = self.end.min(job.places).max(beyond);
+        let len = ROWS.min(end - first);
         let places = self.places.fill_with(std::ptr::null(), len);
         self.first = first;
         let row = |update: usize| {
             let at = update.cast_signed() * job.src_row;
             job.src.wrapping_offset(at)
         };
-        match job.groups.order() {
+        match job.order {
             Order::Same => {
                 for (place, update) in places.iter_mut().zip(first..) {
                     *place = row(update);

@@ -10,7 +10,7 @@
 //! that one. The loops over groups and runs use it from `ENOUGH` values on.
 
 use crate::ops::number::Number;
-use crate::ops::order::{Ordered, identity_of};
+use crate::ops::order::{Ordered, identity_of, minmax};
 
 /// Running values: four vectors of the narrowest machine's.
 const LANES: usize = 16;
@@ -18,14 +18,14 @@ const LANES: usize = 16;
 /// Fewer elements are as fast one after the other.
 pub(crate) const ENOUGH: usize = 2 * LANES;
 
-/// What `best` becomes once all `values`, of which there are some, have met it one after the other;
-/// `meet` says which of two stays.
+/// What `best` becomes once all `values`, of which there are some, have met it one after the other
+/// by [`minmax`].
 #[inline(always)]
-pub(crate) fn extreme<T: Number + Ordered, const MAX: bool>(
+pub(crate) fn extreme<T: Number + Ordered, const MAX: bool, const STRICT: bool>(
     best: T,
     values: &[T],
-    meet: impl Fn(T, T) -> T,
 ) -> T {
+    let meet = minmax::<T, MAX, STRICT>;
     let mut lanes = [identity_of::<T, MAX>(); LANES];
     let (chunks, rest) = values.as_chunks::<LANES>();
     for chunk in chunks {
@@ -59,12 +59,11 @@ pub(crate) fn extreme<T: Number + Ordered, const MAX: bool>(
 mod tests {
     use super::extreme;
     use crate::ops::number::{Bool, Number};
-    use crate::ops::order::Ordered;
-    use crate::segment::accumulator::Folds;
+    use crate::ops::order::{Ordered, minmax};
     use half::f16;
 
     /// Compares it with one running value, for values of which some are rare, by their bits.
-    fn compare<T: Folds + Ordered + Number, const MAX: bool, const STRICT: bool>(
+    fn compare<T: Ordered + Number, const MAX: bool, const STRICT: bool>(
         some: &[T],
         bits: impl Fn(T) -> u64,
     ) {
@@ -87,14 +86,14 @@ mod tests {
             let start = some[next(some.len())];
             let mut expected = start;
             for &value in &values {
-                expected = T::extreme::<MAX, STRICT>(expected, value);
+                expected = minmax::<T, MAX, STRICT>(expected, value);
             }
-            let found = extreme::<T, MAX>(start, &values, T::extreme::<MAX, STRICT>);
+            let found = extreme::<T, MAX, STRICT>(start, &values);
             assert_eq!(bits(found), bits(expected), "round {round}");
         }
     }
 
-    fn compare_all<T: Folds + Ordered + Number>(some: &[T], bits: impl Fn(T) -> u64) {
+    fn compare_all<T: Ordered + Number>(some: &[T], bits: impl Fn(T) -> u64) {
         compare::<T, false, false>(some, &bits);
         compare::<T, true, false>(some, &bits);
         compare::<T, false, true>(some, &bits);

@@ -1,7 +1,9 @@
-//! Updates grouped by the row of the destination that they go to, and loops that reduce each group.
+//! The updates of each row of a destination, and loops that reduce a row at once.
 //!
-//! The grouping is a CSR inverse of the index: for each row, its updates in order. A reduction of a
-//! group keeps its running result in registers or in the nearest cache and writes each row once.
+//! A segment is the updates of one row: a range of places in an order of the updates. The order is
+//! that of a grouping, the CSR inverse of the index ([`csr`]), or the source's own, where rows that
+//! belong together lie one after the other. A reduction of a segment keeps its running result in
+//! registers and writes each row once.
 //!
 //! | file | holds |
 //! |---|---|
@@ -10,33 +12,29 @@
 //! | [`sort`] | parallel counting sort that makes a grouping from any row numbers |
 //! | [`sorted`] | a grouping made of row numbers that already ascend |
 //! | [`histogram`] | how many updates rows take: touched rows, the maximum, hot rows |
-//! | [`job`] | the arguments of the loops over groups |
+//! | [`fold`] | the reduction of a segment: start, join, finish; alone or with positions |
+//! | [`reduce`] | segments are checked here, and handed to the loops |
+//! | [`job`] | the arguments of the loops |
+//! | [`batch`] | coordinates on the axes before that of the rows |
+//! | [`rows`] | the loops over rows |
+//! | [`elements`] | the loops over rows of one element |
+//! | [`panel`] | the running results of both, from their start to their cells |
 //! | [`lookahead`] | addresses of the rows that the loops will read next |
-//! | [`accumulator`] | running results of a group: start, join, finish |
-//! | [`reduce`] | the loops over groups for any number of reductions |
-//! | [`reduce_registers`] | the loops for one reduction of dense rows, with results in registers |
 //! | [`minmax_lanes`] | minimum or maximum of one contiguous slice |
-//! | [`arg_reduce`] | minimum or maximum of groups together with the update that gave it |
-//! | [`arg_backward`] | the backward pass of `arg_reduce` |
-//! | [`run_job`] | the arguments of the loops over runs |
-//! | [`runs`] | rows that each reduce a contiguous run of the source |
-//! | [`runs_sum`] | sums, products and means of runs |
-//! | [`runs_minmax`] | minima and maxima of runs |
+//! | [`arg_backward`] | the backward pass of positions |
 
-pub mod accumulator;
 pub mod arg_backward;
-pub mod arg_reduce;
+pub mod batch;
 pub mod csr;
+pub mod elements;
+pub mod fold;
 pub mod histogram;
 pub mod job;
 pub mod lookahead;
 pub mod minmax_lanes;
+pub mod panel;
 pub mod reduce;
-pub mod reduce_registers;
 pub mod row_ids;
-pub mod run_job;
-pub mod runs;
-pub mod runs_minmax;
-pub mod runs_sum;
+pub mod rows;
 pub mod sort;
 pub mod sorted;

@@ -71,14 +71,17 @@ pub fn continues(outer: isize, inner: isize, len: usize) -> bool {
     inner.checked_mul(len.cast_signed()) == Some(outer)
 }
 
-/// Axes as a length and their steps in each of `N` layouts, outermost first. Those of length 1 are
+/// Axes as a length and their steps in each of some layouts, outermost first. Those of length 1 are
 /// left out, and neighbours that lie one after the other in all layouts are made one.
-pub fn joined<const N: usize>(
-    axes: impl IntoIterator<Item = (usize, [isize; N])>,
-) -> SmallVec<[(usize, [isize; N]); 4]> {
-    let mut all: SmallVec<[(usize, [isize; N]); 4]> = SmallVec::new();
+pub fn joined<S: AsRef<[isize]>>(
+    axes: impl IntoIterator<Item = (usize, S)>,
+) -> SmallVec<[(usize, S); 4]> {
+    let mut all: SmallVec<[(usize, S); 4]> = SmallVec::new();
     for (len, steps) in axes {
-        let inside = |outer: &[isize; N]| (0..N).all(|n| continues(outer[n], steps[n], len));
+        let inside = |outer: &S| {
+            let mut pairs = outer.as_ref().iter().zip(steps.as_ref());
+            pairs.all(|(&outer, &inner)| continues(outer, inner, len))
+        };
         match all.last_mut() {
             _ if len == 1 => {}
             Some((outer, old)) if inside(old) => {

@@ -207,16 +207,6 @@ fn fetch_stride(prefetchers: &[Prefetcher<'_>; 2], from: usize) {
     }
 }
 
-/// Prefetches `bytes` bytes at the distance `FETCHED` behind `at`, for loops that read consecutive
-/// bytes. Not inlined, so that it is not copied into every loop.
-#[inline(never)]
-pub(crate) fn fetch_behind(at: *const u8, bytes: usize) {
-    prefetch(
-        at.wrapping_add(FETCHED),
-        bytes.div_ceil(64).min(4 * MOST_LINES),
-    );
-}
-
 impl<'a> Rows<'a> {
     /// Whether rows are prefetched. They are not if the left side is in a near cache and the rows
     /// of the right side follow each other: the hardware predicts those.
