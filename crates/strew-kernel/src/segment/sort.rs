@@ -71,8 +71,6 @@ pub(crate) fn sort(
     threads: usize,
 ) -> Result<Sorted, Problem> {
     let what = "the order of a plan's updates";
-    let bits = block_bits(size);
-    let blocks = size.div_ceil(1 << bits);
     let mut order = List::scratch(what, kept)?;
     if kept == 0 {
         let mut starts = List::with_room(what, 1)?;
@@ -83,87 +81,132 @@ pub(crate) fn sort(
             starts,
         });
     }
-
-    // First the number of updates that each stretch has in each block, then where the next one
-    // goes.
-    let mut next = zeros(threads * blocks)?;
-    let stretch = rows.len().div_ceil(threads);
-    let stretches = || rows.chunks(stretch).enumerate();
-    let of_stretches = stretches().zip(next.chunks_mut(blocks));
-    share(threads, of_stretches, |((_, rows), counts)| {
-        for &row in rows.iter().filter(|&&row| (row as usize) < size) {
-            counts[(row >> bits) as usize] += 1;
-        }
-    });
-    let mut starts_of = zeros(blocks + 1)?;
-    let mut end = 0;
-    for block in 0..blocks {
-        starts_of[block] = end;
-        for stretch in 0..threads {
-            let next = &mut next[stretch * blocks + block];
-            end += std::mem::replace(next, end);
-        }
-    }
-    starts_of[blocks] = end;
-    assert!(end as usize == kept, "all are counted");
-    // Each place is written by one thread. Relaxed atomic stores cost no more than plain ones.
-    let pairs: List<AtomicU64> = List::scratch("a plan's updates by block", kept)?;
-    let of_stretches = stretches().zip(next.chunks_mut(blocks));
-    share(threads, of_stretches, |((n, rows), next)| {
-        let updates = (n * stretch) as u64..;
-        for (&row, update) in rows.iter().zip(updates) {
-            if (row as usize) < size {
-                let at = &mut next[(row >> bits) as usize];
-                pairs[*at as usize].store(u64::from(row) << 32 | update, Relaxed);
-                *at += 1;
-            }
-        }
-    });
-
-    let cuts = cuts(&starts_of, threads);
-    let mut counts = zeros(threads << bits)?;
-    let mut touched = zeros(blocks)?;
-    let lengths = |of: &Range<usize>| (starts_of[of.end] - starts_of[of.start]) as usize;
-    let orders = cut_up(&mut order, cuts.iter().map(lengths));
+    let blocks = Blocks::list(rows, size, kept, threads)?;
+    let cuts = cuts(&blocks.starts, threads);
+    let mut counts = zeros(threads << blocks.bits)?;
+    let mut touched = zeros(blocks.starts.len() - 1)?;
+    let orders = cut_up(&mut order, cuts.iter().map(|of| blocks.updates(of).len()));
     let touches = cut_up(&mut touched, cuts.iter().map(Range::len));
     let parts = cuts.iter().zip(orders).zip(touches);
-    let parts = parts.zip(counts.chunks_mut(1 << bits));
+    let parts = parts.zip(counts.chunks_mut(1 << blocks.bits));
     share(threads, parts, |(((of, order), touched), counts)| {
-        let first = starts_of[of.start];
+        let first = blocks.starts[of.start];
         for (block, touched) in of.clone().zip(touched) {
-            let range = starts_of[block] as usize..starts_of[block + 1] as usize;
-            let pairs = &pairs[range];
-            *touched = sort_block(pairs, starts_of[block], counts, (order, first));
+            let pairs = &blocks.pairs[blocks.updates(&(block..block + 1))];
+            *touched = sort_block(pairs, blocks.starts[block], counts, (order, first));
         }
     });
+    let (rows, starts) = blocks.groups(&cuts, &touched, size)?;
+    Ok(Sorted {
+        order,
+        rows,
+        starts,
+    })
+}
 
-    let all: usize = touched.iter().map(|&n| n as usize).sum();
-    let sparse = all.saturating_mul(SPARSE) <= size;
-    let groups = if sparse { all } else { size };
-    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
-    let listed = if sparse { all } else { 0 };
-    let mut listed = List::scratch("the rows of a plan", listed)?;
-    starts[groups] = end;
-    let groups_of = |of: &Range<usize>| match sparse {
-        true => touched[of.clone()].iter().map(|&n| n as usize).sum(),
-        false => (of.end << bits).min(size) - (of.start << bits),
-    };
-    let begins = cut_up(&mut starts[..groups], cuts.iter().map(groups_of));
-    let listings = cut_up(
-        &mut listed,
-        cuts.iter().map(|of| if sparse { groups_of(of) } else { 0 }),
-    );
-    share(
-        threads,
-        cuts.iter().zip(begins).zip(listings),
-        |((of, begins), listings)| {
-            let found = of.clone().flat_map(|block| {
-                let from = starts_of[block] as usize;
-                &pairs[from..from + touched[block] as usize]
-            });
-            let found = found
-                .map(|pair| pair.load(Relaxed))
-                .map(|pair| (pair >> 32, pair as u32));
+/// The updates listed by block of rows.
+struct Blocks {
+    /// Bits of a row's number within its block.
+    bits: u32,
+    /// Where the updates of each block begin in `pairs`, and the number of all.
+    starts: Vec<u32>,
+    /// The row and the number of each update. [`sort_block`] overwrites the front of each block.
+    // Each place is written by one thread. Relaxed atomic stores cost no more than plain ones.
+    pairs: List<AtomicU64>,
+}
+
+impl Blocks {
+    /// Lists the updates whose rows are below `size`, of which there are `kept > 0`.
+    fn list(rows: &[u32], size: usize, kept: usize, threads: usize) -> Result<Self, Problem> {
+        let bits = block_bits(size);
+        let blocks = size.div_ceil(1 << bits);
+        // First the number of updates that each stretch has in each block, then where the next one
+        // goes.
+        let mut next = zeros(threads * blocks)?;
+        let stretch = rows.len().div_ceil(threads);
+        let stretches = || rows.chunks(stretch).enumerate();
+        let of_stretches = stretches().zip(next.chunks_mut(blocks));
+        share(threads, of_stretches, |((_, rows), counts)| {
+            for &row in rows.iter().filter(|&&row| (row as usize) < size) {
+                counts[(row >> bits) as usize] += 1;
+            }
+        });
+        let mut starts = zeros(blocks + 1)?;
+        let mut end = 0;
+        for block in 0..blocks {
+            starts[block] = end;
+            for stretch in 0..threads {
+                let next = &mut next[stretch * blocks + block];
+                end += std::mem::replace(next, end);
+            }
+        }
+        starts[blocks] = end;
+        assert!(end as usize == kept, "all are counted");
+        let pairs: List<AtomicU64> = List::scratch("a plan's updates by block", kept)?;
+        let of_stretches = stretches().zip(next.chunks_mut(blocks));
+        share(threads, of_stretches, |((n, rows), next)| {
+            let updates = (n * stretch) as u64..;
+            for (&row, update) in rows.iter().zip(updates) {
+                if (row as usize) < size {
+                    let at = &mut next[(row >> bits) as usize];
+                    pairs[*at as usize].store(u64::from(row) << 32 | update, Relaxed);
+                    *at += 1;
+                }
+            }
+        });
+        Ok(Self {
+            bits,
+            starts,
+            pairs,
+        })
+    }
+
+    /// The updates of some blocks, as a range of `pairs`.
+    fn updates(&self, blocks: &Range<usize>) -> Range<usize> {
+        self.starts[blocks.start] as usize..self.starts[blocks.end] as usize
+    }
+
+    /// The touched rows of sorted blocks, of which each has so many, and where their updates begin.
+    fn touched(
+        &self,
+        blocks: &Range<usize>,
+        touched: &[u32],
+    ) -> impl Iterator<Item = (usize, u32)> {
+        let pairs = blocks.clone().flat_map(|block| {
+            let from = self.starts[block] as usize;
+            &self.pairs[from..from + touched[block] as usize]
+        });
+        let pairs = pairs.map(|pair| pair.load(Relaxed));
+        pairs.map(|pair| ((pair >> 32) as usize, pair as u32))
+    }
+
+    /// The rows that have groups, unless all have, and where the groups begin. `cuts` are the
+    /// blocks of each thread, which are sorted; `touched` is the number of rows in each block that
+    /// take updates.
+    fn groups(
+        &self,
+        cuts: &[Range<usize>],
+        touched: &[u32],
+        size: usize,
+    ) -> Result<(Option<List<u32>>, List<u32>), Problem> {
+        let bits = self.bits;
+        let rows = |touched: &[u32]| touched.iter().map(|&n| n as usize).sum::<usize>();
+        let all = rows(touched);
+        let sparse = all.saturating_mul(SPARSE) <= size;
+        let groups = if sparse { all } else { size };
+        let mut starts = List::scratch("the groups of a plan", groups + 1)?;
+        let mut listed = List::scratch("the rows of a plan", if sparse { all } else { 0 })?;
+        starts[groups] = self.starts[self.starts.len() - 1];
+        let groups_of = |of: &Range<usize>| match sparse {
+            true => rows(&touched[of.clone()]),
+            false => (of.end << bits).min(size) - (of.start << bits),
+        };
+        let begins = cut_up(&mut starts[..groups], cuts.iter().map(groups_of));
+        let listings = cuts.iter().map(|of| if sparse { groups_of(of) } else { 0 });
+        let listings = cut_up(&mut listed, listings);
+        let parts = cuts.iter().zip(begins).zip(listings);
+        share(cuts.len(), parts, |((of, begins), listings)| {
+            let found = self.touched(of, touched);
             if sparse {
                 for ((row, start), (begin, listing)) in found.zip(begins.iter_mut().zip(listings)) {
                     (*begin, *listing) = (start, row as u32);
@@ -172,18 +215,14 @@ pub(crate) fn sort(
             }
             let mut from = 0;
             for (row, start) in found {
-                let to = row as usize - (of.start << bits) + 1;
+                let to = row - (of.start << bits) + 1;
                 begins[from..to].fill(start);
                 from = to;
             }
-            begins[from..].fill(starts_of[of.end]);
-        },
-    );
-    Ok(Sorted {
-        order,
-        rows: sparse.then_some(listed),
-        starts,
-    })
+            begins[from..].fill(self.starts[of.end]);
+        });
+        Ok((sparse.then_some(listed), starts))
+    }
 }
 
 /// `count` zeros.

@@ -14,6 +14,7 @@ use crate::runtime::chunks::cut_up;
 use crate::runtime::threads::share;
 use crate::segment::row_ids::SPARSE;
 use crate::tensor::List;
+use std::ops::Range;
 
 /// Row numbers that are scanned at a time, one bit for each.
 const BLOCK: usize = u64::BITS as usize;
@@ -96,7 +97,59 @@ pub(crate) fn joined(
     size: usize,
     updates: usize,
 ) -> Result<Option<Lists>, Problem> {
-    // The first row of a part may be the last row of the part before.
+    let Some((parts, end)) = adjacent(ascents) else {
+        return Ok(None);
+    };
+    if end > size {
+        return Ok(None);
+    }
+    let touched: usize = parts.iter().map(|part| part.rows.len()).sum();
+    let sparse = touched.saturating_mul(SPARSE) <= size;
+    let groups = if sparse { touched } else { size };
+    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
+    let mut listed = List::scratch("the rows of a plan", if sparse { touched } else { 0 })?;
+    let all = if sparse { touched } else { end };
+    starts[all..].fill(updates as u32);
+    let groups_of = parts.iter().map(|part| match sparse {
+        true => part.rows.len(),
+        false => part.span.len(),
+    });
+    let begins = cut_up(&mut starts[..all], groups_of);
+    let listings = parts
+        .iter()
+        .map(|part| if sparse { part.rows.len() } else { 0 });
+    let listings = cut_up(&mut listed, listings);
+    let work = parts.iter().zip(begins).zip(listings);
+    share(parts.len(), work, |((part, begins), listings)| {
+        if sparse {
+            begins.copy_from_slice(part.starts);
+            listings.copy_from_slice(part.rows);
+            return;
+        }
+        // Rows without updates end where the next one begins.
+        let mut from = 0;
+        for (&row, &start) in part.rows.iter().zip(part.starts) {
+            let to = row as usize - part.span.start + 1;
+            begins[from..to].fill(start);
+            from = to;
+        }
+    });
+    Ok(Some(Lists {
+        rows: sparse.then_some(listed),
+        starts,
+    }))
+}
+
+/// The touched rows of a part that no part before has.
+struct Own<'a> {
+    /// From the row behind the part before up to the one behind the part's last.
+    span: Range<usize>,
+    rows: &'a [u32],
+    starts: &'a [u32],
+}
+
+/// What each part has of its own, and the row behind the last; `None` if they do not ascend.
+fn adjacent(ascents: &[SortedPart]) -> Option<(Vec<Own<'_>>, usize)> {
     let mut parts = Vec::with_capacity(ascents.len());
     let mut end = 0;
     for ascent in ascents {
@@ -106,57 +159,21 @@ pub(crate) fn joined(
         };
         let first = first as usize;
         if first + 1 < end {
-            return Ok(None);
+            return None;
         }
+        // The first row of a part may be the last row of the part before.
         if first + 1 == end {
             (rows, starts) = (&rows[1..], &starts[1..]);
         }
         let from = end;
         end = rows.last().map_or(end, |&row| row as usize + 1);
-        parts.push((from, end, rows, starts));
+        parts.push(Own {
+            span: from..end,
+            rows,
+            starts,
+        });
     }
-    if end > size {
-        return Ok(None);
-    }
-    let touched: usize = parts.iter().map(|(.., rows, _)| rows.len()).sum();
-    let sparse = touched.saturating_mul(SPARSE) <= size;
-    let groups = if sparse { touched } else { size };
-    let mut starts = List::scratch("the groups of a plan", groups + 1)?;
-    let mut listed = List::scratch("the rows of a plan", if sparse { touched } else { 0 })?;
-    let all = if sparse { touched } else { end };
-    starts[all..].fill(updates as u32);
-    let groups_of = parts.iter().map(|&(from, to, rows, _)| match sparse {
-        true => rows.len(),
-        false => to - from,
-    });
-    let begins = cut_up(&mut starts[..all], groups_of);
-    let listings = parts
-        .iter()
-        .map(|(.., rows, _)| if sparse { rows.len() } else { 0 });
-    let listings = cut_up(&mut listed, listings);
-    let work = parts.iter().zip(begins).zip(listings);
-    share(
-        parts.len(),
-        work,
-        |((&(first, _, rows, starts), begins), listings)| {
-            if sparse {
-                begins.copy_from_slice(starts);
-                listings.copy_from_slice(rows);
-                return;
-            }
-            // Rows without updates end where the next one begins.
-            let mut from = 0;
-            for (&row, &start) in rows.iter().zip(starts) {
-                let to = row as usize - first + 1;
-                begins[from..to].fill(start);
-                from = to;
-            }
-        },
-    );
-    Ok(Some(Lists {
-        rows: sparse.then_some(listed),
-        starts,
-    }))
+    Some((parts, end))
 }
 
 #[cfg(test)]
