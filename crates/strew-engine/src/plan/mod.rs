@@ -20,7 +20,7 @@ use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::histogram::Histogram;
-use strew_kernel::segment::row_ids::{Facts, RowIds};
+use strew_kernel::segment::row_ids::{Facts, Part, RowIds};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions};
@@ -133,25 +133,12 @@ impl Plan {
                 expected: "no tensor has so many rows".into(),
             });
         }
-        let mut numbers = RowIds::with_room("the row numbers of a plan", index.len(), size)?;
-        let mut wrong = false;
-        let read = index.is_empty()
-            || index.all_integers(|block| {
-                for &value in block {
-                    match bounds.resolve(value, size) {
-                        Ok(row) => {
-                            numbers.push(row.map_or(usize::MAX, |row| row.unsigned_abs() as usize));
-                        }
-                        Err(_) => {
-                            wrong = true;
-                            return false;
-                        }
-                    }
-                }
-                true
-            });
-        if wrong || !read {
-            let position = numbers.len();
+        let mut numbers = RowIds::unset("the row numbers of a plan", index.len(), size)?;
+        let position = match numbers.parts(index.len().max(1)).first_mut() {
+            Some((_, part)) => resolve_all(index, bounds, size, part),
+            None => index.len(),
+        };
+        if position < index.len() {
             return Err(Problem::IndexOutOfBounds {
                 argument: "index",
                 position: vec![position],
@@ -368,4 +355,31 @@ impl fmt::Debug for Plan {
 fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
         .expect("the output's type is that of the updates")
+}
+
+/// Resolves all values of an index into row numbers. Gives the position of the first value that
+/// names no row, or the length of the index.
+fn resolve_all(index: &DynView<'_>, bounds: Bounds, size: usize, rows: &mut Part<'_>) -> usize {
+    let (mut done, mut resolved) = (0, Vec::new());
+    index.all_integers(|block| {
+        resolved.clear();
+        let inside = |&value: &i64| value.cast_unsigned() < size as u64;
+        if !bounds.ignores() && block.iter().fold(true, |all, value| all & inside(value)) {
+            resolved.extend(block.iter().map(|&value| value as isize));
+        } else {
+            for &value in block {
+                match bounds.resolve(value, size) {
+                    Ok(row) => resolved.push(row.map_or(-1, |row| row as isize)),
+                    Err(_) => {
+                        done += resolved.len();
+                        return false;
+                    }
+                }
+            }
+        }
+        rows.set(done, &resolved);
+        done += resolved.len();
+        true
+    });
+    done
 }

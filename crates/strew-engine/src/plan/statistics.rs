@@ -11,6 +11,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::{Count, GroupStats};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Value;
+use strew_kernel::group_stats::stream::{Stream, is_streamed};
 use strew_kernel::tensor::{DType, DynTensor, DynView, Held};
 
 /// Which values count.
@@ -76,10 +77,10 @@ impl Plan {
             ($from:ty, $to:ty, $widen:expr) => {{
                 let values = src.typed::<$from>().ok_or_else(torn)?;
                 let values = values.as_slice().ok_or_else(torn)?;
-                let widen: fn($from) -> $to = $widen;
                 let read = |at: usize, row: &mut [$to]| {
-                    for (to, &value) in row.iter_mut().zip(&values[at..]) {
-                        *to = widen(value);
+                    let values = &values[at..at + row.len()];
+                    for (to, &value) in row.iter_mut().zip(values) {
+                        *to = $widen(value);
                     }
                 };
                 self.each(src, axis, &read, wanted, among)
@@ -90,19 +91,17 @@ impl Plan {
             DType::U8 => of!(u8, u64, u64::from),
             DType::U16 => of!(u16, u64, u64::from),
             DType::U32 => of!(u32, u64, u64::from),
-            DType::U64 => of!(u64, u64, |value| value),
+            DType::U64 => of!(u64, u64, u64::from),
             DType::I8 => of!(i8, i64, i64::from),
             DType::I16 => of!(i16, i64, i64::from),
             DType::I32 => of!(i32, i64, i64::from),
-            DType::I64 => of!(i64, i64, |value| value),
+            DType::I64 => of!(i64, i64, i64::from),
             DType::F16 => of!(f16, f64, f64::from),
             DType::BF16 => of!(bf16, f64, f64::from),
             DType::F32 => of!(f32, f64, f64::from),
-            DType::F64 => of!(f64, f64, |value| value),
-            DType::C64 => of!(Complex32, Complex64, |value| {
-                Complex64::new(value.re.into(), value.im.into())
-            }),
-            DType::C128 => of!(Complex64, Complex64, |value| value),
+            DType::F64 => of!(f64, f64, f64::from),
+            DType::C64 => of!(Complex32, Complex64, widened),
+            DType::C128 => of!(Complex64, Complex64, Complex64::from),
         }
     }
 
@@ -115,21 +114,57 @@ impl Plan {
         among: Among,
     ) -> Result<Vec<DynTensor>, Problem> {
         let shape = src.shape();
-        let columns = GroupStats {
-            groups: self.groups()?,
-            read,
-            outer: shape[..axis].iter().product(),
-            inner: shape[axis + 1..].iter().product(),
+        let (outer, inner) = (
+            shape[..axis].iter().product(),
+            shape[axis + 1..].iter().product(),
+        );
+        let rows = |wanted: &Summary| match wanted.statistic.is_of_each() {
+            true => self.len(),
+            false => self.size(),
         };
-        let cells = wanted.iter().map(|wanted| columns.cells(wanted));
-        let mut made = cells.collect::<Result<Vec<_>, _>>()?;
-        let count = Count {
-            wanted,
-            skip: among.skip,
-            least: among.least,
-        };
-        let threads = threads(src.len().saturating_mul(src.dtype().size()));
-        share(&columns, &mut made, count, threads)?;
+        let cells = |wanted: &Summary| wanted.cells([outer, rows(wanted), inner]);
+        let few = among.skip || among.least > 1;
+        let (streamed, others): (Vec<usize>, Vec<usize>) =
+            (0..wanted.len()).partition(|&n| is_streamed(wanted[n].statistic, few));
+        let mut made: Vec<Option<DynTensor>> = wanted.iter().map(|_| None).collect();
+        for (some, streams) in [(streamed, true), (others, false)] {
+            if some.is_empty() {
+                continue;
+            }
+            let of: Vec<&Summary> = some.iter().map(|&n| &wanted[n]).collect();
+            let count = Count {
+                wanted: &of,
+                skip: among.skip,
+                least: among.least,
+            };
+            let mut results = of
+                .iter()
+                .map(|wanted| cells(wanted))
+                .collect::<Result<Vec<_>, _>>()?;
+            if streams {
+                let stream = Stream {
+                    rows: self.numbers(),
+                    size: self.size(),
+                    read,
+                    outer,
+                    inner,
+                };
+                stream.make(&mut results, count)?;
+            } else {
+                let columns = GroupStats {
+                    groups: self.groups()?,
+                    read,
+                    outer,
+                    inner,
+                };
+                let threads = threads(src.len().saturating_mul(src.dtype().size()));
+                share(&columns, &mut results, count, threads)?;
+            }
+            for (n, result) in some.into_iter().zip(results) {
+                made[n] = Some(result);
+            }
+        }
+        let made: Vec<DynTensor> = made.into_iter().flatten().collect();
         let done = made.into_iter().zip(wanted).map(|(made, wanted)| {
             let mut cells = src.dims();
             if !wanted.statistic.is_of_each() {
@@ -142,6 +177,10 @@ impl Plan {
         });
         done.collect()
     }
+}
+
+fn widened(value: Complex32) -> Complex64 {
+    Complex64::new(value.re.into(), value.im.into())
 }
 
 /// Makes everything, in parts that have groups of their own.

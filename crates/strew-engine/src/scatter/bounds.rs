@@ -132,6 +132,11 @@ impl Bounds {
         usize::try_from(most.map_or(0, |most| most.saturating_add(1))).unwrap_or(0)
     }
 
+    /// Whether one value inside the bounds is left out.
+    pub(crate) fn ignores(self) -> bool {
+        self.ignored.is_some()
+    }
+
     /// The cell that an index value means: `Ok(None)` for an update that is left out.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub struct GroupStats<'c, T> {
 /// Which statistics to compute, and which values count.
 #[derive(Clone, Copy)]
 pub struct Count<'w> {
-    pub wanted: &'w [Summary],
+    pub wanted: &'w [&'w Summary],
     /// NaN is skipped.
     pub skip: bool,
     /// Minimum number of values for a result.
@@ -52,23 +52,11 @@ pub struct Part<'s> {
 }
 
 impl<T: Value> GroupStats<'_, T> {
-    /// Cells for the results of one statistic, all 0.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    pub fn cells(&self, wanted: &Summary) -> Result<DynTensor, Problem> {
-        let rows = match wanted.statistic.is_of_each() {
-            true => self.groups.updates(),
-            false => self.groups.size(),
-        };
-        wanted.cells(self.outer.saturating_mul(rows).saturating_mul(self.inner))
-    }
-
     /// Splits the groups into at most `parts` parts, each with its own cells.
     pub fn parts<'s>(
         &self,
         made: &'s mut [DynTensor],
-        wanted: &'s [Summary],
+        wanted: &'s [&'s Summary],
         parts: usize,
     ) -> Vec<Part<'s>> {
         let outputs = made.iter_mut().zip(wanted);

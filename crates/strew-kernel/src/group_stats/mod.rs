@@ -1,11 +1,16 @@
-//! Statistics of groups that need more than a running fold: median, mode, variance, sort, softmax.
+//! Statistics of groups: running records that values join in their own order, and what needs all
+//! values of a group together (median, mode, sort, softmax).
 //!
 //! | file | holds |
 //! |---|---|
+//! | [`stream`] | one pass over the values in their own order, for statistics that are running records |
+//! | `running` | those statistics: start, join, finish |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
 //! | [`statistics`] | what each statistic is, and how it is computed from one column of values |
 //! | [`output`] | converts results to the output's type and writes them |
 
 pub mod blocks;
 pub mod output;
+mod running;
 pub mod statistics;
+pub mod stream;

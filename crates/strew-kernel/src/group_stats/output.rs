@@ -16,11 +16,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// `count` cells for results, all 0.
+    /// Cells for results, all 0.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(crate) fn cells(&self, count: usize) -> Result<DynTensor, Problem> {
+    pub fn cells(&self, shape: [usize; 3]) -> Result<DynTensor, Problem> {
+        let count = shape.into_iter().fold(1, usize::saturating_mul);
         DynTensor::zeros(self.fill.dtype(), &[count])
     }
 }
@@ -128,6 +129,16 @@ impl<T: Value> Row<T> {
     }
 }
 
+impl<T: Value> Row<T> {
+    /// Whether its one result is not set, or has these bytes as an element of a type.
+    pub(crate) fn has_bytes(&self, bytes: &[u8], dtype: DType) -> bool {
+        let mut cell = [0; 16];
+        let cell = &mut cell[..dtype.size()];
+        self.numbers.write(0..1, dtype, cell);
+        !self.set[0] || cell == bytes
+    }
+}
+
 fn renew<V: Copy>(all: &mut Vec<V>, len: usize, value: V) {
     all.clear();
     all.resize(len, value);
@@ -146,7 +157,9 @@ impl<T: Value> Results<T> {
 /// [`convert_into`], many at a time for the commonest types.
 #[allow(clippy::cast_possible_truncation)]
 fn convert_all<T: Value>(values: &[T], dtype: DType, cells: &mut [u8]) {
-    if T::FLOAT && dtype == DType::F32 {
+    if T::DTYPE == dtype {
+        T::write_all(values, cells);
+    } else if T::FLOAT && dtype == DType::F32 {
         let (cells, _) = cells.as_chunks_mut();
         for (cell, value) in cells.iter_mut().zip(values) {
             *cell = (value.complex().re as f32).to_ne_bytes();

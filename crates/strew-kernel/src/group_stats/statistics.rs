@@ -117,6 +117,14 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
     const FLOAT: bool;
     const ZERO: Self;
     const ONE: Self;
+    /// No value is less.
+    const LOWEST: Self;
+    /// No value is greater.
+    const HIGHEST: Self;
+    /// The sum that means are made of. Integers do not wrap in it.
+    type Total: Copy + Send;
+    /// The sum of no values.
+    const NOTHING: Self::Total;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     /// The square, of complex numbers that of the magnitude.
@@ -135,9 +143,41 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
         let wins = first_nan_replaces::<Self, true>(other, self);
         if wins { other } else { self }
     }
-    fn mean(all: &[Self]) -> Complex64;
+    /// The sum of the value and a total.
+    fn add_to(self, total: Self::Total) -> Self::Total;
+    /// The mean of `count` values with this total.
+    fn mean_of(total: Self::Total, count: u64) -> Complex64;
+    /// The mean of values in their order.
+    fn mean(all: &[Self]) -> Complex64 {
+        let total = all
+            .iter()
+            .fold(Self::NOTHING, |total, value| value.add_to(total));
+        Self::mean_of(total, all.len() as u64)
+    }
+    /// The square of the distance from a mean.
+    #[inline(always)]
+    fn squared_difference(self, mean: Complex64) -> f64 {
+        let apart = self.complex() - mean;
+        match Self::COMPLEX {
+            true => apart.re * apart.re + apart.im * apart.im,
+            false => apart.re * apart.re,
+        }
+    }
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
+    /// Writes values as elements of their own type.
+    fn write_all(values: &[Self], cells: &mut [u8]);
+}
+
+macro_rules! eight_bytes {
+    () => {
+        fn write_all(values: &[Self], cells: &mut [u8]) {
+            let (cells, _) = cells.as_chunks_mut();
+            for (cell, value) in cells.iter_mut().zip(values) {
+                *cell = value.to_ne_bytes();
+            }
+        }
+    };
 }
 
 macro_rules! integers {
@@ -148,16 +188,19 @@ macro_rules! integers {
             const FLOAT: bool = false;
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const LOWEST: Self = Self::MIN;
+            const HIGHEST: Self = Self::MAX;
+            type Total = i128;
+            const NOTHING: i128 = 0;
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn square(self) -> Self { self.wrapping_mul(self) }
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
-            fn mean(all: &[Self]) -> Complex64 {
-                let sum: i128 = all.iter().map(|&value| i128::from(value)).sum();
-                (sum as f64 / all.len() as f64).into()
-            }
+            fn add_to(self, total: i128) -> i128 { total + i128::from(self) }
+            fn mean_of(total: i128, count: u64) -> Complex64 { (total as f64 / count as f64).into() }
             fn complex(self) -> Complex64 { (self as f64).into() }
             fn of(value: Complex64) -> Self { value.re as Self }
+            eight_bytes!();
         }
     )*};
 }
@@ -169,6 +212,11 @@ impl Value for f64 {
     const FLOAT: bool = true;
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const LOWEST: Self = Self::NEG_INFINITY;
+    const HIGHEST: Self = Self::INFINITY;
+    type Total = Self;
+    const NOTHING: Self = 0.0;
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
     }
@@ -182,9 +230,12 @@ impl Value for f64 {
         let last = || self.is_nan().cmp(&other.is_nan());
         self.partial_cmp(other).unwrap_or_else(last)
     }
+    fn add_to(self, total: Self) -> Self {
+        total + self
+    }
     #[allow(clippy::cast_precision_loss)]
-    fn mean(all: &[Self]) -> Complex64 {
-        (all.iter().fold(0.0, |sum, value| sum + value) / all.len() as Self).into()
+    fn mean_of(total: Self, count: u64) -> Complex64 {
+        (total / count as Self).into()
     }
     fn complex(self) -> Complex64 {
         self.into()
@@ -192,6 +243,7 @@ impl Value for f64 {
     fn of(value: Complex64) -> Self {
         value.re
     }
+    eight_bytes!();
 }
 
 impl Value for Complex64 {
@@ -199,6 +251,11 @@ impl Value for Complex64 {
     const FLOAT: bool = false;
     const ZERO: Self = Self::ZERO;
     const ONE: Self = Self::ONE;
+    const LOWEST: Self = Self::new(f64::NEG_INFINITY, f64::NEG_INFINITY);
+    const HIGHEST: Self = Self::new(f64::INFINITY, f64::INFINITY);
+    type Total = Self;
+    const NOTHING: Self = Self::ZERO;
+    #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
     }
@@ -222,18 +279,26 @@ impl Value for Complex64 {
             false => parts().unwrap_or(Ordering::Equal),
         }
     }
+    fn add_to(self, total: Self) -> Self {
+        total + self
+    }
     #[allow(clippy::cast_precision_loss)]
-    fn mean(all: &[Self]) -> Complex64 {
-        let (re, im) = all
-            .iter()
-            .fold((0.0, 0.0), |(re, im), v| (re + v.re, im + v.im));
-        Self::new(re / all.len() as f64, im / all.len() as f64)
+    fn mean_of(total: Self, count: u64) -> Complex64 {
+        Self::new(total.re / count as f64, total.im / count as f64)
     }
     fn complex(self) -> Complex64 {
         self
     }
     fn of(value: Complex64) -> Self {
         value
+    }
+    fn write_all(values: &[Self], cells: &mut [u8]) {
+        let (cells, _) = cells.as_chunks_mut::<16>();
+        for (cell, value) in cells.iter_mut().zip(values) {
+            let (re, im) = cell.split_at_mut(8);
+            re.copy_from_slice(&value.re.to_ne_bytes());
+            im.copy_from_slice(&value.im.to_ne_bytes());
+        }
     }
 }
 
@@ -318,14 +383,10 @@ impl<T: Value> Column<T> {
         let mean = T::mean(&self.values);
         let variance = |ddof: f64| {
             let count = self.values.len() as f64;
-            let squares = self.values.iter().map(|value| {
-                let apart = value.complex() - mean;
-                match T::COMPLEX {
-                    true => apart.re * apart.re + apart.im * apart.im,
-                    false => apart.re * apart.re,
-                }
-            });
-            let sum = squares.fold(0.0, |sum, square| sum + square);
+            let sum = self
+                .values
+                .iter()
+                .fold(0.0, |sum, value| sum + value.squared_difference(mean));
             (count > ddof).then_some(sum / (count - ddof))
         };
         match statistic {

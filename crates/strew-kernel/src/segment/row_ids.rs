@@ -98,6 +98,23 @@ impl RowIds {
         }
     }
 
+    /// Reads consecutive numbers from one place on.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub(crate) fn read(&self, from: usize, to: &mut [usize]) {
+        fn copy<N: Copy>(list: &[N], to: &mut [usize], widen: impl Fn(N) -> usize) {
+            for (to, &number) in to.iter_mut().zip(list) {
+                *to = widen(number);
+            }
+        }
+        let range = from..from + to.len();
+        match self {
+            Self::Narrow(list) => copy(&list[range], to, |number| number as usize),
+            Self::Wide(list) => copy(&list[range], to, |number| number as usize),
+        }
+    }
+
     /// Whether all are below `limit`.
     pub(crate) fn are_below(&self, limit: usize) -> bool {
         match self {
