@@ -93,8 +93,8 @@ pub mod grad;
 /// What to do: [`Scatter`](scatter::Scatter), the one description that every dialect lowers to.
 pub mod scatter {
     pub use strew_engine::scatter::{
-        Component, Destinations, Finish, Gather, Init, Output, Place, Pointer, Reduction, Scatter,
-        Start, Target,
+        Component, Destinations, Finish, Gather, Init, Output, PickedAxes, Place, Pointer,
+        Reduction, Scatter, Shapes, Start, Target, TupleEntry,
     };
 }
 

@@ -49,6 +49,15 @@ impl FromStr for Way {
     }
 }
 
+/// Rows that take many times as many updates as others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hot {
+    /// How many rows.
+    pub rows: usize,
+    /// How many updates they take together.
+    pub updates: usize,
+}
+
 /// What the choice depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
@@ -68,8 +77,8 @@ pub struct Work {
     pub single: bool,
     /// Updates of the row that takes most.
     pub most: usize,
-    /// Rows that take many times as many updates as others, and how many.
-    pub hot: (usize, usize),
+    /// Rows that take many times as many updates as others.
+    pub hot: Hot,
     /// Updates lie in the order of their rows.
     pub in_order: bool,
     /// Different reductions that are asked for at once.
@@ -88,6 +97,23 @@ pub struct Work {
     pub positions: bool,
     /// A grouped run gets so many.
     pub threads: usize,
+}
+
+impl Work {
+    /// Bytes of a row of updates.
+    fn row_bytes(&self) -> usize {
+        self.bytes / self.updates.max(1)
+    }
+
+    /// Updates of an average row that is touched.
+    fn share(&self) -> usize {
+        self.updates / self.touched.max(1)
+    }
+
+    /// No row takes so large a part of the updates that its thread works longer than the others.
+    fn is_balanced(&self) -> bool {
+        self.most <= self.updates / SHARE
+    }
 }
 
 /// Runs with fewer bytes are over before anything could be gained.
@@ -151,7 +177,7 @@ const FAR: usize = 2 * L3;
 /// where updates are grouped. Short ones cost more so than to write at random, unless it saves
 /// something.
 pub fn choose(work: &Work) -> (Way, &'static str) {
-    let destination = work.rows.saturating_mul(work.bytes / work.updates.max(1));
+    let destination = work.rows.saturating_mul(work.row_bytes());
     if work.bytes < WORTH {
         return (Way::InOrder, "there is little to do");
     }
@@ -169,13 +195,7 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
         return (Way::Grouped, "only rows that take updates are gone over");
     }
     if work.single && work.pieces == 1 {
-        if work.in_order && !work.widened && work.updates / work.touched.max(1) >= MANY {
-            return (Way::Grouped, "the updates lie in the order of their rows");
-        }
-        if work.staged && destination > FAR {
-            return (Way::Grouped, "each row is reduced without a table");
-        }
-        return (Way::InOrder, "single updates are read one after the other");
+        return of_single(work, destination);
     }
     if work.reductions > 1 && work.run >= SHARED {
         return (
@@ -183,32 +203,51 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
             "several reductions share the trip over the source",
         );
     }
-    let share = work.updates / work.touched.max(1);
-    if share < PAIR || work.single {
+    if work.share() < PAIR || work.single {
         return (Way::InOrder, "rows are read one after the other");
     }
-    let shared = work.most <= work.updates / SHARE;
-    if work.in_order {
-        let most = if work.widened { LONG } else { usize::MAX };
-        let counted = work.staged && (SHARED..=most).contains(&work.run);
-        let streams = shared && work.run >= LONG && work.bytes >= STREAM && share >= FEW;
-        return if counted && (share >= FEW || !work.widened) {
-            (Way::Grouped, "each row is reduced without a table")
-        } else if streams && !work.widened && !work.computes {
-            (Way::Grouped, "each row of the destination is written once")
-        } else {
-            (Way::InOrder, "rows are read one after the other")
-        };
+    match work.in_order {
+        true => of_rows_in_order(work),
+        false => of_rows_at_random(work, destination),
     }
-    if share < FEW {
+}
+
+/// The way of single elements of a source in one piece. `destination` is its size in bytes.
+fn of_single(work: &Work, destination: usize) -> (Way, &'static str) {
+    if work.in_order && !work.widened && work.share() >= MANY {
+        return (Way::Grouped, "the updates lie in the order of their rows");
+    }
+    if work.staged && destination > FAR {
+        return (Way::Grouped, "each row is reduced without a table");
+    }
+    (Way::InOrder, "single updates are read one after the other")
+}
+
+/// The way of rows that come in the order of their destinations.
+fn of_rows_in_order(work: &Work) -> (Way, &'static str) {
+    let most = if work.widened { LONG } else { usize::MAX };
+    let counted = work.staged && (SHARED..=most).contains(&work.run);
+    let long = work.run >= LONG && work.bytes >= STREAM;
+    let streams = work.is_balanced() && long && work.share() >= FEW;
+    if counted && (work.share() >= FEW || !work.widened) {
+        (Way::Grouped, "each row is reduced without a table")
+    } else if streams && !work.widened && !work.computes {
+        (Way::Grouped, "each row of the destination is written once")
+    } else {
+        (Way::InOrder, "rows are read one after the other")
+    }
+}
+
+/// The way of rows that come in any order. `destination` is its size in bytes.
+fn of_rows_at_random(work: &Work, destination: usize) -> (Way, &'static str) {
+    if work.share() < FEW {
         return (Way::InOrder, "rows are read one after the other");
     }
     // Threads that read what each has for itself are in each other's way less than those that
     // write.
     let several_threads = work.threads > 1 && work.bytes >= OUTSIDE && destination >= APART;
-    let (rows, updates) = work.hot;
-    let hot = rows.saturating_mul(work.bytes / work.updates.max(1));
-    let spread = updates <= work.updates / HOT_PART || hot >= OUTSIDE;
+    let hot = work.hot.rows.saturating_mul(work.row_bytes());
+    let spread = work.hot.updates <= work.updates / HOT_PART || hot >= OUTSIDE;
     let enough = if work.staged && !work.widened && destination >= OUTSIDE {
         TABLED
     } else if several_threads || (spread && destination >= NOWHERE) {
@@ -218,7 +257,7 @@ pub fn choose(work: &Work) -> (Way, &'static str) {
     } else {
         usize::MAX
     };
-    match work.run >= enough && shared && !work.computes {
+    match work.run >= enough && work.is_balanced() && !work.computes {
         true => (Way::Grouped, "each row of the destination is written once"),
         false => (Way::InOrder, "rows are read one after the other"),
     }
@@ -234,7 +273,7 @@ pub fn threads(bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Way, Work, choose};
+    use super::{Hot, Way, Work, choose};
 
     /// Means of single float32 values in any order, into so many cells.
     fn means(rows: usize) -> Work {
@@ -248,7 +287,7 @@ mod tests {
             pieces: 1,
             single: true,
             most: 100,
-            hot: (0, 0),
+            hot: Hot::default(),
             in_order: false,
             reductions: 1,
             staged: true,
@@ -362,8 +401,9 @@ mod tests {
             Way::InOrder
         );
         // Hot rows stay in a cache; two threads that read in order would both read all.
+        let updates = (1 << 18) + 1;
         let hot = |rows| Work {
-            hot: (rows, (1 << 18) + 1),
+            hot: Hot { rows, updates },
             ..wide
         };
         assert_eq!(way(hot(1000)), Way::InOrder);

@@ -4,7 +4,7 @@ use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::grouped::{Reductions, are_few, reduce};
 use crate::exec::record::{Did, did};
-use crate::scatter::destinations::row_ids::RowNumbers;
+use crate::scatter::destinations::row_ids::{RowGroups, RowNumbers};
 use crate::scatter::reduction::{Finish, Init};
 use crate::scatter::{Scatter, Start};
 use strew_kernel::copy::strided::duplicate;
@@ -66,7 +66,8 @@ impl Scatter<'_> {
             positions.as_mut().map(DynTensor::view_mut),
         ];
         let outputs = outputs.into_iter().flatten().collect();
-        self.reduce_rows(&rows, (seed, clears), outputs, threads, false)?;
+        let begun = RowsBegun { seed, clears };
+        self.reduce_rows(&rows, begun, outputs, threads, false)?;
         if let (Some(arg), Some(positions)) = (arg, positions) {
             *arg = shaped(positions, self.destinations.shape())?;
         }
@@ -80,9 +81,13 @@ impl Scatter<'_> {
             Init::Current => Seed::Current,
             Init::Identity => Seed::Identity,
         };
+        let begun = RowsBegun {
+            seed,
+            clears: false,
+        };
         let rows = self.rows_by_group()?;
         match view.reshape(&rows.shape()) {
-            Some(view) => self.reduce_rows(&rows, (seed, false), vec![view], threads, true),
+            Some(view) => self.reduce_rows(&rows, begun, vec![view], threads, true),
             None => Err(Problem::Layout {
                 argument: "destination".into(),
                 why: "it has gaps".into(),
@@ -90,9 +95,9 @@ impl Scatter<'_> {
         }
     }
 
-    fn rows_by_group(&self) -> Result<Rows, Problem> {
-        if let Some((groups, width)) = self.destinations.ascending()? {
-            return Ok(Rows { groups, width });
+    fn rows_by_group(&self) -> Result<RowGroups, Problem> {
+        if let Some(rows) = self.destinations.ascending()? {
+            return Ok(rows);
         }
         let RowNumbers {
             numbers,
@@ -100,7 +105,7 @@ impl Scatter<'_> {
             width,
         } = self.destinations.row_numbers()?;
         let facts = Facts::of(&numbers, rows);
-        Ok(Rows {
+        Ok(RowGroups {
             groups: Csr::new(&numbers, rows, facts)?,
             width,
         })
@@ -108,8 +113,8 @@ impl Scatter<'_> {
 
     fn reduce_rows(
         &self,
-        rows: &Rows,
-        (seed, clears): (Seed, bool),
+        rows: &RowGroups,
+        begun: RowsBegun,
         outputs: Vec<DynViewMut<'_>>,
         threads: usize,
         visible: bool,
@@ -130,7 +135,7 @@ impl Scatter<'_> {
         };
         let fold = Fold {
             combine: self.reduction.combine,
-            seed,
+            seed: begun.seed,
             finish: match self.reduction.finish {
                 Finish::Mean { count_self } => fold::Finish::Mean(Mean {
                     more: u64::from(count_self),
@@ -144,7 +149,7 @@ impl Scatter<'_> {
         };
         let what = Reductions {
             folds: &[fold],
-            clears,
+            clears: begun.clears,
         };
         reduce(&rows.groups, &what, 0, &source, outputs, threads, visible)
     }
@@ -161,15 +166,11 @@ impl Scatter<'_> {
     }
 }
 
-/// Updates and destination as matrices, and which rows of one go to each of the other.
-struct Rows {
-    groups: Csr,
-    width: usize,
-}
-
-impl Rows {
-    /// The destination's shape.
-    fn shape(&self) -> [usize; 2] {
-        [self.groups.size(), self.width]
-    }
+/// What rows of the destination begin with.
+#[derive(Clone, Copy)]
+struct RowsBegun {
+    /// The value that the updates of a row join.
+    seed: Seed,
+    /// The run sets rows without updates to zero: nobody has done so before.
+    clears: bool,
 }

@@ -18,6 +18,13 @@ use strew_kernel::update::untouched::{adopt, may_be_negative_zero, take};
 /// Elements of a source that are looked at before the run: if one of them is -0.0, others are.
 const FIRST: usize = 1 << 16;
 
+/// Sums that began from a sentinel in every cell.
+struct Sums {
+    cells: DynTensor,
+    /// No cell that an update reached can be taken for one that none reached.
+    certain: bool,
+}
+
 impl Scatter<'_> {
     /// Sums into a new tensor, of which cells that no update reaches are an input's.
     pub(crate) fn sum_anew(&self, walked: Walked<'_>) -> Result<DynTensor, Problem> {
@@ -49,23 +56,23 @@ impl Scatter<'_> {
         let single = walked.execution.width() == 1;
         if single && !may_be_negative_zero(self.source.view(), FIRST) {
             let unset = Unset::NegativeZero;
-            let (sums, certain) = self.sums_from(unset, &mut walked, input)?;
+            let Sums { cells, certain } = self.sums_from(unset, &mut walked, input)?;
             if certain {
-                return Ok((sums, unset));
+                return Ok((cells, unset));
             }
         }
         let unset = Unset::Signalling;
-        let (sums, _) = self.sums_from(unset, &mut walked, input)?;
-        Ok((sums, unset))
+        let Sums { cells, .. } = self.sums_from(unset, &mut walked, input)?;
+        Ok((cells, unset))
     }
 
-    /// Likewise, and whether those cells are told apart with certainty.
+    /// The sums into cells that begin as `unset`.
     fn sums_from(
         &self,
         unset: Unset,
         walked: &mut Walked<'_>,
         input: Option<&DynView<'_>>,
-    ) -> Result<(DynTensor, bool), Problem> {
+    ) -> Result<Sums, Problem> {
         walked.execution.request.unset = unset == Unset::Signalling;
         let dtype = self.dtype();
         let layout = Layout::contiguous(dtype, self.destinations.shape())?;
@@ -96,6 +103,9 @@ impl Scatter<'_> {
                     || !may_be_negative_zero(self.source.view(), all)
             }
         };
-        Ok((sums, certain))
+        Ok(Sums {
+            cells: sums,
+            certain,
+        })
     }
 }

@@ -261,52 +261,65 @@ impl<'a> Paired<'_, 'a> {
                 stride: strides[self.axis],
                 count: shape[self.axis],
             };
-            let rows = rows.clone();
-            match self.pairing {
-                Pairing::Pointers => {
-                    let first = rows.start;
-                    line.pointers(rows, taker, progress, |taker, n, start, end| {
-                        taker.push(n - first, start, end)
-                    })
-                }
-                Pairing::Spread => {
-                    let all = 0..line.count.saturating_sub(1);
-                    line.pointers(all, taker, progress, |taker, n, start, end| {
-                        if start > size || end > size {
-                            return Err(OutOfBounds);
-                        }
-                        // The others' rows are left out.
-                        let start = start.clamp(rows.start, rows.end) - rows.start;
-                        let end = end.clamp(rows.start, rows.end) - rows.start;
-                        taker.push(n, start, end)
-                    })
-                }
-                Pairing::Ascending => {
-                    let from = line.first_from(rows.start, size);
-                    let to = line.first_from(rows.end, size);
-                    let (low, first) = (rows.start, rows.start);
-                    line.ascending(from..to, low, taker, progress, |taker, row, start, end| {
-                        taker.push(row - first, start, end)
-                    })
-                }
-                Pairing::Picked => {
-                    // Not below the row that the part before ends with.
-                    let low = match rows.start.checked_sub(1) {
-                        None => 0,
-                        Some(before) => line.value(before).and_then(row_of)?,
-                    };
-                    let first = rows.start;
-                    line.ascending(rows, low, taker, progress, |taker, row, start, end| {
-                        taker.push(row, start - first, end - first)
-                    })
-                }
-            }?;
+            self.go_line(line, rows.clone(), size, taker, progress)?;
             if !taker.advance() {
                 break;
             }
         }
         taker.flush();
         told(taker, progress)
+    }
+
+    /// Goes over the runs of the destination's rows `rows`, of `size` in all, at one coordinate of
+    /// the array's other axes.
+    #[inline(always)] // Part of the loop of `go`.
+    fn go_line(
+        &self,
+        line: Line<'_, '_>,
+        rows: Range<usize>,
+        size: usize,
+        taker: &mut impl Taker,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Fault> {
+        match self.pairing {
+            Pairing::Pointers => {
+                let first = rows.start;
+                line.pointers(rows, taker, progress, |taker, n, start, end| {
+                    taker.push(n - first, start, end)
+                })
+            }
+            Pairing::Spread => {
+                let all = 0..line.count.saturating_sub(1);
+                line.pointers(all, taker, progress, |taker, n, start, end| {
+                    if start > size || end > size {
+                        return Err(OutOfBounds);
+                    }
+                    // The others' rows are left out.
+                    let start = start.clamp(rows.start, rows.end) - rows.start;
+                    let end = end.clamp(rows.start, rows.end) - rows.start;
+                    taker.push(n, start, end)
+                })
+            }
+            Pairing::Ascending => {
+                let from = line.first_from(rows.start, size);
+                let to = line.first_from(rows.end, size);
+                let (low, first) = (rows.start, rows.start);
+                line.ascending(from..to, low, taker, progress, |taker, row, start, end| {
+                    taker.push(row - first, start, end)
+                })
+            }
+            Pairing::Picked => {
+                // Not below the row that the part before ends with.
+                let low = match rows.start.checked_sub(1) {
+                    None => 0,
+                    Some(before) => line.value(before).and_then(row_of)?,
+                };
+                let first = rows.start;
+                line.ascending(rows, low, taker, progress, |taker, row, start, end| {
+                    taker.push(row, start - first, end - first)
+                })
+            }
+        }
     }
 
     /// How to share the run out, if it pays, and among how many threads. `many` is the shape of the

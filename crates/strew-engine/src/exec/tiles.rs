@@ -15,17 +15,27 @@ use strew_kernel::runtime::monitor::Progress;
 use strew_kernel::tensor::{DType, DynView, DynViewMut};
 use strew_kernel::update::in_place::Direct;
 use strew_kernel::walk::Walk;
-use strew_kernel::walk::geometry::{Axis, Geometry, Step};
+use strew_kernel::walk::geometry::{Axis, Geometry, Step, Term};
+
+/// A tile, and how much of the destination it takes at a time.
+pub(crate) struct Columns {
+    /// How many columns.
+    width: usize,
+    tile: Tile,
+}
 
 impl Execution {
-    /// A tile for this part of a run, and its columns; `None`: better without.
-    pub(crate) fn tile(&self, space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<(usize, Tile)> {
+    /// A tile for this part of a run; `None`: better without.
+    pub(crate) fn tile(&self, space: &Space<'_>, cut: &Cut, dtype: DType) -> Option<Columns> {
         let tiled = self.strategy() == Strategy::Tiled && !self.request.from_identity;
         let width = columns(space, cut, dtype.size()).ok().filter(|_| tiled)?;
         let term = terms(space, cut)[0];
         let tile = Tile::new(dtype, &term, cut.rows.last()?, width);
         // Without memory for a tile there is the longer way.
-        Some((width, tile.ok()?))
+        Some(Columns {
+            width,
+            tile: tile.ok()?,
+        })
     }
 
     /// Runs the updates tile by tile. Those of one cell are all in one tile, in their order.
@@ -35,10 +45,11 @@ impl Execution {
         cut: &Cut,
         src: &DynView<'_>,
         mut dst: DynViewMut<'_>,
-        (width, mut tile): (usize, Tile),
+        tiles: Columns,
         mut progress: Progress<'_>,
     ) -> Result<(), Fault> {
         did(Did::Strategy(Strategy::Tiled));
+        let Columns { width, mut tile } = tiles;
         let dtype = dst.dtype();
         let rules = space.rules();
         let all = terms(space, cut);
@@ -50,19 +61,8 @@ impl Execution {
             progress.writes_are_visible();
         }
 
-        // A tile has all of the axes that stay on their columns, and one place on the others.
-        let mut rows: SmallVec<[Axis; 2]> = cut.rows.clone();
-        for axis in &mut rows {
-            if axis.step.dst != 0 {
-                axis.len = 1;
-                axis.step.dst = 0;
-            }
-        }
+        let mut rows = axes_of_tile(cut, dtype.size());
         let inner = rows.len() - 1;
-        rows[inner].step.dst = dtype.size().cast_signed();
-        let mut in_tile = term;
-        in_tile.dst = tile.pitch();
-        let in_tile = [in_tile];
         let mut origin: SmallVec<[usize; 4]> = SmallVec::from_elem(0, rows.len());
         loop {
             let columns = width.min(last.len - origin[inner]);
@@ -71,40 +71,54 @@ impl Execution {
                 Some(value) => tile.fill(value),
                 None => tile.load(&walk, &origin, columns),
             }
-            let steps = origin.iter().zip(&cut.rows);
-            let moved: isize = steps.map(|(&at, a)| at.cast_signed() * a.step.src).sum();
-            let geometry = Geometry {
-                rows: &rows,
-                terms: &in_tile,
-                window: &[],
-                cells: &[],
-                numbers: false,
-                start: Step {
-                    src: cut.start.src + moved,
-                    ..Step::default()
-                },
-                cell_start: 0,
+            let reader = Reader {
+                lookups: &space.lookups,
+                rules: &rules,
+                cut,
+                origin: &origin,
             };
-            let mut memory = tile.view_mut();
-            let local = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
-            let mut direct = Direct::new(&local, self.request.combine, self.request.unset)?;
-            let mut pass = Pass {
-                reader: Reader {
-                    lookups: &space.lookups,
-                    rules: &rules,
-                    cut,
-                    origin: &origin,
-                },
-                walk: &local,
-                progress: &mut progress,
-            };
-            pass.join(&mut direct)?;
+            self.join_tile(reader, src, &mut tile, &rows, term, &mut progress)?;
             tile.store(&walk, &origin, columns);
             if !next(&mut origin, cut, columns) {
                 fence();
                 return Ok(());
             }
         }
+    }
+
+    /// Joins the updates of the tile that begins at the reader's origin. `rows` are its axes, and
+    /// `term` says where an index value leads in the destination.
+    fn join_tile(
+        &self,
+        reader: Reader<'_, '_>,
+        src: &DynView<'_>,
+        tile: &mut Tile,
+        rows: &[Axis],
+        mut term: Term,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Fault> {
+        term.dst = tile.pitch();
+        let geometry = Geometry {
+            rows,
+            terms: &[term],
+            window: &[],
+            cells: &[],
+            numbers: false,
+            start: Step {
+                src: source_at(reader.cut, reader.origin),
+                ..Step::default()
+            },
+            cell_start: 0,
+        };
+        let mut memory = tile.view_mut();
+        let walk = Walk::new(&geometry, &mut memory, src).ok_or_else(unfit)?;
+        let mut direct = Direct::new(&walk, self.request.combine, self.request.unset)?;
+        let mut pass = Pass {
+            reader,
+            walk: &walk,
+            progress,
+        };
+        pass.join(&mut direct)
     }
 
     /// What every cell of the destination is known to hold, if it is.
@@ -114,6 +128,28 @@ impl Execution {
             false => None,
         }
     }
+}
+
+/// The axes of the rows of a tile: all of those that stay on their columns, and one place on the
+/// others. Elements of `size` bytes lie one after the other along the last.
+fn axes_of_tile(cut: &Cut, size: usize) -> SmallVec<[Axis; 2]> {
+    let mut rows = cut.rows.clone();
+    for axis in &mut rows {
+        if axis.step.dst != 0 {
+            axis.len = 1;
+            axis.step.dst = 0;
+        }
+    }
+    let inner = rows.len() - 1;
+    rows[inner].step.dst = size.cast_signed();
+    rows
+}
+
+/// Byte offset in the source of the updates of a tile that begins at `origin`.
+fn source_at(cut: &Cut, origin: &[usize]) -> isize {
+    let steps = origin.iter().zip(&cut.rows);
+    let moved: isize = steps.map(|(&at, a)| at.cast_signed() * a.step.src).sum();
+    cut.start.src + moved
 }
 
 /// Moves on by some columns, or to the next place on the axes that walk along the destination.

@@ -122,8 +122,8 @@ impl Stage {
         &self.moves
     }
 
-    /// Seconds of streaming, and of random access, of a run on so many threads.
-    fn times(&self, machine: &Machine, threads: usize) -> (f64, f64) {
+    /// How long it takes in a run on so many threads.
+    fn times(&self, machine: &Machine, threads: usize) -> Times {
         let threads = self.threads.unwrap_or(threads);
         let rates = machine.rates(threads);
         let moves = self.moves.iter().map(|m| {
@@ -134,8 +134,62 @@ impl Stage {
         let random = self.visits.map_or(0.0, |v| {
             v.count as f64 * machine.random(v.reach, v.row) / threads as f64
         });
-        (moves.sum(), random)
+        Times {
+            streaming: moves.sum(),
+            random,
+        }
     }
+}
+
+/// Seconds of a stage.
+#[derive(Clone, Copy)]
+struct Times {
+    /// Of streaming.
+    streaming: f64,
+    /// Of random access.
+    random: f64,
+}
+
+impl Times {
+    /// A processor does both at once.
+    fn of_both(self) -> f64 {
+        self.streaming.max(self.random)
+    }
+}
+
+/// Bytes that a run by groups moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupedBytes {
+    /// Of the order of the updates.
+    pub order: usize,
+    /// Of the source.
+    pub source: usize,
+    /// Of all outputs.
+    pub outputs: usize,
+}
+
+/// Rows of the source that a run by groups reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupedRows {
+    /// How many rows.
+    pub count: usize,
+    /// Bytes of a row.
+    pub bytes: usize,
+    /// They lie in the order of their groups, and need no random access.
+    pub in_order: bool,
+}
+
+/// Bytes that a run over rows that lie one after the other moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunsBytes {
+    /// Of the array that pairs rows.
+    pub index: usize,
+    /// Of the source.
+    pub source: usize,
+    /// Of the output, which is the caller's or new.
+    pub output: usize,
+    /// Of the positions of winners; 0 if there are none.
+    pub positions: usize,
 }
 
 /// What a run moves through memory, stage by stage.
@@ -185,11 +239,9 @@ impl Traffic {
     /// Seconds that the run should take on this machine.
     #[must_use]
     pub fn seconds(&self, machine: &Machine) -> f64 {
-        let each = self.stages.iter().map(|stage| {
-            let (stream, random) = stage.times(machine, self.threads);
-            stream.max(random)
-        });
-        each.sum()
+        let each = self.stages.iter();
+        each.map(|stage| stage.times(machine, self.threads).of_both())
+            .sum()
     }
 
     /// The same, of a source of so many bytes instead of the one at hand.
@@ -211,21 +263,19 @@ impl Traffic {
 
     /// A run by groups: each row of the destination takes its updates, or the last of them, which
     /// lie in the source in their own order.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn grouped(
+    pub(crate) fn grouped(
         name: &'static str,
-        (order, source, outputs): (usize, usize, usize),
-        (updates, row): (usize, usize),
-        in_order: bool,
+        bytes: GroupedBytes,
+        rows: GroupedRows,
         threads: usize,
     ) -> Self {
         let stage = Stage::new(name)
-            .moves("order of the updates", order, 0)
-            .moves("source", source, 0)
-            .touches("new output", outputs);
-        let stage = match in_order {
+            .moves("order of the updates", bytes.order, 0)
+            .moves("source", bytes.source, 0)
+            .touches("new output", bytes.outputs);
+        let stage = match rows.in_order {
             true => stage,
-            false => stage.visits(updates, row, source),
+            false => stage.visits(rows.count, rows.bytes, bytes.source),
         };
         Self {
             stages: vec![stage],
@@ -233,16 +283,16 @@ impl Traffic {
         }
     }
 
-    /// A run over rows that lie one after the other: bytes of the array that pairs them, of the
-    /// source, and of the outputs, which are the caller's or new. In place the array is read twice.
-    #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn runs(
-        (index, source, output): (usize, usize, usize),
-        visible: bool,
-        reads: bool,
-        positions: usize,
-        threads: usize,
-    ) -> Self {
+    /// A run over rows that lie one after the other. Where the output is visible, the caller's, the
+    /// array that pairs rows is read twice. `reads`: a row of the output is read before it is
+    /// written.
+    pub(crate) fn runs(bytes: RunsBytes, visible: bool, reads: bool, threads: usize) -> Self {
+        let RunsBytes {
+            index,
+            source,
+            output,
+            positions,
+        } = bytes;
         let mut stages = Vec::new();
         if visible {
             stages.push(Stage::new("check the index").moves("index", index, 0));
@@ -311,13 +361,13 @@ impl Traffic {
         // The time that goes by under each of the two bounds.
         let mut bound = [0.0; 2];
         for stage in &self.stages {
-            let (stream, random) = stage.times(machine, threads);
-            bound[usize::from(random > stream)] += stream.max(random);
-            let mut said = format!("{} streaming", seconds(stream));
+            let times = stage.times(machine, threads);
+            bound[usize::from(times.random > times.streaming)] += times.of_both();
+            let mut said = format!("{} streaming", seconds(times.streaming));
             if let Some(visits) = stage.visits {
                 said += &format!(
                     ", {} random access ({} visits over {})",
-                    seconds(random),
+                    seconds(times.random),
                     visits.count,
                     bytes(visits.reach as u64)
                 );

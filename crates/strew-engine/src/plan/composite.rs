@@ -146,6 +146,16 @@ impl Along<'_> {
     }
 }
 
+/// The largest updates of each cell, and the exponentials of the updates without them.
+#[doc(hidden)] // Internal: for the crates of strew alone.
+#[derive(Debug)]
+pub struct Exponentials<A: Element> {
+    /// For each cell the largest of its updates.
+    pub most: Tensor<A>,
+    /// For each update the exponential of it minus the largest of its cell.
+    pub each: Tensor<A>,
+}
+
 /// Passes over updates and the cells that they go to, in the type that they are computed in.
 pub struct Passes<'p, A> {
     plan: &'p Plan,
@@ -177,7 +187,7 @@ impl<A: Real> Passes<'_, A> {
         out: Option<Tensor<A>>,
         highest: f64,
     ) -> Result<Tensor<A>, Problem> {
-        let (most, each) = self.shares()?;
+        let Exponentials { most, each } = self.shares()?;
         let own = match &out {
             None => None,
             Some(out) => {
@@ -210,33 +220,36 @@ impl<A: Real> Passes<'_, A> {
 
     /// The largest updates, from -inf, and each update's exponential without them; 0 for NaN.
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn shares(&self) -> Result<(Tensor<A>, Tensor<A>), Problem> {
+    pub fn shares(&self) -> Result<Exponentials<A>, Problem> {
         let mut most = self.lowest()?;
         self.fold_into(&self.view, Reduce::Max, &mut most)?;
         let each = self.each([&most], |_, x, [most]| {
             let share = (x - most).exp();
             if share.is_nan() { A::ZERO } else { share }
         })?;
-        Ok((most, each))
+        Ok(Exponentials { most, each })
     }
 
     /// The largest updates, as a new tensor has them, and each update's exponential without them.
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn exponentials(&self) -> Result<(Tensor<A>, Tensor<A>), Problem> {
+    pub fn exponentials(&self) -> Result<Exponentials<A>, Problem> {
         let most = self.fold(&self.view, Reduce::Max)?;
         let each = self.each([&most], |_, x, [most]| (x - most).exp())?;
-        Ok((most, each))
+        Ok(Exponentials { most, each })
     }
 
     fn softmax(&self) -> Result<Tensor<A>, Problem> {
-        let (_, mut made) = self.exponentials()?;
+        let mut made = self.exponentials()?.each;
         let sums = self.fold(&made.view().into_dyn(), Reduce::Sum)?;
         self.change(&mut made, [&sums], |exp, _, [sum]| exp / sum);
         Ok(made)
     }
 
     fn log_softmax(&self, eps: A) -> Result<Tensor<A>, Problem> {
-        let (most, mut made) = self.exponentials()?;
+        let Exponentials {
+            most,
+            each: mut made,
+        } = self.exponentials()?;
         let mut logs = self.fold(&made.view().into_dyn(), Reduce::Sum)?;
         self.beside(&mut logs, [], |sum, []| (sum + eps).ln());
         self.change(&mut made, [&most, &logs], |_, x, [most, log]| {

@@ -3,7 +3,7 @@
 use crate::choose::plan_cost::Way;
 use crate::explain::text;
 use crate::explain::text::Explanation;
-use crate::explain::traffic::Traffic;
+use crate::explain::traffic::{GroupedBytes, GroupedRows, Traffic};
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
 use crate::plan::run::stand_in;
@@ -112,19 +112,34 @@ impl Plan {
             facts.push(working_memory(self.room_for_groups()));
             return Ok((facts, self.by_groups(&layout, axis, reduces, threads)));
         }
+        let src = one.view().broadcast_to(shape);
+        let src = src.ok_or_else(|| Problem::Layout {
+            argument: "src".into(),
+            why: "it has no such shape".into(),
+        })?;
+        let traffic = self.in_order(&src, axis, reduces, &mut facts)?;
+        Ok((facts, traffic))
+    }
+
+    /// What these reductions move if they run in order, one after the other. Adds their strategy
+    /// and their memory to `facts`.
+    fn in_order(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        reduces: &[Reduce],
+        facts: &mut Facts,
+    ) -> Result<Option<Traffic>, Problem> {
+        let dtype = src.dtype();
+        let bytes = src.len().saturating_mul(dtype.size());
         let mut traffic: Option<Traffic> = None;
         let mut most = 0;
         for reduce in reduces {
-            let src: DynView<'_> = one.view();
-            let src = src.broadcast_to(shape).ok_or_else(|| Problem::Layout {
-                argument: "src".into(),
-                why: "it has no such shape".into(),
-            })?;
             let mut out = src.dims();
             out[axis] = self.size();
             let (start, reduction) = reduce.anew();
             let target = Target::New { dtype, start };
-            let destinations = self.destinations(shape, &out, axis)?;
+            let destinations = self.destinations(src.shape(), &out, axis)?;
             let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
             let scatter = scatter.proven();
             let keeps = self.keeps_lists(&scatter)?;
@@ -147,7 +162,7 @@ impl Plan {
             };
         }
         facts.push(working_memory(most));
-        Ok((facts, traffic))
+        Ok(traffic)
     }
 
     /// Bytes that it takes to make the groups, unless they are there.
@@ -192,9 +207,16 @@ impl Plan {
         if folded > 0 {
             all = Some(Traffic::grouped(
                 "reduce row by row",
-                (order, source, output.saturating_mul(folded)),
-                (pieces.saturating_mul(self.len()), row),
-                self.is_sorted(),
+                GroupedBytes {
+                    order,
+                    source,
+                    outputs: output.saturating_mul(folded),
+                },
+                GroupedRows {
+                    count: pieces.saturating_mul(self.len()),
+                    bytes: row,
+                    in_order: self.is_sorted(),
+                },
                 threads,
             ));
         }
@@ -202,13 +224,16 @@ impl Plan {
             let lasts_of = |bytes: usize| bytes.saturating_mul(lasts);
             let copied = Traffic::grouped(
                 "copy the last update of each row",
-                (
-                    lasts_of(order),
-                    lasts_of(self.last_bytes(src)),
-                    lasts_of(output),
-                ),
-                (lasts_of(pieces.saturating_mul(self.touched())), row),
-                self.is_sorted(),
+                GroupedBytes {
+                    order: lasts_of(order),
+                    source: lasts_of(self.last_bytes(src)),
+                    outputs: lasts_of(output),
+                },
+                GroupedRows {
+                    count: lasts_of(pieces.saturating_mul(self.touched())),
+                    bytes: row,
+                    in_order: self.is_sorted(),
+                },
                 threads,
             );
             all = Some(match all {

@@ -2,7 +2,7 @@
 
 use crate::checks::{axis, expect_dtype, expect_shape};
 use crate::choose::plan_cost;
-use crate::choose::plan_cost::{Way, Work};
+use crate::choose::plan_cost::{Hot, Way, Work};
 use crate::choose::strategy::Strategy;
 use crate::exec::grouped;
 use crate::exec::grouped::Reductions;
@@ -219,6 +219,7 @@ impl Plan {
         }
         let others = shape.iter().enumerate().filter(|(k, _)| *k != axis);
         let row = others.fold(size, |bytes, (_, &len)| bytes.saturating_mul(len));
+        let (hot_rows, hot_updates) = self.index.multiplicity.hot;
         Work {
             updates: self.len(),
             rows: self.size(),
@@ -228,7 +229,10 @@ impl Plan {
             pieces: row.div_ceil(run),
             single: run == size,
             most: self.max_multiplicity(),
-            hot: self.index.multiplicity.hot,
+            hot: Hot {
+                rows: hot_rows,
+                updates: hot_updates,
+            },
             in_order: self.is_sorted() && self.dropped() == 0,
             reductions: (0..reduces.len())
                 .filter(|&k| !reduces[..k].contains(&reduces[k]))
@@ -260,21 +264,7 @@ impl Plan {
             reduce.check(src.dtype())?;
         }
         if self.way_of(src.layout(), axis, reduces, true).0 == Way::InOrder {
-            let each = |&reduce: &Reduce| {
-                let (start, reduction) = reduce.anew();
-                let dtype = src.dtype();
-                let shape = self.shape(src.shape(), axis);
-                let target = Target::New { dtype, start };
-                let scatter = Scatter::new(
-                    self.destinations(src.shape(), &shape, axis)?,
-                    reduction,
-                    "src",
-                    src.clone(),
-                    target,
-                )?;
-                let made = self.with_lists(scatter.proven())?.run()?.tensor;
-                Ok(made.expect("a scatter into a new tensor makes one"))
-            };
+            let each = |&reduce: &Reduce| self.anew_in_order(src, axis, reduce);
             return reduces.iter().map(each).collect();
         }
         let mut folds: Vec<Fold> = Vec::new();
@@ -310,6 +300,23 @@ impl Plan {
             self.run_grouped(src, axis, &what, folded, false)?;
         }
         Ok(made)
+    }
+
+    /// One reduction in order, into a new tensor.
+    fn anew_in_order(
+        &self,
+        src: &DynView<'_>,
+        axis: usize,
+        reduce: Reduce,
+    ) -> Result<DynTensor, Problem> {
+        let (start, reduction) = reduce.anew();
+        let dtype = src.dtype();
+        let shape = self.shape(src.shape(), axis);
+        let target = Target::New { dtype, start };
+        let destinations = self.destinations(src.shape(), &shape, axis)?;
+        let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
+        let made = self.with_lists(scatter.proven())?.run()?.tensor;
+        Ok(made.expect("a scatter into a new tensor makes one"))
     }
 
     /// The scatter, with the plan's lists if it is one that would make its own.

@@ -21,8 +21,8 @@ use strew_kernel::tensor::{
 use strew_kernel::update::converted::converts;
 
 pub use crate::scatter::destinations::row_ids::RowNumbers;
-pub use crate::scatter::destinations::take::Pointer;
-pub use crate::scatter::destinations::{Component, Destinations, Place};
+pub use crate::scatter::destinations::take::{PickedAxes, Pointer};
+pub use crate::scatter::destinations::{Component, Destinations, Place, Shapes, TupleEntry};
 pub use crate::scatter::gather::Gather;
 pub use crate::scatter::reduction::{Finish, Init, Reduction};
 pub use crate::scatter::widen::widened;
@@ -115,44 +115,7 @@ impl<'a> Scatter<'a> {
         target: Target<'a>,
     ) -> Result<Self, Problem> {
         let source = source.into();
-        let shape = |argument, found: &[usize], wanted: &[usize]| {
-            (found != wanted).then(|| Problem::Shape {
-                argument,
-                found: found.to_vec(),
-                expected: format!("it must be {wanted:?}"),
-            })
-        };
-        let mut wrong = shape(updates, source.view().shape(), destinations.updates_shape());
-        let whole = destinations.shape();
-        let to = match &target {
-            Target::InPlace { argument, view } => {
-                wrong = wrong.or_else(|| shape(argument, view.shape(), whole));
-                view.dtype()
-            }
-            Target::New { dtype, start } => {
-                if let Start::CopyOf(view) = start {
-                    wrong = wrong.or_else(|| shape("destination", view.shape(), whole));
-                    if view.dtype() != *dtype {
-                        return Err(Problem::DType {
-                            argument: "destination",
-                            found: view.dtype(),
-                            expected: format!("it must be {dtype}"),
-                        });
-                    }
-                }
-                *dtype
-            }
-        };
-        if let Some(problem) = wrong {
-            return Err(problem);
-        }
-        if !converts(source.view().dtype(), to) {
-            return Err(Problem::DType {
-                argument: updates,
-                found: source.view().dtype(),
-                expected: format!("it must be {to} or convert to it without loss"),
-            });
-        }
+        let to = matched(&destinations, updates, source.view(), &target)?;
         if let Some(what) = undefined(&reduction, to) {
             return Err(Problem::Unsupported {
                 what: what.into(),
@@ -298,6 +261,56 @@ impl<'a> Scatter<'a> {
             inputs.chain([(self.updates, self.source.view())]),
         )
     }
+}
+
+/// The element type of the target, if the source has the shape of the updates, and the target that
+/// of the destination, and the source's elements can become the target's.
+#[inline(always)] // Part of `Scatter::new`.
+fn matched(
+    destinations: &Destinations<'_>,
+    updates: &'static str,
+    source: &DynView<'_>,
+    target: &Target<'_>,
+) -> Result<DType, Problem> {
+    let shape = |argument, found: &[usize], wanted: &[usize]| {
+        (found != wanted).then(|| Problem::Shape {
+            argument,
+            found: found.to_vec(),
+            expected: format!("it must be {wanted:?}"),
+        })
+    };
+    let mut wrong = shape(updates, source.shape(), destinations.updates_shape());
+    let whole = destinations.shape();
+    let to = match target {
+        Target::InPlace { argument, view } => {
+            wrong = wrong.or_else(|| shape(argument, view.shape(), whole));
+            view.dtype()
+        }
+        Target::New { dtype, start } => {
+            if let Start::CopyOf(view) = start {
+                wrong = wrong.or_else(|| shape("destination", view.shape(), whole));
+                if view.dtype() != *dtype {
+                    return Err(Problem::DType {
+                        argument: "destination",
+                        found: view.dtype(),
+                        expected: format!("it must be {dtype}"),
+                    });
+                }
+            }
+            *dtype
+        }
+    };
+    if let Some(problem) = wrong {
+        return Err(problem);
+    }
+    if !converts(source.dtype(), to) {
+        return Err(Problem::DType {
+            argument: updates,
+            found: source.dtype(),
+            expected: format!("it must be {to} or convert to it without loss"),
+        });
+    }
+    Ok(to)
 }
 
 /// What a reduction asks for that is not defined for such elements, if anything.

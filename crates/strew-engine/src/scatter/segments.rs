@@ -5,7 +5,7 @@ use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::pass::Fault;
 use crate::exec::segments::{Paired, Pairing, RunsOutputs};
-use crate::explain::traffic::Traffic;
+use crate::explain::traffic::{RunsBytes, Traffic};
 use crate::scatter::destinations::{Component, problem};
 use crate::scatter::reduction::{Init, Reduction};
 use crate::scatter::{Output, Scatter, Start, Target};
@@ -73,14 +73,14 @@ impl Scatter<'_> {
         let layout = Layout::contiguous(dtype, shape)?;
         let request = self.request(&layout, false);
         let traffic = Traffic::runs(
-            (
-                bytes(component.index.view()),
-                bytes(self.source.view()),
+            RunsBytes {
+                index: bytes(component.index.view()),
+                source: bytes(self.source.view()),
                 output,
-            ),
+                positions: self.arg.map_or(0, |_| self.cells().saturating_mul(8)),
+            },
             request.visible,
             self.reduction.init == Init::Current && !pairing.copies(),
-            self.arg.map_or(0, |_| self.cells().saturating_mul(8)),
             split.map_or(1, |(_, threads)| threads),
         );
         let rows = product(&many[..=axis]);
@@ -250,31 +250,7 @@ impl Scatter<'_> {
             Pairing::Ascending | Pairing::Spread => rows,
         };
         let index = component.index.view().without_repeats();
-        let line = index.shape().last().copied().unwrap_or(0);
-        let mut outside = None;
-        let mut falls = None;
-        let mut number = 0usize;
-        let mut before = i64::MIN;
-        let numbers = index.all_integers(|block| {
-            for &value in block {
-                let at = number;
-                let first = number.is_multiple_of(line.max(1));
-                number += 1;
-                let most = limit as i64 - i64::from(!pairing.points());
-                if outside.is_none() && !(0..=most).contains(&value) {
-                    outside = Some((at, value));
-                }
-                if !pairing.points() && !first && value < before {
-                    falls = Some((at, value, before));
-                    return false;
-                }
-                before = value;
-            }
-            true
-        });
-        if !numbers && falls.is_none() {
-            return None;
-        }
+        let WrongValues { falls, outside } = wrong_values(&index, pairing, limit)?;
         let coordinate = |number: usize| {
             let (mut rest, mut at) = (number, Dims::from_elem(0, index.rank()));
             for (at, &len) in at.iter_mut().zip(index.shape()).rev() {
@@ -284,9 +260,9 @@ impl Scatter<'_> {
             at
         };
         let named = |at: &[usize]| format!("{}{:?}", component.argument, component.position(at));
-        if let Some((number, value, before)) = falls {
+        if let Some(Fall { at, value, before }) = falls {
             return Some(Problem::Value {
-                argument: named(&coordinate(number)),
+                argument: named(&coordinate(at)),
                 value: value.to_string(),
                 expected: format!("it must not be less than the value before it, {before}"),
             });
@@ -312,4 +288,49 @@ impl Scatter<'_> {
             }
         })
     }
+}
+
+/// What is wrong with the values of an array that pairs rows.
+struct WrongValues {
+    /// The first value that is less than the one before it, if values must ascend.
+    falls: Option<Fall>,
+    /// The first value that is outside: its number, and the value.
+    outside: Option<(usize, i64)>,
+}
+
+/// A value that is less than the one before it.
+struct Fall {
+    /// Its number.
+    at: usize,
+    value: i64,
+    before: i64,
+}
+
+/// Looks for values of an index that do not ascend or are not below `limit`, or for pointers that
+/// are above it. `None` if the values cannot be read as integers.
+fn wrong_values(index: &DynView<'_>, pairing: Pairing, limit: usize) -> Option<WrongValues> {
+    let line = index.shape().last().copied().unwrap_or(0);
+    let mut outside = None;
+    let mut falls = None;
+    let mut number = 0usize;
+    let mut before = i64::MIN;
+    let numbers = index.all_integers(|block| {
+        for &value in block {
+            let at = number;
+            let first = number.is_multiple_of(line.max(1));
+            number += 1;
+            let most = limit as i64 - i64::from(!pairing.points());
+            if outside.is_none() && !(0..=most).contains(&value) {
+                outside = Some((at, value));
+            }
+            if !pairing.points() && !first && value < before {
+                falls = Some(Fall { at, value, before });
+                return false;
+            }
+            before = value;
+        }
+        true
+    });
+    // Reading also ends early where a value falls.
+    (numbers || falls.is_some()).then_some(WrongValues { falls, outside })
 }

@@ -70,7 +70,39 @@ pub struct Cut {
     pub cell_start: isize,
 }
 
+/// The numbering of a destination's rows.
+struct CellRows {
+    /// What a step along each of the destination's axes adds to the number; 0 for axes of the
+    /// window.
+    steps: SmallVec<[isize; 4]>,
+    /// The axes that are numbered, outermost first, neighbouring ones made one where they can be.
+    axes: SmallVec<[Axis; 1]>,
+    /// How many rows.
+    count: usize,
+}
+
 impl Cut {
+    /// Adds an axis inside the rows' others. `index` is its bytes per step in each lookup's index.
+    fn add_row_axis(&mut self, next: Axis, index: &SmallVec<[isize; 2]>) {
+        if let (Some(last), Some(last_index)) = (self.rows.last_mut(), self.index.last_mut())
+            && joins(last, &next, last_index, index)
+        {
+            *last = join(last, &next);
+            *last_index = index.clone();
+            return;
+        }
+        self.rows.push(next);
+        self.index.push(index.clone());
+    }
+
+    /// Adds an axis inside the window's others.
+    fn add_window_axis(&mut self, next: Axis) {
+        match self.window.last_mut() {
+            Some(last) if joins(last, &next, &[], &[]) => *last = join(last, &next),
+            _ => self.window.push(next),
+        }
+    }
+
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn count(&self) -> usize {
         product(self.rows.iter().map(|a| a.len))
@@ -167,43 +199,13 @@ impl Space<'_> {
     /// Cuts the axes, at most so many of them into the window.
     fn cut_up_to(&self, most: usize) -> Cut {
         let axes: SmallVec<[&SpaceAxis; 4]> = self.axes.iter().filter(|a| a.len != 1).collect();
-        let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
-        let free = |a: &&&SpaceAxis| {
-            a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
-        };
-        let tail = axes.iter().rev().take_while(free).take(most).count();
-        let mut split = axes.len() - tail;
-        let width = |from: usize| product(axes[from..].iter().map(|a| a.len));
-        while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {
-            split += 1;
-        }
-        let (rows, window) = axes.split_at(split);
-
-        // Number the destination's rows: its axes that no axis of the window walks along.
+        let (rows, window) = axes.split_at(self.window_start(&axes, most));
         let moved: SmallVec<[usize; 4]> = window.iter().filter_map(|a| a.onto).collect();
-        let mut number = SmallVec::<[isize; 4]>::from_elem(0, self.dst.len());
-        let mut cells: SmallVec<[Axis; 1]> = SmallVec::new();
-        let mut cell_count = 1usize;
-        for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
-            if moved.contains(&axis) {
-                continue;
-            }
-            number[axis] = cell_count.cast_signed();
-            cell_count = cell_count.saturating_mul(len);
-            let step = Step {
-                dst: stride,
-                ..Step::default()
-            };
-            match cells.last_mut() {
-                _ if len == 1 => {}
-                Some(last) if continues(stride, last.step.dst, last.len) => {
-                    last.len = last.len.saturating_mul(len);
-                }
-                _ => cells.push(Axis { len, step }),
-            }
-        }
-        cells.reverse();
-
+        let CellRows {
+            steps: number,
+            axes: cells,
+            count: cell_count,
+        } = self.cell_rows(&moved);
         let aux = |onto: Option<usize>, in_window: bool, steps: isize| match (&self.arg, onto) {
             (_, None) => 0,
             (Some(arg), Some(axis)) => arg[axis].wrapping_mul(steps),
@@ -246,28 +248,54 @@ impl Space<'_> {
             cell_start,
         };
         for a in rows {
-            let next = axis(a, false);
-            let joined = match (cut.rows.last_mut(), cut.index.last_mut()) {
-                (Some(last), Some(index)) if joins(last, &next, index, &a.index) => {
-                    *last = join(last, &next);
-                    *index = a.index.clone();
-                    true
-                }
-                _ => false,
-            };
-            if !joined {
-                cut.rows.push(next);
-                cut.index.push(a.index.clone());
-            }
+            cut.add_row_axis(axis(a, false), &a.index);
         }
         for a in window {
-            let next = axis(a, true);
-            match cut.window.last_mut() {
-                Some(last) if joins(last, &next, &[], &[]) => *last = join(last, &next),
-                _ => cut.window.push(next),
-            }
+            cut.add_window_axis(axis(a, true));
         }
         cut
+    }
+
+    /// Which of the axes is the first of the window, if that has at most so many.
+    fn window_start(&self, axes: &[&SpaceAxis], most: usize) -> usize {
+        let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
+        let free = |a: &&&SpaceAxis| {
+            a.index.iter().all(|&s| s == 0) && a.onto.is_some_and(|axis| !pointed(axis))
+        };
+        let tail = axes.iter().rev().take_while(free).take(most).count();
+        let mut split = axes.len() - tail;
+        let width = |from: usize| product(axes[from..].iter().map(|a| a.len));
+        while axes.len() - split > 1 && width(split) > WIDEST_WINDOW {
+            split += 1;
+        }
+        split
+    }
+
+    /// Numbers the destination's rows, without its axes `moved` that axes of the window walk along.
+    fn cell_rows(&self, moved: &[usize]) -> CellRows {
+        let mut steps = SmallVec::<[isize; 4]>::from_elem(0, self.dst.len());
+        let mut axes: SmallVec<[Axis; 1]> = SmallVec::new();
+        let mut count = 1usize;
+        for (axis, &(len, stride)) in self.dst.iter().enumerate().rev() {
+            if moved.contains(&axis) {
+                continue;
+            }
+            steps[axis] = count.cast_signed();
+            count = count.saturating_mul(len);
+            let step = Step {
+                dst: stride,
+                ..Step::default()
+            };
+            match axes.last_mut() {
+                _ if len == 1 => {}
+                Some(last) if continues(stride, last.step.dst, last.len) => {
+                    last.len = last.len.saturating_mul(len);
+                }
+                _ => axes.push(Axis { len, step }),
+            }
+        }
+        axes.reverse();
+        CellRows { steps, axes, count }
     }
 }
 

@@ -362,42 +362,8 @@ fn describe<'a>(
     let fill = fill(&options, dtype)?;
     let (groups, sizes) = numbered(group_idx, &options)?;
     let count = groups.view().len();
-    let axis = match options.axis {
-        None => {
-            expect_shape("a", a.shape(), a.rank() < 2, || {
-                "it must be a number or have one axis, unless axis is given".into()
-            })?;
-            0
-        }
-        Some(given) => {
-            let rank = a.rank() as i64;
-            if !(-rank..rank).contains(&given) {
-                return Err(wrong_value(
-                    "axis",
-                    given,
-                    format_args!("a has {rank} axes"),
-                ));
-            }
-            given.rem_euclid(rank).unsigned_abs() as usize
-        }
-    };
-    let values: Held<'a> =
-        match a.rank() {
-            0 if func.takes_scalars() => Held::from(a)
-                .map(|a| a.broadcast_to(&[count]))
-                .ok_or_else(|| Problem::Layout {
-                    argument: "a".into(),
-                    why: "it cannot be repeated".into(),
-                })?,
-            0 => {
-                return Err(Problem::Shape {
-                    argument: "a",
-                    found: Vec::new(),
-                    expected: "one number is taken only by sum, prod and len".into(),
-                });
-            }
-            _ => a.into(),
-        };
+    let axis = axis_of_values(&a, options.axis)?;
+    let values = values_of(a, func, count)?;
     let found = values.view().shape();
     expect_shape("a", found, found[axis] == count, || {
         format!("its size along axis {axis} must be that of group_idx, {count}")
@@ -423,6 +389,45 @@ fn describe<'a>(
         wanted,
         skip: func.skip,
     })
+}
+
+/// The axis of `a` that goes along `group_idx`.
+fn axis_of_values(a: &DynView<'_>, given: Option<i64>) -> Result<usize, Problem> {
+    let Some(given) = given else {
+        expect_shape("a", a.shape(), a.rank() < 2, || {
+            "it must be a number or have one axis, unless axis is given".into()
+        })?;
+        return Ok(0);
+    };
+    let rank = a.rank() as i64;
+    match (-rank..rank).contains(&given) {
+        true => Ok(given.rem_euclid(rank).unsigned_abs() as usize),
+        false => Err(wrong_value(
+            "axis",
+            given,
+            format_args!("a has {rank} axes"),
+        )),
+    }
+}
+
+/// The values to aggregate: `a`, or its one number `count` times.
+fn values_of<'a>(a: DynView<'a>, func: Func, count: usize) -> Result<Held<'a>, Problem> {
+    match a.rank() {
+        0 if func.takes_scalars() => {
+            Held::from(a)
+                .map(|a| a.broadcast_to(&[count]))
+                .ok_or_else(|| Problem::Layout {
+                    argument: "a".into(),
+                    why: "it cannot be repeated".into(),
+                })
+        }
+        0 => Err(Problem::Shape {
+            argument: "a",
+            found: Vec::new(),
+            expected: "one number is taken only by sum, prod and len".into(),
+        }),
+        _ => Ok(a.into()),
+    }
 }
 
 fn result_type(options: &Options<'_>, of: DType) -> Result<DType, Problem> {
@@ -494,13 +499,9 @@ fn numbered<'a>(
             format_args!("it must be of length {axes}, the axes of the groups"),
         ));
     }
-    let row = |axis: usize| match group_idx.rank() {
-        1 => Some(group_idx.clone()),
-        _ => group_idx.select(0, axis),
-    };
     let mut sizes = Dims::new();
     for axis in 0..axes {
-        let most = row(axis).filter(|row| !row.is_empty());
+        let most = numbers_along(&group_idx, axis).filter(|row| !row.is_empty());
         let most = most.and_then(|row| row.max_integer());
         let found = most.map_or(0, |most| {
             usize::try_from(most).map_or(0, |most| most.saturating_add(1))
@@ -510,13 +511,28 @@ fn numbered<'a>(
     if group_idx.rank() == 1 {
         return Ok((group_idx.into(), sizes));
     }
+    let flat = flattened(&group_idx, &sizes)?;
+    Ok((flat.into_dyn().into(), sizes))
+}
+
+/// The numbers along one axis of the groups.
+fn numbers_along<'a>(group_idx: &DynView<'a>, axis: usize) -> Option<DynView<'a>> {
+    match group_idx.rank() {
+        1 => Some(group_idx.clone()),
+        _ => group_idx.select(0, axis),
+    }
+}
+
+/// Groups that are named by a number along each of several axes, as one number each.
+fn flattened(group_idx: &DynView<'_>, sizes: &[usize]) -> Result<Tensor<i64>, Problem> {
     let count = group_idx.shape()[1];
     let mut flat = Tensor::<i64>::zeros(&[count])?;
     for (axis, &size) in sizes.iter().enumerate() {
         let mut at = 0;
         let mut wrong = None;
         let places = flat.as_mut_slice();
-        row(axis).filter(|row| !row.is_empty()).map(|row| {
+        let numbers = numbers_along(group_idx, axis).filter(|row| !row.is_empty());
+        numbers.map(|row| {
             row.all_integers(|block| {
                 for &value in block {
                     if !usize::try_from(value).is_ok_and(|value| value < size) {
@@ -539,7 +555,7 @@ fn numbered<'a>(
             });
         }
     }
-    Ok((flat.into_dyn().into(), sizes))
+    Ok(flat)
 }
 
 impl Steps for Aggregated<'_> {

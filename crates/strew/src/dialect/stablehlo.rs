@@ -14,7 +14,7 @@ use strew_engine::checks::expect_shape;
 use strew_engine::context::Context;
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::take::Pointer;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
@@ -292,7 +292,10 @@ fn describe<'a>(
         });
     }
     // Windows to leave out have negative numbers by now. What is still outside is left out too.
-    let shapes = (operand.shape(), updates.shape());
+    let shapes = Shapes {
+        destination: operand.shape(),
+        updates: updates.shape(),
+    };
     let destinations = Destinations::placed(shapes, &walks, "indices", pointers, DROP)?;
     let reduction = Reduction::into_self(combine);
     into_copy(operand, destinations, reduction, "updates", updates)
@@ -344,100 +347,17 @@ impl Roles {
         updates: &[usize],
         numbers: &DimensionNumbers,
     ) -> Result<Self, Problem> {
-        let windows = axes(
-            "update_window_dims",
-            &numbers.update_window_dims,
-            updates.len(),
-            true,
-        )?;
-        let inserted = axes(
-            "inserted_window_dims",
-            &numbers.inserted_window_dims,
-            operand.len(),
-            true,
-        )?;
-        let batches = axes(
-            "input_batching_dims",
-            &numbers.input_batching_dims,
-            operand.len(),
-            true,
-        )?;
-        let beside = axes(
-            "scatter_indices_batching_dims",
-            &numbers.scatter_indices_batching_dims,
-            indices.len(),
-            false,
-        )?;
-        let pointed = axes(
-            "scatter_dims_to_operand_dims",
-            &numbers.scatter_dims_to_operand_dims,
-            operand.len(),
-            false,
-        )?;
-        let refuse = |argument: &str, list: &[i64], expected: String| {
-            Err(wrong_value(argument, format_args!("{list:?}"), expected))
-        };
-        if inserted.iter().any(|axis| batches.contains(axis)) {
-            let list = &numbers.inserted_window_dims;
-            return refuse(
-                "inserted_window_dims",
-                list,
-                "it must share no axis with input_batching_dims".into(),
-            );
-        }
-        if pointed.iter().any(|axis| batches.contains(axis)) {
-            let list = &numbers.scatter_dims_to_operand_dims;
-            return refuse(
-                "scatter_dims_to_operand_dims",
-                list,
-                "it must share no axis with input_batching_dims".into(),
-            );
-        }
-        if windows.len() + inserted.len() + batches.len() != operand.len() {
-            let expected = format!(
-                "with inserted_window_dims and input_batching_dims there must be as many axes as operand has, {}",
-                operand.len()
-            );
-            return refuse("update_window_dims", &numbers.update_window_dims, expected);
-        }
-        let dim = usize::try_from(numbers.index_vector_dim).ok();
-        let Some(dim) = dim.filter(|&dim| dim <= indices.len()) else {
-            let expected = format!(
-                "it must be from 0 to the rank of indices, {}",
-                indices.len()
-            );
-            return refuse("index_vector_dim", &[numbers.index_vector_dim], expected);
-        };
-        let vectors = Some(dim).filter(|&dim| dim < indices.len());
-        let length = vectors.map_or(1, |dim| indices[dim]);
-        if pointed.len() != length {
-            let expected = format!("it must be as long as an index vector, {length}");
-            return refuse(
-                "scatter_dims_to_operand_dims",
-                &numbers.scatter_dims_to_operand_dims,
-                expected,
-            );
-        }
-        if beside.len() != batches.len() || beside.iter().any(|&axis| Some(axis) == vectors) {
-            let expected =
-                "it must be as long as input_batching_dims, without index_vector_dim".into();
-            return refuse(
-                "scatter_indices_batching_dims",
-                &numbers.scatter_indices_batching_dims,
-                expected,
-            );
-        }
-        if let Some(k) = (0..beside.len()).find(|&k| indices[beside[k]] != operand[batches[k]]) {
-            let expected = format!(
-                "axis {} of indices must be as long as axis {} of operand, {}",
-                beside[k], batches[k], operand[batches[k]]
-            );
-            return refuse(
-                "scatter_indices_batching_dims",
-                &numbers.scatter_indices_batching_dims,
-                expected,
-            );
-        }
+        let lists = AxisLists::new(operand.len(), indices.len(), updates.len(), numbers)?;
+        lists.expect_all_of_operand(operand.len(), numbers)?;
+        let vectors = vector_axis(indices.len(), numbers.index_vector_dim)?;
+        lists.expect_indices(operand, indices, vectors, numbers)?;
+        let AxisLists {
+            windows,
+            inserted,
+            batches,
+            beside,
+            pointed,
+        } = lists;
         let scatter: Vec<usize> = (0..updates.len())
             .filter(|k| !windows.contains(k))
             .collect();
@@ -508,6 +428,147 @@ impl Roles {
             wide.broadcast_to(updates)
         })
     }
+}
+
+/// The axes that the lists of [`DimensionNumbers`] name.
+struct AxisLists {
+    /// Windows' axes of the updates.
+    windows: Dims,
+    /// The operand's axes that windows lack.
+    inserted: Dims,
+    /// Batches' axes of the operand, and of the indices.
+    batches: Dims,
+    beside: Dims,
+    /// The operand's axis that each number of an index vector points into.
+    pointed: Dims,
+}
+
+impl AxisLists {
+    /// The axes of tensors of these ranks.
+    fn new(
+        operand: usize,
+        indices: usize,
+        updates: usize,
+        numbers: &DimensionNumbers,
+    ) -> Result<Self, Problem> {
+        Ok(Self {
+            windows: axes(
+                "update_window_dims",
+                &numbers.update_window_dims,
+                updates,
+                true,
+            )?,
+            inserted: axes(
+                "inserted_window_dims",
+                &numbers.inserted_window_dims,
+                operand,
+                true,
+            )?,
+            batches: axes(
+                "input_batching_dims",
+                &numbers.input_batching_dims,
+                operand,
+                true,
+            )?,
+            beside: axes(
+                "scatter_indices_batching_dims",
+                &numbers.scatter_indices_batching_dims,
+                indices,
+                false,
+            )?,
+            pointed: axes(
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+                operand,
+                false,
+            )?,
+        })
+    }
+
+    /// Checks that the operand's axes have one role each.
+    fn expect_all_of_operand(
+        &self,
+        operand: usize,
+        numbers: &DimensionNumbers,
+    ) -> Result<(), Problem> {
+        let is_batch = |axis: &usize| self.batches.contains(axis);
+        if self.inserted.iter().any(is_batch) {
+            return Err(wrong_list(
+                "inserted_window_dims",
+                &numbers.inserted_window_dims,
+                "it must share no axis with input_batching_dims".into(),
+            ));
+        }
+        if self.pointed.iter().any(is_batch) {
+            return Err(wrong_list(
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+                "it must share no axis with input_batching_dims".into(),
+            ));
+        }
+        if self.windows.len() + self.inserted.len() + self.batches.len() != operand {
+            return Err(wrong_list(
+                "update_window_dims",
+                &numbers.update_window_dims,
+                format!(
+                    "with inserted_window_dims and input_batching_dims there must be as many axes as operand has, {operand}"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that index vectors, and the batches of the indices, fit the operand.
+    fn expect_indices(
+        &self,
+        operand: &[usize],
+        indices: &[usize],
+        vectors: Option<usize>,
+        numbers: &DimensionNumbers,
+    ) -> Result<(), Problem> {
+        let (beside, batches) = (&self.beside, &self.batches);
+        let length = vectors.map_or(1, |dim| indices[dim]);
+        if self.pointed.len() != length {
+            return Err(wrong_list(
+                "scatter_dims_to_operand_dims",
+                &numbers.scatter_dims_to_operand_dims,
+                format!("it must be as long as an index vector, {length}"),
+            ));
+        }
+        let wrong_batches = |expected| {
+            let list = &numbers.scatter_indices_batching_dims;
+            Err(wrong_list("scatter_indices_batching_dims", list, expected))
+        };
+        if beside.len() != batches.len() || beside.iter().any(|&axis| Some(axis) == vectors) {
+            return wrong_batches(
+                "it must be as long as input_batching_dims, without index_vector_dim".into(),
+            );
+        }
+        match (0..beside.len()).find(|&k| indices[beside[k]] != operand[batches[k]]) {
+            None => Ok(()),
+            Some(k) => wrong_batches(format!(
+                "axis {} of indices must be as long as axis {} of operand, {}",
+                beside[k], batches[k], operand[batches[k]]
+            )),
+        }
+    }
+}
+
+/// The axis of index vectors in indices of this rank; `None`: numbers are vectors of one.
+fn vector_axis(rank: usize, index_vector_dim: i64) -> Result<Option<usize>, Problem> {
+    let dim = usize::try_from(index_vector_dim).ok();
+    match dim.filter(|&dim| dim <= rank) {
+        Some(dim) => Ok(Some(dim).filter(|&dim| dim < rank)),
+        None => Err(wrong_list(
+            "index_vector_dim",
+            &[index_vector_dim],
+            format!("it must be from 0 to the rank of indices, {rank}"),
+        )),
+    }
+}
+
+fn wrong_list(argument: &str, list: &[i64], expected: String) -> Problem {
+    wrong_value(argument, format_args!("{list:?}"), expected)
 }
 
 /// Axis numbers, each once and in range; ascending if they must be.

@@ -12,6 +12,7 @@ use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::context::Context;
 use strew_engine::plan::reduce::Reduce;
 use strew_engine::scatter::bounds::Bounds;
+use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::{Init, Reduction};
@@ -511,8 +512,17 @@ fn picked<'a>(
         .transpose()?;
     let gather = match index.rank() {
         1 => {
-            let places =
-                Destinations::picks(src.shape(), "index", &[index], (0, dim), None, bounds)?;
+            let places = Destinations::picks(
+                src.shape(),
+                "index",
+                &[index],
+                PickedAxes {
+                    batch: 0,
+                    first: dim,
+                },
+                None,
+                bounds,
+            )?;
             Gather::new(places, src)?
         }
         _ => one_each(src, &index, dim, bounds)?,

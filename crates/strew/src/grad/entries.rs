@@ -3,6 +3,7 @@
 
 use crate::dialect::framework::bounds::DROP;
 use crate::grad::route::{Packed, own, packed};
+use std::ops::Range;
 use strew_engine::exec::segments::Pairing;
 use strew_engine::plan::Plan;
 use strew_engine::scatter::destinations::Destinations;
@@ -22,72 +23,27 @@ pub(super) struct Entries {
 impl Entries {
     /// Of places whose index has been looked at.
     pub(super) fn of(places: &Destinations<'_>, last_stays: bool) -> Result<Self, Problem> {
-        let component = &places.components()[0];
-        let axis = component.axis;
-        let (cells, updates) = (places.shape(), places.updates_shape());
-        let lines: usize = updates[..axis].iter().product();
-        let (rows, many) = (cells[axis], updates[axis]);
-        let mut values: Vec<i64> = try_vec("pointers", component.index.view().len())?;
-        component.index.view().all_integers(|block| {
-            values.extend_from_slice(block);
-            true
-        });
-        let size = |value: i64| usize::try_from(value).unwrap_or(usize::MAX).min(many);
-        let per_line = values.len().checked_div(lines).unwrap_or(0);
-        let run = |line: usize, n: usize| {
-            let at = line * per_line + n;
-            let of = |at: usize| values.get(at).map_or(0, |&value| size(value));
-            of(at)..of(at + 1)
+        let axis = places.components()[0].axis;
+        let width = places.updates_shape()[axis + 1..].iter().product();
+        let runs = Runs::of(places)?;
+        let once = |to: &Tensor<i64>| {
+            Ok(Self {
+                plan: plan(to, runs.lines * runs.rows)?,
+                picked: None,
+                width,
+            })
         };
-        let runs = move || (0..lines).flat_map(move |line| (0..rows).map(move |n| (line, n)));
-        let numbers = |count: usize| Tensor::<i64>::zeros(&[count]);
-        let width = updates[axis + 1..].iter().product();
         if places.pairing() == Some(Pairing::Ascending) {
-            let mut to = numbers(lines * many)?;
-            for (k, to) in to.as_mut_slice().iter_mut().enumerate() {
-                let value = values.get(k).copied().unwrap_or(-1);
-                *to = (k / many.max(1)) as i64 * rows as i64 + value;
-            }
-            let plan = plan(&to, lines * rows)?;
-            return Ok(Self {
-                plan,
-                picked: None,
-                width,
-            });
+            return once(&runs.indexed()?);
         }
-        let mut overlap = false;
-        let mut to = numbers(lines * many)?;
-        let owners = to.as_mut_slice();
-        owners.fill(-1);
-        for (line, n) in runs() {
-            for owner in owners[line * many..][..many]
-                .get_mut(run(line, n))
-                .unwrap_or_default()
-            {
-                overlap |= *owner >= 0;
-                *owner = (line * rows + n) as i64;
-            }
-        }
+        let Owners { last, overlap } = runs.owners()?;
         if !overlap || last_stays {
-            let plan = plan(&to, lines * rows)?;
-            return Ok(Self {
-                plan,
-                picked: None,
-                width,
-            });
+            return once(&last);
         }
-        let count = runs().map(|(line, n)| run(line, n).len());
-        let count = count.fold(0usize, usize::saturating_add);
-        let (mut to, mut from) = (numbers(count)?, numbers(count)?);
-        let all = runs().flat_map(|(line, n)| run(line, n).map(move |k| (line, n, k)));
-        let both = to.as_mut_slice().iter_mut().zip(from.as_mut_slice());
-        for ((to, from), (line, n, k)) in both.zip(all) {
-            *to = (line * rows + n) as i64;
-            *from = (line * many + k) as i64;
-        }
+        let Pairs { to, from } = runs.pairs()?;
         Ok(Self {
-            plan: plan(&to, lines * rows)?,
-            picked: Some(plan(&from, lines * many)?),
+            plan: plan(&to, runs.lines * runs.rows)?,
+            picked: Some(plan(&from, runs.lines * runs.many)?),
             width,
         })
     }
@@ -100,6 +56,115 @@ impl Entries {
         let rows = packed(src, &[picked.size(), self.width])?;
         let made = picked.gather_dyn(&rows.view(), 0).map_err(own)?;
         Ok(Packed::Copy(made))
+    }
+}
+
+/// The array that says which rows of the source belong to which row of the result.
+struct Runs {
+    /// Its values: pointers, or an index that ascends.
+    values: Vec<i64>,
+    /// How many of them there are on a line.
+    per_line: usize,
+    /// Lines: coordinates of the axes before that of the rows.
+    lines: usize,
+    /// Rows of the result, and of the source, on a line.
+    rows: usize,
+    many: usize,
+}
+
+/// The row of the result that each row of the source belongs to.
+struct Owners {
+    /// The last row of the result whose run a row of the source is in; -1 if there is none.
+    last: Tensor<i64>,
+    /// Some rows of the source are in several runs.
+    overlap: bool,
+}
+
+/// Every row of the source in every run.
+struct Pairs {
+    /// The row of the result.
+    to: Tensor<i64>,
+    /// The row of the source.
+    from: Tensor<i64>,
+}
+
+impl Runs {
+    fn of(places: &Destinations<'_>) -> Result<Self, Problem> {
+        let component = &places.components()[0];
+        let axis = component.axis;
+        let (cells, updates) = (places.shape(), places.updates_shape());
+        let lines: usize = updates[..axis].iter().product();
+        let mut values: Vec<i64> = try_vec("pointers", component.index.view().len())?;
+        component.index.view().all_integers(|block| {
+            values.extend_from_slice(block);
+            true
+        });
+        Ok(Self {
+            per_line: values.len().checked_div(lines).unwrap_or(0),
+            values,
+            lines,
+            rows: cells[axis],
+            many: updates[axis],
+        })
+    }
+
+    /// The rows of the source that belong to row `n` of the result, as pointers say.
+    fn run(&self, line: usize, n: usize) -> Range<usize> {
+        let at = line * self.per_line + n;
+        let size = |value: i64| usize::try_from(value).unwrap_or(usize::MAX).min(self.many);
+        let of = |at: usize| self.values.get(at).map_or(0, |&value| size(value));
+        of(at)..of(at + 1)
+    }
+
+    /// All rows of the result, with their lines.
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> {
+        let rows = self.rows;
+        (0..self.lines).flat_map(move |line| (0..rows).map(move |n| (line, n)))
+    }
+
+    /// The row of the result that each row of the source belongs to, as an index says.
+    fn indexed(&self) -> Result<Tensor<i64>, Problem> {
+        let mut to = Tensor::<i64>::zeros(&[self.lines * self.many])?;
+        for (k, to) in to.as_mut_slice().iter_mut().enumerate() {
+            let value = self.values.get(k).copied().unwrap_or(-1);
+            *to = (k / self.many.max(1)) as i64 * self.rows as i64 + value;
+        }
+        Ok(to)
+    }
+
+    /// The last row of the result that each row of the source belongs to, as pointers say.
+    fn owners(&self) -> Result<Owners, Problem> {
+        let many = self.many;
+        let mut overlap = false;
+        let mut last = Tensor::<i64>::zeros(&[self.lines * many])?;
+        let owners = last.as_mut_slice();
+        owners.fill(-1);
+        for (line, n) in self.all() {
+            for owner in owners[line * many..][..many]
+                .get_mut(self.run(line, n))
+                .unwrap_or_default()
+            {
+                overlap |= *owner >= 0;
+                *owner = (line * self.rows + n) as i64;
+            }
+        }
+        Ok(Owners { last, overlap })
+    }
+
+    /// All rows of the source in the runs of all rows of the result, as pointers say.
+    fn pairs(&self) -> Result<Pairs, Problem> {
+        let count = self.all().map(|(line, n)| self.run(line, n).len());
+        let count = count.fold(0usize, usize::saturating_add);
+        let numbers = || Tensor::<i64>::zeros(&[count]);
+        let (mut to, mut from) = (numbers()?, numbers()?);
+        let all = self.all();
+        let all = all.flat_map(|(line, n)| self.run(line, n).map(move |k| (line, n, k)));
+        let both = to.as_mut_slice().iter_mut().zip(from.as_mut_slice());
+        for ((to, from), (line, n, k)) in both.zip(all) {
+            *to = (line * self.rows + n) as i64;
+            *from = (line * self.many + k) as i64;
+        }
+        Ok(Pairs { to, from })
     }
 }
 

@@ -274,27 +274,8 @@ pub(super) fn each_into<C: Element>(
     if total == 0 || size == 0 {
         return Ok(());
     }
-    // Each thread owns some rows of cells and reads all updates. It owns all rows of some of the
-    // `outer`, or, if those are too few, some rows of each.
-    let (stretches, parts) = match rows.outer >= threads {
-        true => (threads, 1),
-        false => (rows.outer, (threads / rows.outer).clamp(1, size)),
-    };
-    let mut owners = try_vec("the parts of a run", stretches * parts)?;
-    let mut rest = cells.as_mut_slice();
-    for n in 0..stretches {
-        let outers = n * rows.outer / stretches..(n + 1) * rows.outer / stretches;
-        for part in 0..parts {
-            let (low, high) = (part * size / parts, (part + 1) * size / parts);
-            let cells;
-            (cells, rest) = rest.split_at_mut(outers.len() * (high - low) * rows.inner);
-            owners.push(Owner {
-                outers: outers.clone(),
-                rows: low..high,
-                cells,
-            });
-        }
-    }
+    // Each thread owns some rows of cells and reads all updates.
+    let owners = owners(cells.as_mut_slice(), rows, size, threads)?;
     share(owners, total, |owner, step| {
         let (low, high) = (owner.rows.start, owner.rows.end);
         let own = (high - low) * rows.inner;
@@ -335,6 +316,36 @@ struct Owner<'c, C> {
     outers: Range<usize>,
     rows: Range<usize>,
     cells: &'c mut [C],
+}
+
+/// Cells of `size` rows for each of the `outer`, shared out among threads. Each owns all rows of
+/// some of the `outer`, or, if those are too few, some rows of each.
+fn owners<C>(
+    cells: &mut [C],
+    rows: Rows,
+    size: usize,
+    threads: usize,
+) -> Result<Vec<Owner<'_, C>>, Problem> {
+    let (stretches, parts) = match rows.outer >= threads {
+        true => (threads, 1),
+        false => (rows.outer, (threads / rows.outer).clamp(1, size)),
+    };
+    let mut owners = try_vec("the parts of a run", stretches * parts)?;
+    let mut rest = cells;
+    for n in 0..stretches {
+        let outers = n * rows.outer / stretches..(n + 1) * rows.outer / stretches;
+        for part in 0..parts {
+            let (low, high) = (part * size / parts, (part + 1) * size / parts);
+            let cells;
+            (cells, rest) = rest.split_at_mut(outers.len() * (high - low) * rows.inner);
+            owners.push(Owner {
+                outers: outers.clone(),
+                rows: low..high,
+                cells,
+            });
+        }
+    }
+    Ok(owners)
 }
 
 /// Some of the rows of a new tensor.

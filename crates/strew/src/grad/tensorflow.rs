@@ -135,13 +135,7 @@ pub fn tensor_scatter_nd_vjp_dyn(
     bad_indices_policy: BadIndicesPolicy,
 ) -> Result<(DynTensor, DynTensor)> {
     const NAME: &str = "grad.tensorflow.tensor_scatter_nd_vjp";
-    let (operator, rule) = match join {
-        Join::Update => ("tensorflow.tensor_scatter_nd_update", Rule::Last),
-        Join::Add => ("tensorflow.tensor_scatter_nd_add", Rule::Sum),
-        Join::Sub => ("tensorflow.tensor_scatter_nd_sub", Rule::Sum),
-        Join::Min => ("tensorflow.tensor_scatter_nd_min", Rule::Ties),
-        Join::Max => ("tensorflow.tensor_scatter_nd_max", Rule::Ties),
-    };
+    let (operator, rule) = tensor_scatter_nd(join);
     let policy = match bad_indices_policy {
         BadIndicesPolicy::Error => "ERROR",
         BadIndicesPolicy::Ignore => "IGNORE",
@@ -186,6 +180,17 @@ pub fn tensor_scatter_nd_vjp_dyn(
         Ok((shaped(to_tensor, tensor.shape())?, to_updates))
     };
     work().map_err(refuse)
+}
+
+/// The operator that joins updates so, and the rule of its gradient.
+fn tensor_scatter_nd(join: Join) -> (&'static str, Rule) {
+    match join {
+        Join::Update => ("tensorflow.tensor_scatter_nd_update", Rule::Last),
+        Join::Add => ("tensorflow.tensor_scatter_nd_add", Rule::Sum),
+        Join::Sub => ("tensorflow.tensor_scatter_nd_sub", Rule::Sum),
+        Join::Min => ("tensorflow.tensor_scatter_nd_min", Rule::Ties),
+        Join::Max => ("tensorflow.tensor_scatter_nd_max", Rule::Ties),
+    }
 }
 
 /// The gradient of `segment_*` with respect to `data`, given that of its result.

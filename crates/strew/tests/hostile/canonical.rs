@@ -2,7 +2,9 @@
 
 use crate::support::Strided;
 use crate::{counted, ints};
-use strew::scatter::{Destinations, Finish, Init, Place, Reduction, Scatter, Start, Target};
+use strew::scatter::{
+    Destinations, Finish, Init, Place, Reduction, Scatter, Start, Target, TupleEntry,
+};
 use strew::{Bounds, Combine, DType, Nan, Problem};
 
 fn message<T>(result: Result<T, Problem>) -> String {
@@ -97,8 +99,9 @@ fn places_that_are_none() {
     for (axes, tuple, shown) in [
         (0..0, None, "index = 9"),
         (0..usize::MAX, None, "index[1] = 9"),
-        (0..1, Some((usize::MAX, 3)), "index[1, 3] = 9"),
+        (0..1, Some([usize::MAX, 3]), "index[1, 3] = 9"),
     ] {
+        let tuple = tuple.map(|[at, entry]| TupleEntry { at, entry });
         let place = Place { axes, tuple };
         let view = index.view();
         let destinations = Destinations::elements(&[3], "index", &view, 0, place, Bounds::STRICT);

@@ -63,8 +63,26 @@ pub struct Component<'a> {
 pub struct Place {
     /// The axes of the updates that are the argument's own axes, in its order.
     pub axes: Range<usize>,
-    /// Where the tuple axis is put in, and which entry of it this is.
-    pub tuple: Option<(usize, usize)>,
+    /// Where the value stands on the tuple axis, if the argument has one.
+    pub tuple: Option<TupleEntry>,
+}
+
+/// Where an index value stands on the axis of its argument that holds the entries of tuples.
+#[derive(Clone, Copy, Debug)]
+pub struct TupleEntry {
+    /// Which of the argument's axes holds the entries.
+    pub at: usize,
+    /// Which entry it is.
+    pub entry: usize,
+}
+
+/// The shapes of both sides of a scatter.
+#[derive(Clone, Copy, Debug)]
+pub struct Shapes<'s> {
+    /// Of the destination.
+    pub destination: &'s [usize],
+    /// Of the updates.
+    pub updates: &'s [usize],
 }
 
 impl<'a> Destinations<'a> {
@@ -173,12 +191,7 @@ impl<'a> Destinations<'a> {
         tuple_at: Option<usize>,
         bounds: Bounds,
     ) -> Result<Self, Problem> {
-        let one_each = components.len() == axes.len()
-            && axes
-                .iter()
-                .enumerate()
-                .all(|(k, axis)| *axis < shape.len() && !axes[..k].contains(axis));
-        if !one_each {
+        if components.len() != axes.len() || !are_different_axes(axes, shape.len()) {
             return Err(Problem::Layout {
                 argument: argument.into(),
                 why: format!(
@@ -201,52 +214,50 @@ impl<'a> Destinations<'a> {
         updates.extend(window.iter().map(|&a| shape[a]));
         let mut onto: SmallVec<_> = SmallVec::from_elem(None, batch.len());
         onto.extend(window.iter().map(|&a| Some((a, 1))));
-        let one = |number: usize, component: Held<'a>, axis: usize| {
+        let mut pointing = SmallVec::new();
+        for (number, (component, &axis)) in components.into_iter().zip(axes).enumerate() {
             let found = component.view().dims();
-            let wrong = || Problem::Shape {
+            let index = match found == batch {
+                true => before_window(component, window.len(), &updates),
+                false => None,
+            };
+            let index = index.ok_or_else(|| Problem::Shape {
                 argument,
                 found: found.to_vec(),
                 expected: format!("it must be {:?}", batch.as_slice()),
-            };
-            if found != batch {
-                return Err(wrong());
-            }
-            let mut index = component;
-            if !window.is_empty() {
-                let wide = index.map(|index| {
-                    let mut index = index.clone();
-                    for _ in &window {
-                        index = index.insert_axis(index.rank());
-                    }
-                    index.broadcast_to(&updates)
-                });
-                index = wide.ok_or_else(wrong)?;
-            }
-            Ok(Component {
+            })?;
+            pointing.push(Component {
                 argument,
                 index,
                 axis,
                 place: Place {
                     axes: 0..batch.len(),
-                    tuple: tuple_at.map(|at| (at, number)),
+                    tuple: tuple_at.map(|at| TupleEntry { at, entry: number }),
                 },
                 between: 0..0,
-            })
-        };
-        let mut pointing = SmallVec::new();
-        for (number, (component, &axis)) in components.into_iter().zip(axes).enumerate() {
-            pointing.push(one(number, component, axis)?);
+            });
         }
-        Ok(Self {
+        Ok(Self::pointed(shape, updates, onto, pointing, bounds))
+    }
+
+    /// Destinations whose walks all begin at 0, along axes that no component points along.
+    fn pointed(
+        shape: &[usize],
+        updates: Dims,
+        onto: SmallVec<[Option<(usize, isize)>; 4]>,
+        components: SmallVec<[Component<'a>; 2]>,
+        bounds: Bounds,
+    ) -> Self {
+        Self {
             shape: Dims::from_slice(shape),
             updates,
             onto,
             start: Dims::from_elem(0, shape.len()),
-            components: pointing,
+            components,
             bounds,
             along: None,
             pairing: None,
-        })
+        }
     }
 
     /// Elements: an update goes where its own coordinates say, but for `axis`, where its index
@@ -304,7 +315,7 @@ impl<'a> Destinations<'a> {
         })
     }
 
-    /// Runs: rows along `axis` of a destination of this shape and of updates belong together as
+    /// Runs: rows along `axis` of a destination and of updates belong together as
     /// `pairing` says of `index`.
     ///
     /// The last axis of `index` is `axis`; those before it are the destination's (broadcast it if
@@ -317,13 +328,17 @@ impl<'a> Destinations<'a> {
     /// [`Problem::DType`] if the index holds no numbers, [`Problem::Shape`] if the shapes do not
     /// fit.
     pub fn runs(
-        (shape, updates): (&[usize], &[usize]),
+        shapes: Shapes<'_>,
         argument: &'static str,
         index: impl Into<Held<'a>>,
         axis: usize,
         place: Place,
         pairing: Pairing,
     ) -> Result<Self, Problem> {
+        let Shapes {
+            destination: shape,
+            updates,
+        } = shapes;
         let held = index.into();
         let index = held.view();
         numeric(argument, index)?;
@@ -531,6 +546,26 @@ impl<'a> Destinations<'a> {
     }
 }
 
+/// Whether these are different axes of a tensor of that rank.
+fn are_different_axes(axes: &[usize], rank: usize) -> bool {
+    let mut axes_before = axes.iter().enumerate();
+    axes_before.all(|(k, axis)| *axis < rank && !axes[..k].contains(axis))
+}
+
+/// An index of a batch repeated along `window` more axes, to the shape of the updates.
+fn before_window<'a>(index: Held<'a>, window: usize, updates: &[usize]) -> Option<Held<'a>> {
+    if window == 0 {
+        return Some(index);
+    }
+    index.map(|index| {
+        let mut index = index.clone();
+        for _ in 0..window {
+            index = index.insert_axis(index.rank());
+        }
+        index.broadcast_to(updates)
+    })
+}
+
 /// Only numbers name cells; a mask or a complex number does not.
 pub(crate) fn numeric(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
     match index.dtype() {
@@ -550,8 +585,8 @@ impl Component<'_> {
         let Range { start, end } = self.place.axes;
         let own = (start..end.min(at.len())).filter(|k| !self.between.contains(k));
         let mut position: Vec<usize> = own.map(|k| at[k]).collect();
-        if let Some((where_, entry)) = self.place.tuple {
-            position.insert(where_.min(position.len()), entry);
+        if let Some(TupleEntry { at, entry }) = self.place.tuple {
+            position.insert(at.min(position.len()), entry);
         }
         position
     }

@@ -37,6 +37,37 @@ struct Matrices {
     width: usize,
 }
 
+/// Rows of updates that are numbered at a time: neighbours on the last of the leading axes.
+struct Block {
+    /// Number of the first row's cell where its index values are 0, and what each row after it adds.
+    base: isize,
+    step: isize,
+    /// The rows' coordinates on the other leading axes.
+    at: Dims,
+    /// The last of the leading axes, if there is any, and the first row's coordinate on it.
+    inner: Option<usize>,
+    from: usize,
+    /// How many rows.
+    count: usize,
+}
+
+impl Block {
+    /// The rows' values of a component.
+    fn values<'s>(&self, component: &'s Component<'_>) -> Stretch<'s, 's> {
+        let index = component.index.view();
+        let strides = index.layout().strides();
+        let places = self.at.iter().zip(strides);
+        let place = places.map(|(at, stride)| at.cast_signed() * stride);
+        let stride = self.inner.map_or(0, |k| strides[k]);
+        Stretch {
+            index,
+            at: place.sum::<isize>() + self.from.cast_signed() * stride,
+            stride,
+            count: self.count,
+        }
+    }
+}
+
 /// Where each row of updates goes: updates and destination as matrices, of which each row moves as
 /// one.
 #[derive(Debug)]
@@ -47,6 +78,23 @@ pub struct RowNumbers {
     pub rows: usize,
     /// Elements of a row, of the updates and of the destination alike.
     pub width: usize,
+}
+
+/// Which rows of updates go to each row of the destination: updates and destination as matrices, of
+/// which each row moves as one.
+#[derive(Debug)]
+pub struct RowGroups {
+    /// For each row of the destination its rows of updates.
+    pub groups: Csr,
+    /// Elements of a row, of the updates and of the destination alike.
+    pub width: usize,
+}
+
+impl RowGroups {
+    /// The destination's shape.
+    pub(crate) fn shape(&self) -> [usize; 2] {
+        [self.groups.size(), self.width]
+    }
 }
 
 impl<'a> Destinations<'a> {
@@ -88,13 +136,13 @@ impl<'a> Destinations<'a> {
         }
     }
 
-    /// The groups of updates that come in the order of their rows, and how many elements a row has.
-    /// The whole index is read and checked if they do; `None` if they do not.
+    /// The groups of updates that come in the order of their rows. The whole index is read and
+    /// checked if they do; `None` if they do not.
     ///
     /// # Errors
     /// As for [`row_numbers`](Self::row_numbers).
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn ascending(&self) -> Result<Option<(Csr, usize)>, Problem> {
+    pub fn ascending(&self) -> Result<Option<RowGroups>, Problem> {
         let Matrices {
             lead,
             apart,
@@ -127,7 +175,7 @@ impl<'a> Destinations<'a> {
             }
         }
         let groups = Csr::from_sorted(&ascents, rows, count)?;
-        Ok(groups.map(|groups| (groups, width)))
+        Ok(groups.map(|groups| RowGroups { groups, width }))
     }
 
     /// Updates and destination as matrices.
@@ -191,64 +239,79 @@ impl<'a> Destinations<'a> {
             }
             let base = (0..outer).map(|k| at[k].cast_signed() * along(k));
             let step = inner.map_or(0, along);
-            let base = start.cast_signed() + base.sum::<isize>() + from.cast_signed() * step;
-            let stretch = |component: &'_ Component<'a>| {
-                let index = component.index.view();
-                let strides = index.layout().strides();
-                let place = (0..outer).map(|k| at[k].cast_signed() * strides[k]);
-                let stride = inner.map_or(0, |k| strides[k]);
-                let place = place.sum::<isize>() + from.cast_signed() * stride;
-                (place, stride, self.shape[component.axis])
+            let block = Block {
+                base: start.cast_signed() + base.sum::<isize>() + from.cast_signed() * step,
+                step,
+                at,
+                inner,
+                from,
+                count: n,
             };
+            let rows_of = &mut rows_of[..n];
             // Most name a cell as they are.
-            let plain = |(number, component): (usize, &Component<'a>)| {
-                let (at, stride, size) = stretch(component);
-                let scale = Scale {
-                    base,
-                    step,
-                    factor: apart[component.axis].cast_signed(),
-                    add: number > 0,
-                };
-                let values = Stretch {
-                    index: component.index.view(),
-                    at,
-                    stride,
-                    count: n,
-                };
-                scale.stretch(values, size, &mut rows_of)
-            };
-            let plain = self.bounds.ignored.is_none()
-                && !self.components.is_empty()
-                && self.components.iter().enumerate().all(plain);
-            if !plain {
-                let mut kept = [true; BLOCK];
-                for (row, i) in rows_of[..n].iter_mut().zip(0..) {
-                    *row = base + i * step;
-                }
-                for component in &self.components {
-                    let (place, stride, size) = stretch(component);
-                    let apart = apart[component.axis].cast_signed();
-                    let values = &mut values[..n];
-                    if !component.index.view().read_integers(place, stride, values) {
-                        return Err(OutOfBounds);
-                    }
-                    for ((row, &value), kept) in rows_of.iter_mut().zip(&*values).zip(&mut kept) {
-                        match self.bounds.resolve(value, size)? {
-                            Some(value) => *row += value as isize * apart,
-                            None => *kept = false,
-                        }
-                    }
-                }
-                for (row, _) in rows_of.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
-                    *row = -1;
-                }
+            if !self.number_plain(&block, apart, rows_of) {
+                self.number_by_bounds(&block, apart, &mut values[..n], rows_of)?;
             }
-            if !sink(done, &rows_of[..n]) {
+            if !sink(done, rows_of) {
                 return Ok(false);
             }
             done += n;
         }
         Ok(true)
+    }
+
+    /// Numbers the cells of a block if each index value names a cell as it is; false if one does
+    /// not.
+    #[inline(always)] // Part of the loop of `number`.
+    fn number_plain(&self, block: &Block, apart: &[usize], rows: &mut [isize]) -> bool {
+        let plain = |(number, component): (usize, &Component<'a>)| {
+            let scale = Scale {
+                base: block.base,
+                step: block.step,
+                factor: apart[component.axis].cast_signed(),
+                add: number > 0,
+            };
+            scale.stretch(block.values(component), self.shape[component.axis], rows)
+        };
+        self.bounds.ignored.is_none()
+            && !self.components.is_empty()
+            && self.components.iter().enumerate().all(plain)
+    }
+
+    /// Numbers the cells of a block by the rules for negative values and values that are out of
+    /// bounds. `values` is room for index values.
+    #[inline(always)] // Part of the loop of `number`.
+    fn number_by_bounds(
+        &self,
+        block: &Block,
+        apart: &[usize],
+        values: &mut [i64],
+        rows: &mut [isize],
+    ) -> Result<(), OutOfBounds> {
+        let mut kept = [true; BLOCK];
+        for (row, i) in rows.iter_mut().zip(0..) {
+            *row = block.base + i * block.step;
+        }
+        for component in &self.components {
+            let Stretch {
+                index, at, stride, ..
+            } = block.values(component);
+            let size = self.shape[component.axis];
+            let apart = apart[component.axis].cast_signed();
+            if !index.read_integers(at, stride, values) {
+                return Err(OutOfBounds);
+            }
+            for ((row, &value), kept) in rows.iter_mut().zip(&*values).zip(&mut kept) {
+                match self.bounds.resolve(value, size)? {
+                    Some(value) => *row += value as isize * apart,
+                    None => *kept = false,
+                }
+            }
+        }
+        for (row, _) in rows.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
+            *row = -1;
+        }
+        Ok(())
     }
 
     /// How many of the updates' axes say which row of cells an update goes to; the others move as

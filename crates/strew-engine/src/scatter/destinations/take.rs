@@ -2,17 +2,26 @@
 //! theirs.
 
 use crate::scatter::bounds::Bounds;
-use crate::scatter::destinations::{Component, Destinations, Place, numeric};
+use crate::scatter::destinations::{Component, Destinations, Place, Shapes, TupleEntry, numeric};
 use smallvec::SmallVec;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{Dims, DynView, Held};
 
+/// Which axes of the destination [`Destinations::picks`] are about.
+#[derive(Clone, Copy, Debug)]
+pub struct PickedAxes {
+    /// How many of the first axes the components share with the destination.
+    pub batch: usize,
+    /// The axis that the first component points into.
+    pub first: usize,
+}
+
 impl<'a> Destinations<'a> {
-    /// Slices: the tuple of `components` (all of one shape) names the axes from `axis` on, as many
-    /// as there are components. The first `batch` axes of the components are those of the
+    /// Slices: the tuple of `components` (all of one shape) names the axes from `axes.first` on, as
+    /// many as there are components. The first `axes.batch` axes of the components are those of the
     /// destination.
     ///
-    /// The updates have the destination's axes before `axis`, then the components' others, then the
+    /// The updates have the destination's axes before those, then the components' others, then the
     /// destination's others. `tuple_at` is as for [`rows`](Self::rows).
     ///
     /// # Errors
@@ -23,10 +32,11 @@ impl<'a> Destinations<'a> {
         shape: &[usize],
         argument: &'static str,
         components: &[DynView<'a>],
-        (batch, axis): (usize, usize),
+        axes: PickedAxes,
         tuple_at: Option<usize>,
         bounds: Bounds,
     ) -> Result<Self, Problem> {
+        let PickedAxes { batch, first: axis } = axes;
         let own = components.first().map(DynView::dims).unwrap_or_default();
         let behind = axis.saturating_add(components.len());
         if behind > shape.len() || batch > axis || batch > own.len() || components.is_empty() {
@@ -70,21 +80,12 @@ impl<'a> Destinations<'a> {
                 axis: axis + number,
                 place: Place {
                     axes: 0..axis + inner,
-                    tuple: tuple_at.map(|at| (at, number)),
+                    tuple: tuple_at.map(|at| TupleEntry { at, entry: number }),
                 },
                 between: batch..axis,
             });
         }
-        Ok(Self {
-            shape: Dims::from_slice(shape),
-            updates,
-            onto,
-            start: Dims::from_elem(0, shape.len()),
-            components: pointing,
-            bounds,
-            along: None,
-            pairing: None,
-        })
+        Ok(Self::pointed(shape, updates, onto, pointing, bounds))
     }
 }
 
@@ -109,12 +110,16 @@ impl<'a> Destinations<'a> {
     /// updates' shape; [`Problem::Layout`] if two things speak of one axis of the destination, or
     /// if a walk leaves it.
     pub fn placed(
-        (shape, updates): (&[usize], &[usize]),
+        shapes: Shapes<'_>,
         walks: &[Option<usize>],
         argument: &'static str,
         pointers: Vec<Pointer<'a>>,
         bounds: Bounds,
     ) -> Result<Self, Problem> {
+        let Shapes {
+            destination: shape,
+            updates,
+        } = shapes;
         let refuse = |why: String| Problem::Layout {
             argument: argument.into(),
             why,
@@ -154,18 +159,9 @@ impl<'a> Destinations<'a> {
                 between: 0..0,
             });
         }
-        Ok(Self {
-            shape: Dims::from_slice(shape),
-            updates: Dims::from_slice(updates),
-            onto: walks
-                .iter()
-                .map(|onto| onto.map(|axis| (axis, 1)))
-                .collect(),
-            start: Dims::from_elem(0, shape.len()),
-            components,
-            bounds,
-            along: None,
-            pairing: None,
-        })
+        let updates = Dims::from_slice(updates);
+        let onto = walks.iter().map(|onto| onto.map(|axis| (axis, 1)));
+        let onto = onto.collect();
+        Ok(Self::pointed(shape, updates, onto, components, bounds))
     }
 }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::DynView;
@@ -27,7 +28,11 @@ pub(crate) fn slices<'a>(
     let most = along.min(indices.rank());
     let batch = shared(("data", &data), indices, batch, most)?;
     let index = std::slice::from_ref(indices);
-    let places = Destinations::picks(data.shape(), "indices", index, (batch, along), None, bounds)?;
+    let at = PickedAxes {
+        batch,
+        first: along,
+    };
+    let places = Destinations::picks(data.shape(), "indices", index, at, None, bounds)?;
     Gather::new(places, data)
 }
 
@@ -81,7 +86,10 @@ pub(crate) fn windows<'a>(
     })?;
     let components = (0..entries).filter_map(|entry| indices.select(last, entry));
     let components: SmallVec<[_; 2]> = components.collect();
-    let at = (batch, batch);
+    let at = PickedAxes {
+        batch,
+        first: batch,
+    };
     let places = Destinations::picks(data.shape(), "indices", &components, at, Some(last), bounds)?;
     Gather::new(places, data)
 }

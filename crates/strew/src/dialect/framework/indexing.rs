@@ -4,7 +4,7 @@ use crate::dialect::framework::checks::wrong_value;
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::take::Pointer;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::Problem;
 use strew_kernel::tensor::{DType, Dims, DynView, Held};
@@ -60,7 +60,11 @@ pub(crate) fn indexed<'a>(
             },
         });
     }
-    Destinations::placed((shape, &updates), &walks, argument, pointers, bounds)
+    let shapes = Shapes {
+        destination: shape,
+        updates: &updates,
+    };
+    Destinations::placed(shapes, &walks, argument, pointers, bounds)
 }
 
 /// Integers for each axis that is not taken whole.

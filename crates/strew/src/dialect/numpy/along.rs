@@ -8,7 +8,7 @@ use crate::dialect::numpy::call_with;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::take::Pointer;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::elementwise::nonzero::unravel;
 use strew_kernel::error::{Class, Problem, Result};
@@ -207,5 +207,9 @@ fn along<'a>(
             tuple: None,
         },
     };
-    Destinations::placed((shape, &updates), &walks, "indices", vec![pointer], WRAP)
+    let shapes = Shapes {
+        destination: shape,
+        updates: &updates,
+    };
+    Destinations::placed(shapes, &walks, "indices", vec![pointer], WRAP)
 }

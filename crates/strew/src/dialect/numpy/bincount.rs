@@ -8,13 +8,13 @@ use crate::dialect::numpy::call_with;
 use strew_engine::checks::{axis, expect_dtype, expect_shape};
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::take::Pointer;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynTensor, DynView, DynViewMut, Held, Scalar};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, DynViewMut, Held, Scalar};
 
 const NAME: &str = "numpy.bincount";
 
@@ -153,11 +153,59 @@ fn describe<'a>(
         true => x.into(),
         false => converted(&x, DType::U8)?.into(),
     };
-    let most = x.view().max_integer().filter(|_| !x.view().is_empty());
+    let shape = shape_of_sums(x.view(), &updates, axis, least, out)?;
+    let index = match repeats {
+        false => x,
+        true => along_axis(x, axis, &updates)?,
+    };
+    let source = summands(weights, &updates)?;
+    let place = Place {
+        axes: if repeats {
+            axis..axis + 1
+        } else {
+            0..updates.len()
+        },
+        tuple: None,
+    };
+    let bins = bins(&shape, &updates, Pointer { axis, index, place })?;
+    let target = Target::New {
+        dtype: source.view().dtype(),
+        start: Start::Zero,
+    };
+    let sum = Reduction::into_self(Combine::Sum);
+    Scatter::new(bins, sum, "weights", source, target)
+}
+
+/// The bin that each update goes to: the one that `x` names, of the bins of its own row.
+fn bins<'a>(
+    shape: &[usize],
+    updates: &[usize],
+    x: Pointer<'a>,
+) -> Result<Destinations<'a>, Problem> {
+    let walks: Vec<_> = (0..updates.len())
+        .map(|k| (k != x.axis).then_some(k))
+        .collect();
+    let shapes = Shapes {
+        destination: shape,
+        updates,
+    };
+    Destinations::placed(shapes, &walks, "x", vec![x], Bounds::STRICT)
+}
+
+/// The shape of the result: `out`'s if there is one, otherwise with a bin for each number up to the
+/// largest one, and with `least` bins at least.
+fn shape_of_sums(
+    x: &DynView<'_>,
+    updates: &[usize],
+    axis: usize,
+    least: usize,
+    out: Option<&[usize]>,
+) -> Result<Dims, Problem> {
+    let most = x.max_integer().filter(|_| !x.is_empty());
     let bins = most.map_or(0, |most| {
         usize::try_from(most).map_or(0, |most| most.saturating_add(1))
     });
-    let mut shape = updates.clone();
+    let mut shape = Dims::from_slice(updates);
     shape[axis] = bins.max(least);
     if let Some(out) = out {
         let mut wanted = shape.clone();
@@ -170,18 +218,24 @@ fn describe<'a>(
         })?;
         shape[axis] = out[axis];
     }
-    let index = x.map(|x| match repeats {
-        false => Some(x.clone()),
-        true => {
-            let behind = updates.len() - axis - 1;
-            let spread = (0..behind).fold(x.clone(), |x, _| x.insert_axis(x.rank()));
-            spread.broadcast_to(&updates)
-        }
+    Ok(shape)
+}
+
+/// Numbers along an axis, repeated to the shape of the updates.
+fn along_axis<'a>(x: Held<'a>, axis: usize, updates: &[usize]) -> Result<Held<'a>, Problem> {
+    let index = x.map(|x| {
+        let behind = updates.len() - axis - 1;
+        let spread = (0..behind).fold(x.clone(), |x, _| x.insert_axis(x.rank()));
+        spread.broadcast_to(updates)
     });
-    let index = index.ok_or_else(|| Problem::Layout {
+    index.ok_or_else(|| Problem::Layout {
         argument: "x".into(),
         why: format!("it cannot be repeated to shape {updates:?}"),
-    })?;
+    })
+}
+
+/// What is added up: weights in the type of the sums, or ones.
+fn summands<'a>(weights: Option<DynView<'a>>, updates: &[usize]) -> Result<Held<'a>, Problem> {
     let dtype = match &weights {
         None => DType::I64,
         Some(weights) if weights.dtype().is_complex() => DType::C128,
@@ -192,34 +246,9 @@ fn describe<'a>(
         Some(weights) if weights.dtype() == dtype => weights.into(),
         Some(weights) => converted(&weights, dtype)?.into(),
     };
-    let source = source.map(|source| source.broadcast_to(&updates));
-    let source = source.ok_or_else(|| Problem::Layout {
+    let source = source.map(|source| source.broadcast_to(updates));
+    source.ok_or_else(|| Problem::Layout {
         argument: "weights".into(),
         why: format!("it cannot be repeated to shape {updates:?}"),
-    })?;
-    let place = Place {
-        axes: if repeats {
-            axis..axis + 1
-        } else {
-            0..updates.len()
-        },
-        tuple: None,
-    };
-    let walks: Vec<_> = (0..updates.len())
-        .map(|k| (k != axis).then_some(k))
-        .collect();
-    let pointer = Pointer { axis, index, place };
-    let places = Destinations::placed(
-        (&shape, &updates),
-        &walks,
-        "x",
-        vec![pointer],
-        Bounds::STRICT,
-    )?;
-    let target = Target::New {
-        dtype,
-        start: Start::Zero,
-    };
-    let sum = Reduction::into_self(Combine::Sum);
-    Scatter::new(places, sum, "weights", source, target)
+    })
 }

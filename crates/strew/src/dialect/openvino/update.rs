@@ -13,6 +13,7 @@ use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
@@ -396,8 +397,17 @@ fn describe_slices<'a>(
     let along = axis("axis", along, data.rank())?;
     let index = std::slice::from_ref(&indices);
     let strict = Bounds::STRICT;
-    let destinations =
-        Destinations::picks(data.shape(), "indices", index, (0, along), None, strict)?;
+    let destinations = Destinations::picks(
+        data.shape(),
+        "indices",
+        index,
+        PickedAxes {
+            batch: 0,
+            first: along,
+        },
+        None,
+        strict,
+    )?;
     let wanted = destinations.updates_shape();
     expect_shape(
         "updates",

@@ -18,6 +18,7 @@ use crate::dialect::framework::scatter_forms;
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::scatter::Scatter;
 use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{DType, DynView, Held};
@@ -133,7 +134,11 @@ pub(crate) fn slices<'a>(
     index: &DynView<'a>,
 ) -> Result<Destinations<'a>, Problem> {
     let index = std::slice::from_ref(index);
-    Destinations::picks(shape, "index", index, (0, axis), None, WRAP)
+    let axes = PickedAxes {
+        batch: 0,
+        first: axis,
+    };
+    Destinations::picks(shape, "index", index, axes, None, WRAP)
 }
 
 /// A scatter into a copy. Where one of the tensors has no elements, indices are not checked.

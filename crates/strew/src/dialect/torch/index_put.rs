@@ -179,32 +179,7 @@ fn describe_indexed<'a>(
     )?;
     let batch = together(&named)?;
     let axes: Vec<usize> = named.iter().map(|(axis, _)| *axis).collect();
-    // Axes that are neighbours leave what they name in their place.
-    let neighbours = axes.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    let place = match axes.first() {
-        Some(&first) if neighbours => first,
-        _ => 0,
-    };
-    let mut result: Dims = (0..shape.len())
-        .filter(|axis| !axes.contains(axis))
-        .map(|axis| shape[axis])
-        .collect();
-    result.insert_many(place, batch.iter().copied());
-    let wide = values.broadcast_to(&result).ok_or_else(|| Problem::Shape {
-        argument: "values",
-        found: values.shape().to_vec(),
-        expected: format!(
-            "shape mismatch: value tensor of shape {:?} cannot be broadcast to indexing result of shape {result:?}",
-            values.shape()
-        ),
-    })?;
-    // What the tensors name comes first: elements of one cell stay in their order.
-    let ahead = place..place + batch.len();
-    let order: Vec<usize> = ahead
-        .clone()
-        .chain((0..result.len()).filter(|axis| !ahead.contains(axis)))
-        .collect();
-    let source = wide.permute(&order).unwrap_or(wide);
+    let source = batch_first(&values, &shape, &axes, &batch)?;
     let wrong = || Problem::Layout {
         argument: "indices".into(),
         why: format!("they cannot be repeated to shape {batch:?}"),
@@ -226,6 +201,42 @@ fn describe_indexed<'a>(
             Scatter::new(whole, reduction, "values", source, input.target())?.shaped(&[])
         }
     })
+}
+
+/// The values for a tensor of this shape whose `axes` are indexed, repeated to what the indices
+/// name, with the axes of the indices, `batch`, in front. So elements of one cell stay in their
+/// order.
+fn batch_first<'a>(
+    values: &DynView<'a>,
+    shape: &[usize],
+    axes: &[usize],
+    batch: &[usize],
+) -> Result<DynView<'a>, Problem> {
+    // Axes that are neighbours leave what they name in their place.
+    let neighbours = axes.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    let place = match axes.first() {
+        Some(&first) if neighbours => first,
+        _ => 0,
+    };
+    let mut result: Dims = (0..shape.len())
+        .filter(|axis| !axes.contains(axis))
+        .map(|axis| shape[axis])
+        .collect();
+    result.insert_many(place, batch.iter().copied());
+    let wide = values.broadcast_to(&result).ok_or_else(|| Problem::Shape {
+        argument: "values",
+        found: values.shape().to_vec(),
+        expected: format!(
+            "shape mismatch: value tensor of shape {:?} cannot be broadcast to indexing result of shape {result:?}",
+            values.shape()
+        ),
+    })?;
+    let ahead = place..place + batch.len();
+    let order: Vec<usize> = ahead
+        .clone()
+        .chain((0..result.len()).filter(|axis| !ahead.contains(axis)))
+        .collect();
+    Ok(wide.permute(&order).unwrap_or(wide))
 }
 
 /// A tensor of integers for each axis that is not taken whole.

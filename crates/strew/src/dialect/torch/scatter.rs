@@ -509,36 +509,7 @@ pub(super) fn describe<'a>(
                 "Index tensor must have the same number of dimensions as self tensor, {whole:?}"
             )
         })?;
-        let smaller = |(a, &n): (usize, &usize)| a == dim || n <= whole[a];
-        let mut fits = found.iter().enumerate().all(smaller);
-        let source = match updates {
-            Updates::Src(src) => {
-                let given = src.at_least_1d();
-                expect_shape("src", given.shape(), found.len() == given.rank(), || {
-                    format!(
-                        "Index tensor must have the same number of dimensions as src tensor, but is {found:?}"
-                    )
-                })?;
-                let corner = given.corner(&found);
-                fits &= corner.is_some();
-                expect_shape("index", &found, fits, || {
-                    format!(
-                        "Expected index {found:?} to be no larger than self {whole:?} apart from dimension {dim} \
-                         and to be no larger size than src {:?}",
-                        given.shape()
-                    )
-                })?;
-                Held::from(corner.unwrap_or(given))
-            }
-            Updates::Value(value) => {
-                expect_shape("index", &found, fits, || {
-                    format!(
-                        "Expected index {found:?} to be no larger than self {whole:?} apart from dimension {dim}"
-                    )
-                })?;
-                repeated(value, input.dtype(), &found)?
-            }
-        };
+        let source = source(updates, input.dtype(), whole, dim, &found)?;
         let place = Place {
             axes: 0..found.len(),
             tuple: None,
@@ -552,6 +523,46 @@ pub(super) fn describe<'a>(
         true => scatter.shaped(&[]),
         false => scatter,
     })
+}
+
+/// The updates of an index of shape `found` into a tensor of shape `whole`. Checks that the index
+/// is no larger than either.
+fn source<'a>(
+    updates: Updates<'a>,
+    dtype: DType,
+    whole: &[usize],
+    dim: usize,
+    found: &[usize],
+) -> Result<Held<'a>, Problem> {
+    let smaller = |(a, &n): (usize, &usize)| a == dim || n <= whole[a];
+    let fits = found.iter().enumerate().all(smaller);
+    match updates {
+        Updates::Src(src) => {
+            let given = src.at_least_1d();
+            expect_shape("src", given.shape(), found.len() == given.rank(), || {
+                format!(
+                    "Index tensor must have the same number of dimensions as src tensor, but is {found:?}"
+                )
+            })?;
+            let corner = given.corner(found);
+            expect_shape("index", found, fits && corner.is_some(), || {
+                format!(
+                    "Expected index {found:?} to be no larger than self {whole:?} apart from dimension {dim} \
+                     and to be no larger size than src {:?}",
+                    given.shape()
+                )
+            })?;
+            Ok(Held::from(corner.unwrap_or(given)))
+        }
+        Updates::Value(value) => {
+            expect_shape("index", found, fits, || {
+                format!(
+                    "Expected index {found:?} to be no larger than self {whole:?} apart from dimension {dim}"
+                )
+            })?;
+            repeated(value, dtype, found)
+        }
+    }
 }
 
 /// A number as the elements of a tensor of any size.

@@ -11,7 +11,7 @@ use crate::dialect::torch::{Refusal, call, class, context, index_error};
 use crate::dialect::typed;
 use strew_engine::checks::{axis, expect_shape};
 use strew_engine::exec::segments::Pairing;
-use strew_engine::scatter::destinations::{Destinations, Place};
+use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target, identity_element};
 use strew_kernel::error::{Class, Problem, Result};
@@ -228,7 +228,10 @@ fn describe<'a>(
         axes: 0..axis + 1,
         tuple: None,
     };
-    let shapes = (&*shape, data.shape());
+    let shapes = Shapes {
+        destination: &shape,
+        updates: data.shape(),
+    };
     let cells = Destinations::runs(shapes, argument, pointers, axis, place, Pairing::Pointers)?;
     let target = Target::New { dtype, start };
     Ok(Scatter::new(cells, reduction, "data", data, target)?)

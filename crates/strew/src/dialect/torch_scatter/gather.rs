@@ -11,7 +11,7 @@ use crate::dialect::torch_scatter::segment::{INDPTR, class};
 use crate::dialect::typed;
 use strew_engine::checks::expect_shape;
 use strew_engine::exec::segments::Pairing;
-use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Problem, Result};
@@ -224,7 +224,10 @@ fn described<'a>(
     out: Option<DynViewMut<'a>>,
     (argument, pairing): (&'static str, Pairing),
 ) -> Result<Scatter<'a>, Problem> {
-    let shapes = (shape, src.shape());
+    let shapes = Shapes {
+        destination: shape,
+        updates: src.shape(),
+    };
     let destinations =
         Destinations::runs(shapes, argument, index.clone(), dim, place(dim), pairing)?;
     let target = target(&src, out, Start::Zero);

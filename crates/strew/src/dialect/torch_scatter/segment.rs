@@ -12,7 +12,7 @@ use crate::dialect::torch_scatter::{DIM_SIZE, Reduce, context, size_along};
 use crate::dialect::typed;
 use strew_engine::checks::expect_shape;
 use strew_engine::exec::segments::Pairing;
-use strew_engine::scatter::destinations::Destinations;
+use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
@@ -521,7 +521,10 @@ fn describe_coo<'a>(
         finish,
     };
     let destinations = Destinations::runs(
-        (&shape, src.shape()),
+        Shapes {
+            destination: &shape,
+            updates: src.shape(),
+        },
         "index",
         expanded,
         dim,
@@ -572,7 +575,10 @@ fn describe_csr<'a>(
         },
     };
     let destinations = Destinations::runs(
-        (&shape, src.shape()),
+        Shapes {
+            destination: &shape,
+            updates: src.shape(),
+        },
         "indptr",
         expanded,
         dim,

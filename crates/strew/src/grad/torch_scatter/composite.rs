@@ -14,7 +14,7 @@ use crate::grad::torch_scatter::size_along;
 use crate::grad::{context, expect_like, lowered, typed};
 use strew_engine::checks::expect_dtype;
 use strew_engine::plan::Plan;
-use strew_engine::plan::composite::{Along, Passes, accumulators, divisor, rounded};
+use strew_engine::plan::composite::{Along, Exponentials, Passes, accumulators, divisor, rounded};
 use strew_engine::plan::reduce::Reduce;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::{Class, Problem, Result};
@@ -417,7 +417,10 @@ fn log_sum_exp_vjp<A: Field + Real>(
     grad: &DynView<'_>,
     eps: A,
 ) -> Result<Tensor<A>, Problem> {
-    let (most, mut made) = passes.shares()?;
+    let Exponentials {
+        most,
+        each: mut made,
+    } = passes.shares()?;
     let mut weights = reciprocals(passes, &most, &made, eps)?;
     let grad = load::<A>(grad, &case.seen_cells())?;
     passes.beside(&mut weights, [&grad], |weight, [grad]| {
@@ -445,7 +448,10 @@ fn log_sum_exp_jvp<A: Field + Real>(
     tangent: &DynView<'_>,
     eps: A,
 ) -> Result<Tensor<A>, Problem> {
-    let (most, mut made) = passes.shares()?;
+    let Exponentials {
+        most,
+        each: mut made,
+    } = passes.shares()?;
     let weights = reciprocals(passes, &most, &made, eps)?;
     let tangent = load::<A>(tangent, &case.updates)?;
     passes.beside(&mut made, [&tangent], |share, [t]| match share.is_zero() {
@@ -487,7 +493,7 @@ fn log_softmax_vjp<A: Field + Real>(
     grad: &DynView<'_>,
     eps: A,
 ) -> Result<Tensor<A>, Problem> {
-    let (most, shares) = passes.exponentials()?;
+    let Exponentials { most, each: shares } = passes.exponentials()?;
     let whole = passes.fold(&shares.view().into_dyn(), Reduce::Sum)?;
     drop(shares);
     let mut made = load::<A>(grad, &case.updates)?;
@@ -509,7 +515,7 @@ fn log_softmax_jvp<A: Field + Real>(
     tangent: &DynView<'_>,
     eps: A,
 ) -> Result<Tensor<A>, Problem> {
-    let (_, mut shares) = passes.exponentials()?;
+    let mut shares = passes.exponentials()?.each;
     let whole = passes.fold(&shares.view().into_dyn(), Reduce::Sum)?;
     let mut made = load::<A>(tangent, &case.updates)?;
     passes.beside(&mut shares, [&made], |share, [t]| share * t);
