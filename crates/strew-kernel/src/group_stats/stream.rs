@@ -9,8 +9,8 @@
 //!
 //! Cost: each row number and value is read once, however many statistics are wanted, and each
 //! statistic reads and writes one record per value. Variances take a second pass, which knows the
-//! means. No value is moved and no group is listed. It is used for statistics that are
-//! [`running`] records; the others are computed [group by group](crate::group_stats::blocks).
+//! means. No value is moved and no group is listed. It is used for statistics that are running
+//! records (`running`); the others are computed [group by group](crate::group_stats::blocks).
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
