@@ -17,6 +17,7 @@ use crate::ops::number::{Convert, Divisor, Mean, Number};
 use crate::ops::order::{Ordered, finite_start_of, identity_of, replaces_element};
 use crate::ops::reduction::Combine;
 use crate::segment::minmax_lanes;
+use std::any::TypeId;
 use std::marker::PhantomData;
 
 /// What a running result starts from.
@@ -70,6 +71,13 @@ pub(crate) const NOBODY: Place = FREE - 1;
 
 /// An update has won that came before those that are numbered now.
 pub(crate) const EARLIER: Place = FREE - 2;
+
+/// Whether elements of the type are the commonest, for which loops are worth their size.
+#[inline(always)]
+pub(crate) fn is_common<T: 'static>() -> bool {
+    let id = TypeId::of::<T>();
+    id == TypeId::of::<f32>() || id == TypeId::of::<f64>()
+}
 
 /// How the updates of one column of a segment are reduced.
 pub(crate) trait Column: 'static {

@@ -8,8 +8,8 @@
 
 use crate::cpu::LINE;
 use crate::cpu::isa::Isa;
-use crate::ops::number::Number;
-use crate::segment::fold::{Column, EARLIER, FREE, Finish, NOBODY, Place, Seed};
+use crate::ops::number::{Mean, Number};
+use crate::segment::fold::{Column, EARLIER, FREE, Finish, NOBODY, Place, Seed, is_common};
 use crate::segment::job::{Job, Segment};
 
 /// The position of nobody. Positions are not negative.
@@ -70,7 +70,10 @@ impl<R: Column, const W: usize> Panel<R, W> {
     ) {
         let count = segment.count as u64;
         let running = match job.fold.finish {
-            Finish::Mean(mean) if R::MEANS && count > 0 => R::means(self.running, mean, count),
+            Finish::Mean(mean) if R::MEANS && count > 0 => match is_common::<R::Value>() {
+                true => R::means(self.running, mean, count),
+                false => means::<R, W>(self.running, mean, count),
+            },
             _ => self.running,
         };
         let mut values = R::narrow(running, isa);
@@ -101,6 +104,16 @@ impl<R: Column, const W: usize> Panel<R, W> {
             write(job, segment.row, column, values, isa);
         }
     }
+}
+
+/// The results divided as the mean says.
+#[inline(never)] // Divisions take most of the time: one copy does for all loops.
+fn means<R: Column, const W: usize>(
+    running: [R::Running; W],
+    mean: Mean,
+    count: u64,
+) -> [R::Running; W] {
+    R::means(running, mean, count)
 }
 
 /// The position of a winner, which `update` gives for its number. `earlier` is that of a winner

@@ -29,6 +29,7 @@
 //!   axes are the same on all sides
 
 use crate::copy::strided::LARGE;
+use crate::cpu::isa::Baseline;
 use crate::cpu::nontemporal::fence;
 use crate::error::Problem;
 use crate::ops::combine::{MinMaxSelect, Prod, Sum};
@@ -359,11 +360,12 @@ unsafe fn run<R: Column>(job: &Job<'_>) {
         matches!(job.order, Order::Same) && job.src_row == size_of::<R::Value>().cast_signed();
     // SAFETY: the caller keeps the contract of `Loops`, which is that of all loops.
     unsafe {
-        vectorized!(|isa| match (single, in_order) {
-            (true, true) => elements::in_order::<R>(job, isa),
-            (true, false) => elements::listed::<R>(job, isa),
-            (false, _) => rows::<R>(job, isa),
-        });
+        match (single, in_order) {
+            // Elements that are read one by one gain nothing from vectors.
+            (true, false) => elements::listed::<R>(job, Baseline),
+            (true, true) => vectorized!(|isa| elements::in_order::<R>(job, isa)),
+            (false, _) => vectorized!(|isa| rows::<R>(job, isa)),
+        }
     }
     if job.past_caches {
         fence();

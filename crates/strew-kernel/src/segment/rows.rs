@@ -24,13 +24,12 @@ use crate::cpu::LINE;
 use crate::cpu::isa::Isa;
 use crate::cpu::prefetch::prefetch_second_level;
 use crate::ops::number::Number;
-use crate::segment::fold::{Column, EARLIER, Place};
+use crate::segment::fold::{Column, EARLIER, Place, is_common};
 use crate::segment::job::{Job, Segment};
 use crate::segment::lookahead::Lookahead;
 use crate::segment::panel;
 use crate::segment::panel::{NONE, Panel};
 use crate::walk::ROWS;
-use std::any::TypeId;
 use std::ops::Range;
 
 /// Updates of a segment that join one panel after the other. The lookahead's block has room for as
@@ -42,14 +41,6 @@ const TILE: usize = 256;
 
 /// Columns of a panel, in vectors.
 const VECTOR: usize = 16;
-
-/// Whether there are panels of more widths for the type. There are for the commonest types only: the
-/// loops of all types would take megabytes.
-#[inline(always)]
-fn is_wide<T: 'static>() -> bool {
-    let id = TypeId::of::<T>();
-    id == TypeId::of::<f32>() || id == TypeId::of::<f64>()
-}
 
 /// Rows of `bytes` bytes between the row that is prefetched and the row that is joined: one row's
 /// columns of a panel take few lines of the second-level cache.
@@ -210,7 +201,9 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
                 // follow each other if they are dense, and the rows are those of the part's
                 // updates.
                 unsafe {
-                    if dense && is_wide::<R::Value>() {
+                    // There are panels of more widths for the commonest types only: the loops of
+                    // all types would take megabytes.
+                    if dense && is_common::<R::Value>() {
                         panels!(from, end, part, room, isa, true, VECTOR, [a b c d] 0 1 2 3);
                     }
                     if dense {
@@ -219,10 +212,10 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
                     if from < end {
                         (0..count).for_each(|k| part.ask(k, from..end, size));
                     }
-                    if dense && is_wide::<R::Value>() {
+                    if dense && is_common::<R::Value>() {
                         panels!(from, end, part, room, isa, false, 8, [a] 0);
                     }
-                    if dense {
+                    if dense && size >= 4 {
                         panels!(from, end, part, room, isa, false, 4, [a] 0);
                     }
                     panels!(from, end, part, room, isa, false, 1, [a] 0);
