@@ -16,7 +16,7 @@
 //! | [`bucket`] | updates listed by block of the destination |
 //! | [`update`] | loops that join updates with their cells in place or in a table |
 //! | [`segment`] | groups of updates by row, and loops that reduce each group at once |
-//! | [`group_stats`] | statistics of groups that are no fold: median, mode, variance |
+//! | [`group_stats`] | statistics of groups: variances, positions, running sums, medians |
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
 
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.

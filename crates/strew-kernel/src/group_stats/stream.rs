@@ -83,97 +83,23 @@ impl<T: Value> Stream<'_, T> {
         if self.inner == 0 {
             return Ok(());
         }
-        let mut outputs: Vec<Output<'_>> = made
-            .iter_mut()
-            .zip(count.wanted)
-            .map(|(cells, wanted)| Output::of(cells, wanted))
-            .collect();
-        let mut records = Vec::with_capacity(outputs.len());
         let cells = self.size.saturating_mul(self.inner);
-        for wanted in count.wanted {
-            records.push(records_of::<T>(wanted.statistic, cells)?);
-        }
-        // What tells which groups have enough values; a result that is the fill value anyway needs
-        // none of that.
-        let plain = records.iter().zip(count.wanted).all(|(records, wanted)| {
-            let records = records.as_deref();
-            records.is_none_or(|records| count.least <= 1 && starts_with_fill(records, wanted))
-        });
-        let mut counts = match plain && count.least <= 1 {
-            true => None,
-            false => Some(Of::<T, Len>::new(cells)?),
-        };
-        let varies = |wanted: &Summary| {
-            matches!(
-                wanted.statistic,
-                Statistic::Var { .. } | Statistic::Std { .. }
-            )
-        };
-        let mut spread = match count.wanted.iter().any(|wanted| varies(wanted)) {
-            true => Some(Spread::new(cells)?),
-            false => None,
-        };
-        let mut scans: Vec<Option<Box<dyn Scans<T>>>> = Vec::with_capacity(outputs.len());
-        for (wanted, output) in count.wanted.iter().zip(&mut outputs) {
-            let scan = scan_of::<T>(wanted.statistic, cells)?;
-            if scan.is_some() {
-                output.fill(0..output.len());
-            }
-            scans.push(scan);
-        }
+        let mut tables = Tables::<T>::new(made, count, cells)?;
         let mut work = Work::new(self.inner)?;
         for outer in 0..self.outer {
             if outer > 0 {
-                counts.iter_mut().for_each(Records::begin);
-                records
-                    .iter_mut()
-                    .flatten()
-                    .for_each(|records| records.begin());
-                scans.iter_mut().flatten().for_each(|scan| scan.begin());
-                spread.iter_mut().for_each(|spread| spread.means.begin());
+                tables.begin();
             }
             self.each_block(outer, count.skip, &mut work, |block| {
-                if let Some(counts) = &mut counts {
-                    counts.join(block);
-                }
-                if let Some(spread) = &mut spread {
-                    spread.means.join(block);
-                }
-                for records in records.iter_mut().flatten() {
-                    records.join(block);
-                }
-                for (scan, output) in scans.iter_mut().zip(&mut outputs) {
-                    if let Some(scan) = scan {
-                        let at = (outer * self.rows.len() + block.first) * self.inner;
-                        scan.write(block, output, at);
-                    }
-                }
+                tables.join(block, (outer * self.rows.len() + block.first) * self.inner);
             });
-            if let Some(spread) = &mut spread {
+            if let Some(spread) = &mut tables.spread {
                 spread.take_means();
                 self.each_block(outer, count.skip, &mut work, |block| {
                     spread.differences.join(block);
                 });
             }
-            let of_wanted = count.wanted.iter().zip(&records).zip(&mut outputs);
-            for ((wanted, records), output) in of_wanted {
-                let results: &dyn Finish<T> = match (records, &spread) {
-                    (Some(records), _) => &**records,
-                    (None, Some(spread)) if varies(wanted) => spread,
-                    _ => continue,
-                };
-                let counted = Counted {
-                    counts: counts.as_ref().map(|counts| &counts.cells[..]),
-                    least: count.least,
-                };
-                finish(
-                    wanted,
-                    results,
-                    counted,
-                    output,
-                    outer * cells..(outer + 1) * cells,
-                )?;
-            }
+            tables.finish(outer * cells..(outer + 1) * cells)?;
         }
         Ok(())
     }
@@ -203,6 +129,112 @@ impl<T: Value> Stream<'_, T> {
             });
         }
     }
+}
+
+/// The records of all wanted statistics, and where their results go.
+struct Tables<'o, T: Value> {
+    count: Count<'o>,
+    outputs: Vec<Output<'o>>,
+    /// Of statistics with a result for each group, but for variances.
+    records: Vec<Option<Box<dyn Records<T>>>>,
+    /// Of statistics with a result for each value.
+    scans: Vec<Option<Box<dyn Scans<T>>>>,
+    /// How many values each group has; `None`: no result depends on it.
+    counts: Option<Of<T, Len>>,
+    /// Of variances, if one is wanted.
+    spread: Option<Spread<T>>,
+}
+
+impl<'o, T: Value> Tables<'o, T> {
+    fn new(made: &'o mut [DynTensor], count: Count<'o>, cells: usize) -> Result<Self, Problem> {
+        let outputs = made.iter_mut().zip(count.wanted);
+        let mut tables = Self {
+            count,
+            outputs: outputs
+                .map(|(cells, wanted)| Output::of(cells, wanted))
+                .collect(),
+            records: Vec::with_capacity(count.wanted.len()),
+            scans: Vec::with_capacity(count.wanted.len()),
+            counts: None,
+            spread: None,
+        };
+        // A result that is the fill value without values needs no count of them.
+        let mut counts = count.least > 1;
+        for (wanted, output) in count.wanted.iter().zip(&mut tables.outputs) {
+            let records = records_of::<T>(wanted.statistic, cells)?;
+            let scan = scan_of::<T>(wanted.statistic, cells)?;
+            if let Some(records) = &records {
+                counts |= !starts_with_fill(&**records, wanted);
+            }
+            if scan.is_some() {
+                output.fill(0..output.len());
+            }
+            tables.records.push(records);
+            tables.scans.push(scan);
+        }
+        if counts {
+            tables.counts = Some(Of::new(cells)?);
+        }
+        if count.wanted.iter().any(|wanted| varies(wanted)) {
+            tables.spread = Some(Spread::new(cells)?);
+        }
+        Ok(tables)
+    }
+
+    /// Starts all records anew.
+    fn begin(&mut self) {
+        self.counts.iter_mut().for_each(Records::begin);
+        let records = self.records.iter_mut().flatten();
+        records.for_each(|records| records.begin());
+        let scans = self.scans.iter_mut().flatten();
+        scans.for_each(|scan| scan.begin());
+        let spread = self.spread.iter_mut();
+        spread.for_each(|spread| spread.means.begin());
+    }
+
+    /// Joins the values of a block, whose first is the value `at` of all.
+    fn join(&mut self, block: &Block<'_, T>, at: usize) {
+        if let Some(counts) = &mut self.counts {
+            counts.join(block);
+        }
+        if let Some(spread) = &mut self.spread {
+            spread.means.join(block);
+        }
+        for records in self.records.iter_mut().flatten() {
+            records.join(block);
+        }
+        for (scan, output) in self.scans.iter_mut().zip(&mut self.outputs) {
+            if let Some(scan) = scan {
+                scan.write(block, output, at);
+            }
+        }
+    }
+
+    /// Writes the results of the groups to some cells of the outputs.
+    fn finish(&mut self, cells: Range<usize>) -> Result<(), Problem> {
+        let counted = Counted {
+            counts: self.counts.as_ref().map(|counts| &counts.cells[..]),
+            least: self.count.least,
+        };
+        let of_wanted = self.count.wanted.iter().zip(&self.records);
+        for ((wanted, records), output) in of_wanted.zip(&mut self.outputs) {
+            let results: &dyn Finish<T> = match (records, &self.spread) {
+                (Some(records), _) => &**records,
+                (None, Some(spread)) if varies(wanted) => spread,
+                _ => continue,
+            };
+            finish(wanted, results, &counted, output, cells.clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the statistic is a variance, or made of one.
+fn varies(wanted: &Summary) -> bool {
+    matches!(
+        wanted.statistic,
+        Statistic::Var { .. } | Statistic::Std { .. }
+    )
 }
 
 /// A block's rows and values.
@@ -402,7 +434,7 @@ struct Counted<'c> {
 fn finish<T: Value>(
     wanted: &Summary,
     results: &dyn Finish<T>,
-    counted: Counted<'_>,
+    counted: &Counted<'_>,
     output: &mut Output<'_>,
     cells: Range<usize>,
 ) -> Result<(), Problem> {
