@@ -17,8 +17,8 @@ use strew_kernel::tensor::Layout;
 /// Minimum bytes of a destination that a run begins itself. A smaller one stays in a cache.
 const LARGE: usize = L3;
 
-/// Maximum rows of the destination per row of updates if untouched rows are to be set to zero by the
-/// run. With more rows, most pages of fresh memory need no write at all.
+/// Maximum rows of the destination per row of updates if untouched rows are to be set to zero by
+/// the run. With more rows, most pages of fresh memory need no write at all.
 const ROWS_PER_UPDATE: usize = 2;
 
 impl Execution {

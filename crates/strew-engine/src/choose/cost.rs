@@ -140,8 +140,8 @@ pub(crate) fn marks(request: &Request, strategy: Strategy, cut: &Cut) -> bool {
     resets && strategy == Strategy::InOrder && few && cut.count() >= MARKS_FROM
 }
 
-/// Maximum cells per update for which every cell starts from a sentinel. With more cells, marks cost
-/// less than filling and reading all cells.
+/// Maximum cells per update for which every cell starts from a sentinel. With more cells, marks
+/// cost less than filling and reading all cells.
 const UNSET_PER_UPDATE: usize = 8;
 
 /// Whether a new destination of this many cells starts from sentinels, where only updates count.
@@ -150,8 +150,8 @@ pub(crate) fn unset_pays(cells: usize, updates: usize, force: Option<Strategy>) 
     !table && cells <= updates.saturating_mul(UNSET_PER_UPDATE)
 }
 
-/// Whether sums in place of single elements go to a private table of sentinels. Otherwise they go to
-/// the destination's own cells, and touched cells are marked.
+/// Whether sums in place of single elements go to a private table of sentinels. Otherwise they go
+/// to the destination's own cells, and touched cells are marked.
 pub(crate) fn private_pays(
     cells: usize,
     updates: usize,

@@ -171,6 +171,6 @@ impl Scatter<'_> {
 struct RowsBegun {
     /// The value that the updates of a row join.
     seed: Seed,
-    /// The run sets rows without updates to zero: nobody has done so before.
+    /// The run itself sets rows without updates to zero.
     clears: bool,
 }

@@ -128,8 +128,8 @@ impl<'m> Crew<'m> {
     }
 }
 
-/// Runs the pieces of a pass on at most `threads` threads. `work` gets a check for interrupts, to be
-/// called after some of the `total` elements, and gives whether it finished.
+/// Runs the pieces of a pass on at most `threads` threads. `work` gets a check for interrupts, to
+/// be called after some of the `total` elements, and gives whether it finished.
 ///
 /// # Errors
 /// The first problem of `work`; [`Problem::Interrupted`] if a piece did not finish.

@@ -31,8 +31,8 @@ pub struct Reductions<'r> {
 /// Reduces the groups into the outputs, shared out among so many threads.
 ///
 /// # Errors
-/// As [`Segments::new`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
-/// outputs yet.
+/// As [`Segments::new`]; [`Problem::Interrupted`] if the caller interrupts the run. A run whose
+/// outputs are visible goes on.
 pub fn reduce(
     groups: &Csr,
     what: &Reductions<'_>,
@@ -133,8 +133,8 @@ pub fn hand_back(
 /// Copies the last update of each group into its row of `output`, shared out among so many threads.
 ///
 /// # Errors
-/// As [`take::last`]; [`Problem::Interrupted`] if somebody asks to stop and nobody can see the
-/// output yet.
+/// As [`take::last`]; [`Problem::Interrupted`] if the caller interrupts the run. A run whose
+/// output is visible goes on.
 pub fn last(
     groups: &Csr,
     axis: usize,

@@ -151,8 +151,8 @@ impl Scatter<'_> {
         run.map_err(|fault| fault.into_problem(|| self.destinations.find_out_of_bounds()))
     }
 
-    /// The reason to run again without groups: their memory could not be had, and nobody asked for
-    /// them. Nothing has been written by then.
+    /// The reason to run again without groups: there is no memory for them, and the caller did not
+    /// force them. Nothing has been written by then.
     fn without_groups<T>(&self, done: &Result<T, Problem>) -> Option<&'static str> {
         let rather = self.strategy.is_none() && matches!(done, Err(Problem::Memory { .. }));
         rather.then_some("there is no memory for groups")

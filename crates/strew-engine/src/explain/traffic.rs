@@ -122,7 +122,7 @@ impl Stage {
         &self.moves
     }
 
-    /// How long it takes in a run on so many threads.
+    /// The predicted time of a run on `threads` threads.
     fn times(&self, machine: &Machine, threads: usize) -> Times {
         let threads = self.threads.unwrap_or(threads);
         let rates = machine.rates(threads);

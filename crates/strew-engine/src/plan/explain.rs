@@ -137,7 +137,7 @@ impl Plan {
         for reduce in reduces {
             let mut out = src.dims();
             out[axis] = self.size();
-            let (start, reduction) = reduce.anew();
+            let (start, reduction) = reduce.for_new();
             let target = Target::New { dtype, start };
             let destinations = self.destinations(src.shape(), &out, axis)?;
             let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;

@@ -77,7 +77,7 @@ impl Plan {
         let shape = self.shape(src.shape(), axis);
         let none = i64::try_from(self.len()).unwrap_or(i64::MAX);
         if self.way_with_arg(src.layout(), axis, reduce) == Way::InOrder {
-            let (start, reduction) = reduce.anew();
+            let (start, reduction) = reduce.for_new();
             let destinations = self.destinations(src.shape(), &shape, axis)?;
             let target = Target::New { dtype, start };
             let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;

@@ -105,7 +105,7 @@ impl Reduce {
 
     /// Whether to join elements takes longer than to read rows of them at random.
     pub(crate) fn computes(self, dtype: DType) -> bool {
-        self.anew().1.combine.computes(dtype)
+        self.for_new().1.combine.computes(dtype)
     }
 
     /// Whether all cells of a new tensor are written beside those that take updates.
@@ -115,7 +115,7 @@ impl Reduce {
 
     /// What a new tensor starts from, and the reduction into it.
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn anew(self) -> (Start<'static>, Reduction) {
+    pub fn for_new(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {
             Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
             Self::Mean => {

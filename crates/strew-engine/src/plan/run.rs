@@ -277,11 +277,11 @@ impl Plan {
                 continue;
             }
             folds.push(reduce.fold_anew(src.dtype()));
-            let (start, _) = reduce.anew();
+            let (start, _) = reduce.for_new();
             let ones = matches!(start, Start::Identity) && self.touched() < self.size();
             made.push(match ones {
                 _ if clears => DynTensor::scratch(src.dtype(), &shape)?,
-                true => crate::scatter::identities(src.dtype(), &shape, &reduce.anew().1)?,
+                true => crate::scatter::identities(src.dtype(), &shape, &reduce.for_new().1)?,
                 false => DynTensor::zeros_for(src.dtype(), &shape, src.len())?,
             });
         }
@@ -309,7 +309,7 @@ impl Plan {
         axis: usize,
         reduce: Reduce,
     ) -> Result<DynTensor, Problem> {
-        let (start, reduction) = reduce.anew();
+        let (start, reduction) = reduce.for_new();
         let dtype = src.dtype();
         let shape = self.shape(src.shape(), axis);
         let target = Target::New { dtype, start };

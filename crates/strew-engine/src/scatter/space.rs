@@ -256,7 +256,7 @@ impl Space<'_> {
         cut
     }
 
-    /// Which of the axes is the first of the window, if that has at most so many.
+    /// The first axis of the window, which has at most `most` axes.
     fn window_start(&self, axes: &[&SpaceAxis], most: usize) -> usize {
         let pointed = |axis| self.lookups.iter().any(|l| l.axis == axis);
         let free = |a: &&&SpaceAxis| {

@@ -3,7 +3,7 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`stream`] | one pass over the values in their own order, for statistics that are running records |
+//! | [`stream`] | one pass over the values in their order, for running records |
 //! | `running` | those statistics: start, join, finish |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
 //! | [`statistics`] | what each statistic is, and how it is computed from one column of values |

@@ -181,7 +181,7 @@ impl<'o, T: Value> Tables<'o, T> {
         Ok(tables)
     }
 
-    /// Starts all records anew.
+    /// Sets all records to those of groups without values.
     fn begin(&mut self) {
         self.counts.iter_mut().for_each(Records::begin);
         let records = self.records.iter_mut().flatten();

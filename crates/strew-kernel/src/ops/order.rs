@@ -4,7 +4,8 @@
 //! They all rest on one comparison, `beats`, and differ in NaN and in how the cell is read:
 //!
 //! ```text
-//! beats(value, cell)   max: cell < value      min: value < cell      false for ties and where either is NaN
+//! beats(value, cell)   max: cell < value      min: value < cell
+//!                      false for ties and where either is NaN
 //! ```
 //!
 //! | function | value is NaN | cell is NaN | tie | cell is read as |
@@ -30,8 +31,9 @@
 //! argmin or argmax therefore gives the first position.
 //!
 //! **Bools.** Any byte but 0 is true. An update is compared and stored in its canonical form, 0 or 1. A cell that is read as an
-//! element is compared in that form, and keeps its byte if it stays. `replaces_start` compares the cell's byte as it is, because the
-//! cell may hold a start value that is no bool: `FINITE_HIGHEST` is 2, so that both bools replace it.
+//! element is compared in that form, and keeps its byte if it stays. `replaces_start` compares the
+//! cell's byte as it is, because the cell may hold a start value that is no bool: `FINITE_HIGHEST`
+//! is 2, so that both bools replace it.
 //!
 //! **Form.** All but one are written without a branch (`|` and `&` instead of `||` and `&&`): their
 //! callers turn the answer into a select, and LLVM vectorises the loop. `replaces_element_branch`

@@ -17,7 +17,8 @@
 //! - Measured: long runs one element after the other instead of as a slice: 11 (amax of 8M sorted
 //!   float32 into 1,000 cells, 1 thread); rows one after the other: 3.1 (planned sums of 16M sorted
 //!   float32, 1,000 a cell, 1 thread)
-//! - Holds: `Segments` checked rows and places; the updates follow each other
+//! - Holds: `Segments` checked rows and places. Slices are made only of updates that follow each
+//!   other
 
 use crate::cpu::LINE;
 use crate::cpu::isa::Isa;

@@ -228,27 +228,35 @@ fn extreme_start<T: Ordered, const MAX: bool>(seed: Seed) -> Option<T> {
     }
 }
 
+/// The part of a [`Column`] that extremes with and without positions share: running results are
+/// elements.
+macro_rules! extreme {
+    () => {
+        type Value = T;
+        type Running = T;
+
+        #[inline(always)]
+        fn start(seed: Seed) -> Option<T> {
+            extreme_start::<T, MAX>(seed)
+        }
+
+        #[inline(always)]
+        fn widen<const W: usize>(values: [T; W], _: impl Isa) -> [T; W] {
+            values
+        }
+
+        #[inline(always)]
+        fn narrow<const W: usize>(running: [T; W], _: impl Isa) -> [T; W] {
+            running
+        }
+    };
+}
+
 impl<T: Ordered + Number + PartialEq, const MAX: bool, const STRICT: bool> Column
     for MinMaxSelect<T, MAX, STRICT>
 {
-    type Value = T;
-    type Running = T;
+    extreme!();
     const ORDERED: bool = false;
-
-    #[inline(always)]
-    fn start(seed: Seed) -> Option<T> {
-        extreme_start::<T, MAX>(seed)
-    }
-
-    #[inline(always)]
-    fn widen<const W: usize>(values: [T; W], _: impl Isa) -> [T; W] {
-        values
-    }
-
-    #[inline(always)]
-    fn narrow<const W: usize>(running: [T; W], _: impl Isa) -> [T; W] {
-        running
-    }
 
     #[inline(always)]
     fn join(mut best: T, winner: Place, update: T, _: Place) -> (T, Place) {
@@ -272,24 +280,8 @@ impl<T: Ordered + Number + PartialEq, const MAX: bool, const STRICT: bool> Colum
 pub(crate) struct Winner<T, const MAX: bool>(PhantomData<T>);
 
 impl<T: Ordered + Number + PartialEq, const MAX: bool> Column for Winner<T, MAX> {
-    type Value = T;
-    type Running = T;
+    extreme!();
     const POSITIONS: bool = true;
-
-    #[inline(always)]
-    fn start(seed: Seed) -> Option<T> {
-        extreme_start::<T, MAX>(seed)
-    }
-
-    #[inline(always)]
-    fn widen<const W: usize>(values: [T; W], _: impl Isa) -> [T; W] {
-        values
-    }
-
-    #[inline(always)]
-    fn narrow<const W: usize>(running: [T; W], _: impl Isa) -> [T; W] {
-        running
-    }
 
     #[inline(always)]
     fn join(best: T, winner: Place, update: T, number: Place) -> (T, Place) {

@@ -166,7 +166,8 @@ impl Blocks {
         self.starts[blocks.start] as usize..self.starts[blocks.end] as usize
     }
 
-    /// The touched rows of sorted blocks, of which each has so many, and where their updates begin.
+    /// The touched rows of sorted blocks, and where their updates begin. `touched` is the number of
+    /// those rows in each block.
     fn touched(
         &self,
         blocks: &Range<usize>,

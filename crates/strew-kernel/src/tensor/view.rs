@@ -282,8 +282,8 @@ impl<'a> DynViewMut<'a> {
         }
     }
 
-    /// Whether the source's elements may be copied here. Only Rust's `bool`s refuse some: bytes that
-    /// are neither 0 nor 1.
+    /// Whether the source's elements may be copied here. Only Rust's `bool`s refuse some: bytes
+    /// that are neither 0 nor 1.
     pub(super) fn may_hold(&self, src: &DynView<'_>) -> bool {
         !self.only_bools || src.dtype() != DType::Bool || src.holds_only_bools()
     }

@@ -7,8 +7,8 @@
 //!
 //! The window decides the variant: none (single elements), one dense axis of up to 64 elements
 //! (unrolled pieces of 16, 8, 4, 2 and 1; up to 8 elements where types are converted eight at a
-//! time), or any number of axes. All variants visit the elements in the same order. Rows are prefetched ahead,
-//! because hardware cannot predict indexed addresses.
+//! time), or any number of axes. All variants visit the elements in the same order. Rows are
+//! prefetched ahead, because hardware cannot predict indexed addresses.
 //!
 //! Cost: one read of every right element, one read and one write of every left element, and 8 bytes
 //! of offset for each row and side that is not evenly spaced.

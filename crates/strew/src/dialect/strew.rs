@@ -481,7 +481,7 @@ fn anew(
     src: &DynView<'_>,
     fill_value: Option<Scalar>,
 ) -> Result<(Start<'static>, Reduction), Problem> {
-    let (start, reduction) = reduce.anew();
+    let (start, reduction) = reduce.for_new();
     let Some(fill) = fill_value else {
         return Ok((start, reduction));
     };

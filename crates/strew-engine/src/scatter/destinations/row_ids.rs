@@ -39,7 +39,8 @@ struct Matrices {
 
 /// Rows of updates that are numbered at a time: neighbours on the last of the leading axes.
 struct Block {
-    /// Number of the first row's cell where its index values are 0, and what each row after it adds.
+    /// Number of the first row's cell where its index values are 0, and what each row after it
+    /// adds.
     base: isize,
     step: isize,
     /// The rows' coordinates on the other leading axes.
