@@ -3,13 +3,18 @@
 use crate::choose::request::Run;
 use crate::choose::strategy::Strategy;
 use crate::scatter::space::Cut;
+use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::{L2, L3};
 use strew_kernel::runtime::threads::available;
 use strew_kernel::segment::csr::Csr;
+use strew_kernel::segment::row_ids::Facts;
 use strew_kernel::tensor::DType;
 
 /// Minimum bytes of a row of updates.
 const ROW: usize = 32;
+
+/// The same for an extreme whose rows come in order.
+const SORTED_ROW: usize = 16;
 
 /// Minimum bytes of all updates.
 const BYTES: usize = 4 * L2;
@@ -60,14 +65,22 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     };
     let many =
         bytes >= BYTES && cut.cell_count <= cut.count() / 2 && u32::try_from(cut.count()).is_ok();
-    if !is_dense(cut, dtype) || !many || row < ROW {
+    let extreme = matches!(request.combine, Combine::Min(_) | Combine::Max(_));
+    let least = if extreme { SORTED_ROW } else { ROW };
+    if !is_dense(cut, dtype) || !many || row < least {
         return None;
     }
     if space.arg.is_some() {
-        return Some("each row keeps its winners' positions in the nearest cache");
+        let why = "each row keeps its winners' positions in the nearest cache";
+        return (row >= ROW).then_some(why);
     }
-    let room = Csr::most(cut.count(), cut.cell_count) <= bytes / ROOM;
-    if !room || request.combine.computes(dtype) {
+    let (updates, rows) = (cut.count(), cut.cell_count);
+    let sorted = Facts {
+        sorted: true,
+        ..Facts::default()
+    };
+    let without_order = Csr::room(updates, rows, sorted, rows);
+    if without_order > room(bytes) || request.combine.computes(dtype) {
         return None;
     }
     let several = available() > 1;
@@ -81,28 +94,33 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     let quick = request.combine.folds() && !widens && !counted;
     let share = SHARE[usize::from(quick && !several)];
     let far = FAR[usize::from(several)];
-    let streams = match counted {
+    let long_enough = match counted {
         true => row >= TABLED,
-        false => {
-            let most = cut.count() / SHARE[0];
-            row >= RUN && bytes >= STREAM && most >= cut.cell_count
-        }
+        false => updates / SHARE[0] >= rows && (extreme || row >= RUN && bytes >= STREAM),
     };
-    let in_order = streams && !widens;
-    let destination = cut.cell_count.saturating_mul(row);
-    let apart = row >= long && cut.count() / share >= cut.cell_count && destination >= far;
+    let in_order = long_enough && !widens;
+    let destination = rows.saturating_mul(row);
+    let apart = row >= long
+        && updates / share >= rows
+        && destination >= far
+        && Csr::most(updates, rows) <= room(bytes);
     if !in_order && !apart {
         return None;
     }
-    let sample = SAMPLE.min(cut.count() / SAMPLED);
-    match order(&lookup.index.sample(sample), cut.cell_count) {
+    let sample = SAMPLE.min(updates / SAMPLED);
+    match order(&lookup.index.sample(sample), rows) {
         Order::Ascending if in_order => Some("rows come in order, and each is written once"),
         // The sample only estimates the number of rows.
-        Order::Spread(rows) if apart && rows >= far / row / 2 => {
+        Order::Spread(found) if apart && found >= far / row / 2 => {
             Some("rows are too far apart for the caches, and each is written once")
         }
         _ => None,
     }
+}
+
+/// Maximum bytes of the groups of updates of `bytes` bytes.
+pub(crate) fn room(bytes: usize) -> usize {
+    bytes / ROOM
 }
 
 /// Whether the source has no gaps, and the index has one value per row.

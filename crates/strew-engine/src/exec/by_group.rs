@@ -1,5 +1,6 @@
 //! Runs that sort the updates by row first.
 
+use crate::choose::grouping::room;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::exec::grouped::{Reductions, are_few, reduce};
@@ -105,6 +106,19 @@ impl Scatter<'_> {
             width,
         } = self.destinations.row_numbers()?;
         let facts = Facts::of(&numbers, rows);
+        if self.strategy.is_none() && self.arg.is_none() {
+            // Sorting takes more memory than groups that come in order, as the sample said of these.
+            let updates = self.source.view();
+            let bytes = updates.len().saturating_mul(updates.dtype().size());
+            let needed = Csr::room(numbers.len(), rows, facts, rows.min(numbers.len()));
+            if needed > room(bytes) {
+                return Err(Problem::Memory {
+                    what: "groups of the updates".into(),
+                    needed: needed as u128,
+                    available: room(bytes) as u128,
+                });
+            }
+        }
         Ok(RowGroups {
             groups: Csr::new(&numbers, rows, facts)?,
             width,

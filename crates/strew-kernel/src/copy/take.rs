@@ -19,6 +19,7 @@
 //! - Holds: row numbers were compared with the size before; the other axes are the same on both
 //!   sides
 
+use crate::copy::short_rows::short_row_loop;
 use crate::copy::strided::{copy_rows_past_caches, past_caches, window};
 use crate::cpu::prefetch::prefetch;
 use crate::error::Problem;
@@ -152,15 +153,17 @@ impl<'r> RowCopy<'r> {
             Some(inner) if inner.right == bytes.cast_signed() => inner.len.saturating_mul(bytes),
             _ => bytes,
         };
-        let past = past_caches(&window, bytes, to.len() * bytes);
+        let (copy, at_once): (Loop, usize) = match short_row_loop(&window, bytes) {
+            Some(copy) => (copy, BLOCK),
+            None if past_caches(&window, bytes, to.len() * bytes) => (copy_rows_past_caches, BLOCK),
+            None if window.is_empty() => (copy_loop(from.dtype()), BLOCK),
+            None => (copy_loop(from.dtype()), 1),
+        };
         Ok(Self {
             axis,
-            copy: match past {
-                true => copy_rows_past_caches,
-                false => copy_loop(from.dtype()),
-            },
+            copy,
             lines: run.div_ceil(64).min(MOST_LINES),
-            at_once: usize::from(window.is_empty() || past) * BLOCK + 1,
+            at_once,
             window,
             left_at: Vec::with_capacity(BLOCK),
             right_at: Vec::with_capacity(BLOCK),

@@ -6,8 +6,9 @@
 //!     for each row: output[src offset] = input[dst offset]
 //! ```
 //!
-//! Cost: one read and one write per element. Large outputs of whole, dense lines are written past
-//! the caches. The engine uses it for every gather that needs the index decoded as the run goes. It
+//! Cost: one read and one write per element. Rows of up to 64 bytes have
+//! [loops](super::short_rows) of their own. Large outputs of longer rows that are whole, dense lines
+//! are written past the caches. The engine uses it for every gather that needs the index decoded as the run goes. It
 //! relies on the walk's proof for both offsets. The input plays the walk's destination, and the
 //! output plays its source.
 //!
@@ -17,6 +18,7 @@
 //! - Measured: checks: GE 1.18
 //! - Holds: the same proof with the sides exchanged
 
+use crate::copy::short_rows::short_row_loop;
 use crate::copy::strided::{copy_rows_past_caches, past_caches};
 use crate::tensor::{DynView, DynViewMut, apart};
 use crate::update::dispatch::copy_loop;
@@ -53,9 +55,10 @@ impl<'a> TakeWalk<'a> {
         let window: Dims = swapped.collect();
         let size = input.dtype().size();
         let bytes = walk.count().saturating_mul(walk.width() * size);
-        let copy: Loop = match past_caches(&window, size, bytes) {
-            true => copy_rows_past_caches,
-            false => copy_loop(input.dtype()),
+        let copy: Loop = match short_row_loop(&window, size) {
+            Some(copy) => copy,
+            None if past_caches(&window, size, bytes) => copy_rows_past_caches,
+            None => copy_loop(input.dtype()),
         };
         fits.then(|| Self {
             input: input.as_ptr(),

@@ -10,8 +10,8 @@
 //!
 //! Cost: each update's row is read once, panel by panel, and no result goes through memory unless a
 //! segment has more than `PART` updates. Rows are prefetched across the end of a segment, those in
-//! order too: the hardware does not recognise a stream that is read in tiles. It is used for rows
-//! of several elements. [`elements`](crate::segment::elements) has the loops for rows of one, but
+//! order too: the hardware does not recognise a stream that is read in tiles. Rows of at most one
+//! line that come in order are not prefetched. It is used for rows of several elements. [`elements`](crate::segment::elements) has the loops for rows of one, but
 //! for segments with more updates than a winner's number can hold.
 //!
 //! # Unsafe
@@ -30,6 +30,7 @@ use crate::segment::job::{Job, Segment};
 use crate::segment::lookahead::Lookahead;
 use crate::segment::panel;
 use crate::segment::panel::{NONE, Panel};
+use crate::segment::row_ids::Order;
 use crate::walk::ROWS;
 use std::ops::Range;
 
@@ -78,12 +79,17 @@ struct Part<'p, 'j> {
     count: usize,
     /// The number of updates between the one that is prefetched and the one that is joined.
     ahead: usize,
+    /// Whether rows are prefetched.
+    asks: bool,
 }
 
 impl Part<'_, '_> {
     /// Prefetches a row's columns `ahead` updates on.
     #[inline(always)]
     fn ask(&self, k: usize, columns: Range<usize>, size: usize) {
+        if !self.asks {
+            return;
+        }
         asked_for(
             self.rows.get(k + self.ahead),
             columns.start * size..columns.end * size,
@@ -175,6 +181,7 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
     let size = size_of::<R::Value>();
     let dense = job.src_step == size.cast_signed();
     let ahead = rows_ahead(job.len * size);
+    let asks = job.len * size > LINE || !matches!(job.order, Order::Same);
     let [zero] = R::widen([R::Value::narrow(R::Value::ZERO)], isa);
     let mut room = Room::<R> {
         running: [zero; TILE],
@@ -196,6 +203,7 @@ pub(crate) unsafe fn rows<R: Column>(job: &Job<'_>, isa: impl Isa) {
                     rows: lookahead.at(first, first + count + ahead, job),
                     count,
                     ahead,
+                    asks,
                 };
                 let mut from = tile;
                 // SAFETY: the caller's promise: `from` up to `end` are columns of the rows, which
