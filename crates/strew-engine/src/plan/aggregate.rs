@@ -1,8 +1,10 @@
 //! strew's own aggregates: what is made of the values of each group, several at once.
 
 use crate::checks::{axis, expect_shape};
+use crate::context::Context;
 use crate::plan::Plan;
-use crate::plan::statistics::Among;
+use crate::plan::statistics::{Among, Groups, Numbers};
+use crate::scatter::bounds::Bounds;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::group_stats::output::Summary;
@@ -274,45 +276,165 @@ impl Plan {
         wanted: &[Aggregate],
         options: &AggregateOptions,
     ) -> Result<Vec<DynTensor>> {
-        self.aggregated(src, dim, wanted, options)
+        aggregated(&Groups::Plan(self), src, dim, wanted, options)
             .map_err(|problem| self.context().error(problem))
     }
+}
 
-    fn aggregated(
-        &self,
-        src: &DynView<'_>,
-        dim: i64,
-        wanted: &[Aggregate],
-        options: &AggregateOptions,
-    ) -> Result<Vec<DynTensor>, Problem> {
-        let axis = axis("dim", dim, src.rank())?;
-        let fits = src.shape().get(axis) == Some(&self.len());
-        expect_shape("src", src.shape(), fits, || {
-            format!("its size along dimension {axis} must be {}", self.len())
-        })?;
-        if !(0.0..=1.0).contains(&options.q) {
-            return Err(Problem::Value {
-                argument: "q".into(),
-                value: options.q.to_string(),
-                expected: "it must be from 0 to 1".into(),
-            });
+/// [`Plan::aggregate_dyn`] of an index that is used once. Statistics that take one pass over the
+/// values read the index on the way.
+///
+/// * `index`: any integer type, one dimension.
+/// * `size`: how many groups there are; `None`: one more than the largest number.
+///
+/// ```
+/// # mod strew { pub use strew_engine::{plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+/// use strew::{Aggregate, AggregateOptions, Bounds, TensorView, aggregate_dyn};
+///
+/// let index = TensorView::from(&[2i64, 0, 2, 2]).into_dyn();
+/// let values = TensorView::from(&[1.0f32, 5.0, 2.0, 6.0]).into_dyn();
+/// let options = AggregateOptions::default();
+/// let made = aggregate_dyn(&values, &index, 0, &[Aggregate::Max], None, Bounds::STRICT, &options)?;
+/// let [most] = <[_; 1]>::try_from(made).unwrap();
+/// assert_eq!(most.typed::<f32>().unwrap().as_slice()[2], 6.0);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Plan::new_dyn`] and [`Plan::aggregate_dyn`].
+pub fn aggregate_dyn(
+    src: &DynView<'_>,
+    index: &DynView<'_>,
+    dim: i64,
+    wanted: &[Aggregate],
+    size: Option<usize>,
+    bounds: Bounds,
+    options: &AggregateOptions,
+) -> Result<Vec<DynTensor>> {
+    let numbers = Numbers::new(index, size, bounds, "index");
+    let made =
+        numbers.and_then(|numbers| aggregated(&Groups::Index(numbers), src, dim, wanted, options));
+    let context = Context {
+        operator: "aggregate".into(),
+        ..crate::plan::context(None)
+    };
+    made.map_err(|problem| context.error(problem))
+}
+
+fn aggregated(
+    groups: &Groups<'_>,
+    src: &DynView<'_>,
+    dim: i64,
+    wanted: &[Aggregate],
+    options: &AggregateOptions,
+) -> Result<Vec<DynTensor>, Problem> {
+    let axis = axis("dim", dim, src.rank())?;
+    let fits = src.shape().get(axis) == Some(&groups.updates());
+    expect_shape("src", src.shape(), fits, || {
+        let updates = groups.updates();
+        format!("its size along dimension {axis} must be {updates}")
+    })?;
+    if !(0.0..=1.0).contains(&options.q) {
+        return Err(Problem::Value {
+            argument: "q".into(),
+            value: options.q.to_string(),
+            expected: "it must be from 0 to 1".into(),
+        });
+    }
+    let one = |&aggregate: &Aggregate| {
+        let dtype = aggregate.dtype(src.dtype())?;
+        let fill = options.fill_value.unwrap_or(aggregate.usual_fill(dtype));
+        Ok(Summary {
+            statistic: aggregate.statistic(options),
+            fill: fill.tensor("fill_value", dtype)?,
+        })
+    };
+    let wanted = wanted
+        .iter()
+        .map(one)
+        .collect::<Result<Vec<_>, Problem>>()?;
+    let among = Among {
+        skip: options.skip_nan,
+        least: options.min_count,
+    };
+    groups.statistics(src, axis, &wanted, among)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aggregate, AggregateOptions, aggregate_dyn};
+    use crate::plan::Plan;
+    use crate::scatter::bounds::Bounds;
+    use strew_kernel::error::{Class, Problem};
+    use strew_kernel::tensor::TensorView;
+
+    const WANTED: [Aggregate; 6] = [
+        Aggregate::Mean,
+        Aggregate::Max,
+        Aggregate::Std,
+        Aggregate::CumSum,
+        Aggregate::Median,
+        Aggregate::Sort,
+    ];
+
+    #[test]
+    fn an_index_that_is_used_once_gives_what_its_plan_gives() {
+        let index: Vec<i32> = (0..9000).map(|n| n * 7919 % 61 - 3).collect();
+        let values: Vec<f32> = (0..18_000).map(|n| (n * 31 % 1000) as f32 / 7.0).collect();
+        let index = TensorView::from(&index).into_dyn();
+        for (shape, dim) in [([9000, 2], 0), ([2, 9000], 1)] {
+            let values = TensorView::from_slice(&values, &shape).unwrap().into_dyn();
+            for mode in ["wrap", "drop", "clip"] {
+                let bounds = Bounds {
+                    ignored: Some(5),
+                    ..mode.parse::<Bounds>().unwrap()
+                };
+                for size in [Some(40), Some(58), None] {
+                    let options = AggregateOptions::default();
+                    let plan = Plan::new_dyn(&index, size, bounds, None);
+                    let once = aggregate_dyn(&values, &index, dim, &WANTED, size, bounds, &options);
+                    let Ok(plan) = plan else {
+                        assert!(once.is_err());
+                        continue;
+                    };
+                    let planned = plan.aggregate_dyn(&values, dim, &WANTED, &options).unwrap();
+                    for (once, planned) in once.unwrap().iter().zip(&planned) {
+                        assert_eq!(once.shape(), planned.shape());
+                        assert_eq!(once.as_bytes(), planned.as_bytes());
+                    }
+                }
+            }
         }
-        let one = |&aggregate: &Aggregate| {
-            let dtype = aggregate.dtype(src.dtype())?;
-            let fill = options.fill_value.unwrap_or(aggregate.usual_fill(dtype));
-            Ok(Summary {
-                statistic: aggregate.statistic(options),
-                fill: fill.tensor("fill_value", dtype)?,
-            })
-        };
-        let wanted = wanted
-            .iter()
-            .map(one)
-            .collect::<Result<Vec<_>, Problem>>()?;
-        let among = Among {
-            skip: options.skip_nan,
-            least: options.min_count,
-        };
-        self.statistics(src, axis, &wanted, among)
+    }
+
+    #[test]
+    fn a_number_that_is_no_group_is_named() {
+        let mut index = vec![1i64; 5000];
+        index[4321] = 9;
+        let index = TensorView::from(&index).into_dyn();
+        for columns in [0, 1] {
+            let values = vec![1.0f64; 5000 * columns];
+            let values = TensorView::from_slice(&values, &[5000, columns]).unwrap();
+            let (wanted, options) = ([Aggregate::Sum], AggregateOptions::default());
+            let strict = Bounds::STRICT;
+            let made = aggregate_dyn(
+                &values.into_dyn(),
+                &index,
+                0,
+                &wanted,
+                Some(9),
+                strict,
+                &options,
+            );
+            let error = made.unwrap_err();
+            assert_eq!(error.class(), Class::Index);
+            let Problem::IndexOutOfBounds {
+                position, value, ..
+            } = error.problem()
+            else {
+                panic!("{error}");
+            };
+            assert_eq!((&position[..], &value[..]), (&[4321][..], "9"));
+        }
     }
 }

@@ -23,7 +23,7 @@ use strew_kernel::segment::histogram::Histogram;
 use strew_kernel::segment::row_ids::{Facts, Part, RowIds};
 use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
-pub use crate::plan::aggregate::{Aggregate, AggregateOptions};
+pub use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
 pub use crate::plan::composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use crate::plan::reduce::Reduce;
 pub use crate::plan::statistics::Among;
@@ -117,22 +117,7 @@ impl Plan {
         bounds: Bounds,
         name: Option<&str>,
     ) -> Result<Self, Problem> {
-        expect_shape("index", index.shape(), index.rank() == 1, || {
-            "it must have one dimension".into()
-        })?;
-        let fits = index.is_empty() || index.dtype().is_integer();
-        expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
-        let size = match size {
-            Some(size) => size,
-            None => bounds.cells(index),
-        };
-        if isize::try_from(size).is_err() {
-            return Err(Problem::Value {
-                argument: "size".into(),
-                value: size.to_string(),
-                expected: "no tensor has so many rows".into(),
-            });
-        }
+        let size = rows_of(index, size, bounds)?;
         let mut numbers = RowIds::unset("the row numbers of a plan", index.len(), size)?;
         let position = match numbers.parts(index.len().max(1)).first_mut() {
             Some((_, part)) => resolve_all(index, bounds, size, part),
@@ -355,6 +340,27 @@ impl fmt::Debug for Plan {
 fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
     made.typed()
         .expect("the output's type is that of the updates")
+}
+
+/// How many rows an index has, which must have one dimension and integers.
+fn rows_of(index: &DynView<'_>, size: Option<usize>, bounds: Bounds) -> Result<usize, Problem> {
+    expect_shape("index", index.shape(), index.rank() == 1, || {
+        "it must have one dimension".into()
+    })?;
+    let fits = index.is_empty() || index.dtype().is_integer();
+    expect_dtype("index", index.dtype(), fits, "it must be an integer type")?;
+    let size = match size {
+        Some(size) => size,
+        None => bounds.cells(index),
+    };
+    if isize::try_from(size).is_err() {
+        return Err(Problem::Value {
+            argument: "size".into(),
+            value: size.to_string(),
+            expected: "no tensor has so many rows".into(),
+        });
+    }
+    Ok(size)
 }
 
 /// Resolves all values of an index into row numbers. Gives the position of the first value that

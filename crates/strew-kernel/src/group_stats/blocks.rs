@@ -16,6 +16,7 @@ use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
 use crate::group_stats::output::{Output, Results, Row, Summary};
 use crate::group_stats::statistics::{Column, Statistic, Value};
+use crate::group_stats::stream::ReadValues;
 use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
@@ -26,9 +27,7 @@ const BLOCK: usize = 1 << 13;
 /// The values of all groups along one axis, in `outer` times `inner` columns.
 pub struct GroupStats<'c, T> {
     pub groups: &'c Csr,
-    /// Reads consecutive values from one position on, as many as the slice holds. Values are in
-    /// row-major order of (`outer`, updates, `inner`).
-    pub read: &'c (dyn Fn(usize, &mut [T]) + Sync),
+    pub values: &'c dyn ReadValues<T>,
     pub outer: usize,
     pub inner: usize,
 }
@@ -130,7 +129,7 @@ impl<T: Value> GroupStats<'_, T> {
                 let block = &mut work.block[..len * width];
                 let at = |update: usize| (o * updates + update) * self.inner + i;
                 for (update, row) in places.clone().zip(block.chunks_exact_mut(width)) {
-                    (self.read)(at(update), row);
+                    self.values.copy_values(at(update), row);
                 }
                 work.make(count, len, width, places.clone());
                 let of_wanted = count.wanted.iter().zip(&work.made);

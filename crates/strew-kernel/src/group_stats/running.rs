@@ -123,6 +123,22 @@ macro_rules! integers {
     )*};
 }
 
+/// Whether there is a value.
+pub(crate) struct Present;
+
+impl<T: Value> Fold<T> for Present {
+    type Cell = bool;
+    const START: bool = false;
+
+    #[inline(always)]
+    fn join(found: &mut bool, _: T, _: usize) {
+        *found = true;
+    }
+
+    /// It is no result, but says where there is one.
+    fn finish(_: &[bool], _: &mut Row<T>) {}
+}
+
 integers! {
     /// How many values there are.
     Len, 0, |count, _value| count + 1;

@@ -145,7 +145,7 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
     }
     /// The sum of the value and a total.
     fn add_to(self, total: Self::Total) -> Self::Total;
-    /// The mean of `count` values with this total.
+    /// The mean of `count` values with this total; NaN of none.
     fn mean_of(total: Self::Total, count: u64) -> Complex64;
     /// The mean of values in their order.
     fn mean(all: &[Self]) -> Complex64 {
@@ -197,7 +197,12 @@ macro_rules! integers {
             fn square(self) -> Self { self.wrapping_mul(self) }
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
             fn add_to(self, total: i128) -> i128 { total + i128::from(self) }
-            fn mean_of(total: i128, count: u64) -> Complex64 { (total as f64 / count as f64).into() }
+            fn mean_of(total: i128, count: u64) -> Complex64 {
+                match count {
+                    0 => f64::NAN.into(),
+                    count => (total as f64 / count as f64).into(),
+                }
+            }
             fn complex(self) -> Complex64 { (self as f64).into() }
             fn of(value: Complex64) -> Self { value.re as Self }
             eight_bytes!();
@@ -235,7 +240,10 @@ impl Value for f64 {
     }
     #[allow(clippy::cast_precision_loss)]
     fn mean_of(total: Self, count: u64) -> Complex64 {
-        (total / count as Self).into()
+        match count {
+            0 => Self::NAN.into(),
+            count => (total / count as Self).into(),
+        }
     }
     fn complex(self) -> Complex64 {
         self.into()

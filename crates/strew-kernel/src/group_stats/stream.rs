@@ -9,7 +9,8 @@
 //!
 //! Cost: each row number and value is read once, however many statistics are wanted, and each
 //! statistic reads and writes one record per value. Variances take a second pass, which knows the
-//! means. No value is moved and no group is listed. It is used for statistics that are running
+//! means. No group is listed. Values that are computed in their own type are not copied, and row
+//! numbers may come straight from an index, a block at a time. It is used for statistics that are running
 //! records (`running`); the others are computed [group by group](crate::group_stats::blocks).
 
 use crate::cpu::fp_env::DefaultFloats;
@@ -18,7 +19,7 @@ use crate::group_stats::blocks::Count;
 use crate::group_stats::output::{Output, Results, Row, Summary};
 use crate::group_stats::running::{
     All, AllNan, Any, AnyNan, Arg, Count as Numbers, CumMax, CumMin, CumProd, CumSum, Differences,
-    First, Fold, Last, Len, Max, Mean, Min, Prod, Scan, Sum, SumOfSquares,
+    First, Fold, Last, Len, Max, Mean, Min, Present, Prod, Scan, Sum, SumOfSquares,
 };
 use crate::group_stats::statistics::{Statistic, Value};
 use crate::segment::row_ids::RowIds;
@@ -32,21 +33,52 @@ const BLOCK: usize = 1 << 11;
 /// Cells whose results are written at a time.
 const CELLS: usize = 1 << 10;
 
+/// The row of each update.
+pub trait ReadRows {
+    /// How many updates there are.
+    fn updates(&self) -> usize;
+    /// Reads the rows of consecutive updates from one on, as many as `rows` holds. An update that
+    /// is left out has a number that is negative or not below the number of rows. False if one of
+    /// the updates has no row and must not be left out.
+    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool;
+}
+
+impl ReadRows for RowIds {
+    fn updates(&self) -> usize {
+        self.len()
+    }
+
+    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
+        self.read(from, rows);
+        true
+    }
+}
+
+/// The values of all updates along one axis, in row-major order of (`outer`, updates, `inner`).
+pub trait ReadValues<T>: Sync {
+    /// Copies consecutive values from one position on, as many as `to` holds.
+    fn copy_values(&self, from: usize, to: &mut [T]);
+
+    /// The same values, copied to `room` unless they are stored as they are computed.
+    fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {
+        self.copy_values(from, room);
+        room
+    }
+}
+
 /// The values of all updates along one axis, in `outer` times `inner` columns.
 pub struct Stream<'s, T> {
-    /// The row of each update. Those that are not below `size` are left out.
-    pub rows: &'s RowIds,
+    pub rows: &'s dyn ReadRows,
+    /// How many rows there are.
     pub size: usize,
-    /// Reads consecutive values from one position on, as many as the slice holds. Values are in
-    /// row-major order of (`outer`, updates, `inner`).
-    pub read: &'s (dyn Fn(usize, &mut [T]) + Sync),
+    pub values: &'s dyn ReadValues<T>,
     pub outer: usize,
     pub inner: usize,
 }
 
 /// Some consecutive updates: the row and the values of each.
 struct Block<'b, T> {
-    rows: &'b [usize],
+    rows: &'b [i64],
     values: &'b [T],
     /// The number of the first update.
     first: usize,
@@ -74,52 +106,74 @@ pub fn is_streamed(statistic: Statistic, few: bool) -> bool {
 }
 
 impl<T: Value> Stream<'_, T> {
-    /// Computes all wanted statistics, which must be [streamed](is_streamed), in order.
+    /// Computes all wanted statistics, which must be [streamed](is_streamed), in order. False if an
+    /// update [has no row](ReadRows::read_rows): then the outputs hold anything.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub fn make(&self, made: &mut [DynTensor], count: Count<'_>) -> Result<(), Problem> {
+    pub fn make(&self, made: &mut [DynTensor], count: Count<'_>) -> Result<bool, Problem> {
         let _floats = DefaultFloats::enter();
-        if self.inner == 0 {
-            return Ok(());
-        }
         let cells = self.size.saturating_mul(self.inner);
         let mut tables = Tables::<T>::new(made, count, cells)?;
         let mut work = Work::new(self.inner)?;
+        if self.outer == 0 || self.inner == 0 {
+            return Ok(self.all_have_rows(&mut work));
+        }
         for outer in 0..self.outer {
             if outer > 0 {
                 tables.begin();
             }
-            self.each_block(outer, count.skip, &mut work, |block| {
-                tables.join(block, (outer * self.rows.len() + block.first) * self.inner);
+            let read = self.each_block(outer, count.skip, &mut work, |block| {
+                tables.join(
+                    block,
+                    (outer * self.rows.updates() + block.first) * self.inner,
+                );
             });
+            if !read {
+                return Ok(false);
+            }
             if let Some(spread) = &mut tables.spread {
                 spread.take_means();
-                self.each_block(outer, count.skip, &mut work, |block| {
+                let read = self.each_block(outer, count.skip, &mut work, |block| {
                     spread.differences.join(block);
                 });
+                if !read {
+                    return Ok(false);
+                }
             }
             tables.finish(outer * cells..(outer + 1) * cells)?;
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Reads block after block at one coordinate of the outer axes.
+    /// Whether no update is without a row.
+    fn all_have_rows(&self, work: &mut Work<T>) -> bool {
+        let (updates, at_once) = (self.rows.updates(), work.rows.len());
+        (0..updates).step_by(at_once).all(|first| {
+            let rows = &mut work.rows[..at_once.min(updates - first)];
+            self.rows.read_rows(first, rows)
+        })
+    }
+
+    /// Reads block after block at one coordinate of the outer axes. False if an update has no row.
     fn each_block(
         &self,
         outer: usize,
         skip: bool,
         work: &mut Work<T>,
         mut each: impl FnMut(&Block<'_, T>),
-    ) {
-        let updates = self.rows.len();
-        let at_once = (BLOCK / self.inner).max(1);
+    ) -> bool {
+        let updates = self.rows.updates();
+        let at_once = at_once(self.inner);
         for first in (0..updates).step_by(at_once) {
             let len = at_once.min(updates - first);
             let rows = &mut work.rows[..len];
-            self.rows.read(first, rows);
-            let values = &mut work.values[..len * self.inner];
-            (self.read)((outer * updates + first) * self.inner, values);
+            if !self.rows.read_rows(first, rows) {
+                return false;
+            }
+            let from = (outer * updates + first) * self.inner;
+            let room = &mut work.values[..len * self.inner];
+            let values = self.values.read_values(from, room);
             each(&Block {
                 rows,
                 first,
@@ -128,7 +182,13 @@ impl<T: Value> Stream<'_, T> {
                 values,
             });
         }
+        true
     }
+}
+
+/// Updates of a block.
+fn at_once(inner: usize) -> usize {
+    (BLOCK / inner.max(1)).max(1)
 }
 
 /// The records of all wanted statistics, and where their results go.
@@ -139,8 +199,8 @@ struct Tables<'o, T: Value> {
     records: Vec<Option<Box<dyn Records<T>>>>,
     /// Of statistics with a result for each value.
     scans: Vec<Option<Box<dyn Scans<T>>>>,
-    /// How many values each group has; `None`: no result depends on it.
-    counts: Option<Of<T, Len>>,
+    /// How many values each group has, or whether it has any.
+    counts: Counts<T>,
     /// Of variances, if one is wanted.
     spread: Option<Spread<T>>,
 }
@@ -155,16 +215,16 @@ impl<'o, T: Value> Tables<'o, T> {
                 .collect(),
             records: Vec::with_capacity(count.wanted.len()),
             scans: Vec::with_capacity(count.wanted.len()),
-            counts: None,
+            counts: Counts::Unused,
             spread: None,
         };
         // A result that is the fill value without values needs no count of them.
-        let mut counts = count.least > 1;
+        let mut fills = false;
         for (wanted, output) in count.wanted.iter().zip(&mut tables.outputs) {
             let records = records_of::<T>(wanted.statistic, cells)?;
             let scan = scan_of::<T>(wanted.statistic, cells)?;
             if let Some(records) = &records {
-                counts |= !starts_with_fill(&**records, wanted);
+                fills |= !starts_with_fill(&**records, wanted);
             }
             if scan.is_some() {
                 output.fill(0..output.len());
@@ -172,18 +232,20 @@ impl<'o, T: Value> Tables<'o, T> {
             tables.records.push(records);
             tables.scans.push(scan);
         }
-        if counts {
-            tables.counts = Some(Of::new(cells)?);
-        }
         if count.wanted.iter().any(|wanted| varies(wanted)) {
             tables.spread = Some(Spread::new(cells)?);
         }
+        tables.counts = match count.least > 1 {
+            true => Counts::Each(Of::new(cells)?),
+            false if fills => Counts::Present(Of::new(cells)?),
+            false => Counts::Unused,
+        };
         Ok(tables)
     }
 
     /// Sets all records to those of groups without values.
     fn begin(&mut self) {
-        self.counts.iter_mut().for_each(Records::begin);
+        self.counts.begin();
         let records = self.records.iter_mut().flatten();
         records.for_each(|records| records.begin());
         let scans = self.scans.iter_mut().flatten();
@@ -194,9 +256,7 @@ impl<'o, T: Value> Tables<'o, T> {
 
     /// Joins the values of a block, whose first is the value `at` of all.
     fn join(&mut self, block: &Block<'_, T>, at: usize) {
-        if let Some(counts) = &mut self.counts {
-            counts.join(block);
-        }
+        self.counts.join(block);
         if let Some(spread) = &mut self.spread {
             spread.means.join(block);
         }
@@ -212,10 +272,6 @@ impl<'o, T: Value> Tables<'o, T> {
 
     /// Writes the results of the groups to some cells of the outputs.
     fn finish(&mut self, cells: Range<usize>) -> Result<(), Problem> {
-        let counted = Counted {
-            counts: self.counts.as_ref().map(|counts| &counts.cells[..]),
-            least: self.count.least,
-        };
         let of_wanted = self.count.wanted.iter().zip(&self.records);
         for ((wanted, records), output) in of_wanted.zip(&mut self.outputs) {
             let results: &dyn Finish<T> = match (records, &self.spread) {
@@ -223,7 +279,10 @@ impl<'o, T: Value> Tables<'o, T> {
                 (None, Some(spread)) if varies(wanted) => spread,
                 _ => continue,
             };
-            finish(wanted, results, &counted, output, cells.clone())?;
+            let have = |from: usize, set: &mut [bool]| {
+                self.counts.have(self.count.least, from, set);
+            };
+            finish(wanted, results, have, output, cells.clone())?;
         }
         Ok(())
     }
@@ -239,13 +298,13 @@ fn varies(wanted: &Summary) -> bool {
 
 /// A block's rows and values.
 struct Work<T> {
-    rows: Vec<usize>,
+    rows: Vec<i64>,
     values: Vec<T>,
 }
 
 impl<T: Value> Work<T> {
     fn new(inner: usize) -> Result<Self, Problem> {
-        let at_once = (BLOCK / inner).max(1);
+        let at_once = at_once(inner);
         let mut rows = try_vec("rows of a block", at_once)?;
         rows.resize(at_once, 0);
         let mut values = try_vec("values of a block", at_once.saturating_mul(inner))?;
@@ -315,7 +374,7 @@ fn each_value<T: Value, C>(block: &Block<'_, T>, cells: &mut [C], join: impl Fn(
     let places = block.first..;
     if block.inner == 1 {
         for ((&row, &value), place) in block.rows.iter().zip(block.values).zip(places) {
-            if let Some(cell) = cells.get_mut(row) {
+            if let Some(cell) = cells.get_mut(row as usize) {
                 join(cell, value, place);
             }
         }
@@ -324,8 +383,8 @@ fn each_value<T: Value, C>(block: &Block<'_, T>, cells: &mut [C], join: impl Fn(
     let rows = cells.len() / block.inner;
     let values = block.values.chunks_exact(block.inner);
     for ((&row, values), place) in block.rows.iter().zip(values).zip(places) {
-        if row < rows {
-            let cells = &mut cells[row * block.inner..][..values.len()];
+        if (row as usize) < rows {
+            let cells = &mut cells[row as usize * block.inner..][..values.len()];
             for (cell, &value) in cells.iter_mut().zip(values) {
                 join(cell, value, place);
             }
@@ -423,34 +482,60 @@ fn starts_with_fill<T: Value>(records: &dyn Records<T>, wanted: &Summary) -> boo
     row.has_bytes(wanted.fill.as_bytes(), wanted.fill.dtype())
 }
 
-/// How many values groups have, and how many they must have for a result.
-struct Counted<'c> {
-    /// `None`: what groups without values have is their result.
-    counts: Option<&'c [i64]>,
-    least: usize,
+/// How many values groups have, as far as a result depends on it.
+enum Counts<T: Value> {
+    /// What groups without values have is their result.
+    Unused,
+    /// Whether each has any.
+    Present(Of<T, Present>),
+    Each(Of<T, Len>),
+}
+
+impl<T: Value> Counts<T> {
+    fn begin(&mut self) {
+        match self {
+            Self::Unused => {}
+            Self::Present(cells) => cells.begin(),
+            Self::Each(cells) => cells.begin(),
+        }
+    }
+
+    fn join(&mut self, block: &Block<'_, T>) {
+        match self {
+            Self::Unused => {}
+            Self::Present(cells) => cells.join(block),
+            Self::Each(cells) => cells.join(block),
+        }
+    }
+
+    /// Says for consecutive cells from one on whether they have as many values as they must have.
+    fn have(&self, least: usize, from: usize, set: &mut [bool]) {
+        match self {
+            Self::Unused => set.fill(true),
+            Self::Present(found) => set.copy_from_slice(&found.cells[from..from + set.len()]),
+            Self::Each(counts) => {
+                let least = i64::try_from(least).unwrap_or(i64::MAX);
+                for (set, &count) in set.iter_mut().zip(&counts.cells[from..]) {
+                    *set = count >= least;
+                }
+            }
+        }
+    }
 }
 
 /// Writes the results of a statistic to some cells of its output.
 fn finish<T: Value>(
     wanted: &Summary,
     results: &dyn Finish<T>,
-    counted: &Counted<'_>,
+    have: impl Fn(usize, &mut [bool]),
     output: &mut Output<'_>,
     cells: Range<usize>,
 ) -> Result<(), Problem> {
     let mut row = Row::<T>::with_room(wanted.statistic, CELLS)?;
-    let least = i64::try_from(counted.least.max(1)).unwrap_or(i64::MAX);
     for from in (0..cells.len()).step_by(CELLS) {
         let len = CELLS.min(cells.len() - from);
         row.begin(len);
-        match counted.counts {
-            None => row.set.fill(true),
-            Some(counts) => {
-                for (set, &count) in row.set.iter_mut().zip(&counts[from..]) {
-                    *set = count >= least;
-                }
-            }
-        }
+        have(from, &mut row.set);
         results.finish(wanted, from, &mut row);
         output.write(&row, 0..len, cells.start + from);
     }
@@ -495,7 +580,7 @@ impl<T: Value, S: Scan<T>> Scans<T> for ScanOf<T, S> {
             let results = results.iter_mut().zip(&mut self.row.set);
             for ((&row, &value), (result, set)) in block.rows.iter().zip(block.values).zip(results)
             {
-                if let Some(cell) = self.cells.get_mut(row) {
+                if let Some(cell) = self.cells.get_mut(row as usize) {
                     (*result, *set) = (S::join(cell, value), true);
                 }
             }
@@ -506,10 +591,10 @@ impl<T: Value, S: Scan<T>> Scans<T> for ScanOf<T, S> {
             let values = block.values.chunks_exact(block.inner);
             let of_updates = block.rows.iter().zip(values).zip(results.zip(set));
             for ((&row, values), (results, set)) in of_updates {
-                if row >= rows {
+                if row as usize >= rows {
                     continue;
                 }
-                let cells = &mut self.cells[row * block.inner..][..block.inner];
+                let cells = &mut self.cells[row as usize * block.inner..][..block.inner];
                 for ((cell, &value), result) in cells.iter_mut().zip(values).zip(results) {
                     *result = S::join(cell, value);
                 }
@@ -541,7 +626,7 @@ fn scan_of<T: Value>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Stream, is_streamed};
+    use super::{ReadValues, Stream, is_streamed};
     use crate::group_stats::blocks::{Count, GroupStats};
     use crate::group_stats::output::Summary;
     use crate::group_stats::statistics::{Statistic, Value};
@@ -581,6 +666,18 @@ mod tests {
         (*state >> 33) as usize
     }
 
+    struct Stored<T>(Vec<T>);
+
+    impl<T: Value> ReadValues<T> for Stored<T> {
+        fn copy_values(&self, from: usize, to: &mut [T]) {
+            to.copy_from_slice(&self.0[from..from + to.len()]);
+        }
+
+        fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {
+            &self.0[from..from + room.len()]
+        }
+    }
+
     /// Computes all statistics both ways, and compares their bytes.
     fn compare<T: Value>(fill: u8, of: impl Fn(usize) -> T) {
         let mut state = 3;
@@ -599,7 +696,7 @@ mod tests {
             let values: Vec<T> = (0..outer * updates * inner)
                 .map(|_| of(random(&mut state)))
                 .collect();
-            let read = |at: usize, to: &mut [T]| to.copy_from_slice(&values[at..at + to.len()]);
+            let values = Stored(values);
             let (skip, least) = (round % 2 == 0, round % 3);
             let wanted = ALL.iter().map(|&statistic| Summary {
                 statistic,
@@ -623,15 +720,15 @@ mod tests {
             let stream = Stream {
                 rows: &rows,
                 size,
-                read: &read,
+                values: &values,
                 outer,
                 inner,
             };
-            stream.make(&mut found, count).unwrap();
+            assert!(stream.make(&mut found, count).unwrap());
             let groups = Csr::new(&rows, size, Facts::of(&rows, size)).unwrap();
             let columns = GroupStats {
                 groups: &groups,
-                read: &read,
+                values: &values,
                 outer,
                 inner,
             };

@@ -102,16 +102,16 @@ impl RowIds {
     ///
     /// # Panics
     /// If there are not as many.
-    pub(crate) fn read(&self, from: usize, to: &mut [usize]) {
-        fn copy<N: Copy>(list: &[N], to: &mut [usize], widen: impl Fn(N) -> usize) {
+    pub(crate) fn read(&self, from: usize, to: &mut [i64]) {
+        fn copy<N: Copy>(list: &[N], to: &mut [i64], widen: impl Fn(N) -> i64) {
             for (to, &number) in to.iter_mut().zip(list) {
                 *to = widen(number);
             }
         }
         let range = from..from + to.len();
         match self {
-            Self::Narrow(list) => copy(&list[range], to, |number| number as usize),
-            Self::Wide(list) => copy(&list[range], to, |number| number as usize),
+            Self::Narrow(list) => copy(&list[range], to, i64::from),
+            Self::Wide(list) => copy(&list[range], to, u64::cast_signed),
         }
     }
 

@@ -10,8 +10,7 @@ use crate::dialect::framework::custom::{Steps, Stepwise};
 use crate::dialect::framework::operator::{Argument, Integers, Kind, Operator};
 use strew_engine::checks::{expect_dtype, expect_shape};
 use strew_engine::context::Context;
-use strew_engine::plan::Plan;
-use strew_engine::plan::statistics::Among;
+use strew_engine::plan::statistics::{Among, Groups, Numbers};
 use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Class, Problem, Result};
@@ -564,13 +563,15 @@ impl Steps for Aggregated<'_> {
     }
 
     fn perform(&mut self) -> Result<Output, Problem> {
-        let plan = Plan::analysed(self.groups.view(), self.size, Bounds::STRICT, "group_idx")?;
+        let index = self.groups.view();
+        let groups = Numbers::new(index, Some(self.size), Bounds::STRICT, "group_idx")?;
         let among = Among {
             skip: self.skip,
             least: 0,
         };
         let wanted = std::slice::from_ref(&self.wanted);
-        let made = plan.statistics(self.values.view(), self.axis, wanted, among)?;
+        let made =
+            Groups::Index(groups).statistics(self.values.view(), self.axis, wanted, among)?;
         let made = made.into_iter().next();
         Ok(Output {
             tensor: made.map(|made| made.reshape(&self.shape).unwrap_or_else(|made| made)),
