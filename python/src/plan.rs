@@ -74,33 +74,7 @@ impl Plan {
         mode: &str,
         ignore_index: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let mut bounds: Bounds = mode
-            .parse()
-            .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
-        if let Some(given) = ignore_index {
-            let ignored = integer(given)?.ok_or_else(|| {
-                let found = kind_of(given);
-                wrong_kind(py, operator, "ignore_index", "an integer or None", found)
-            })?;
-            bounds.ignored = Some(ignored);
-        }
-        let size = match size {
-            None => None,
-            Some(given) => {
-                let size = integer(given)?.ok_or_else(|| {
-                    let found = kind_of(given);
-                    wrong_kind(py, operator, "size", "an integer or None", found)
-                })?;
-                Some(usize::try_from(size).map_err(|_| {
-                    let problem = Problem::Value {
-                        argument: "size".into(),
-                        value: size.to_string(),
-                        expected: "it must be at least 0".into(),
-                    };
-                    refuse(py, operator, Class::Value, problem)
-                })?)
-            }
-        };
+        let (size, bounds) = rules(py, operator, size, mode, ignore_index)?;
         let index = Array::read(operator, "index", index)?;
         let view = index
             .view()
@@ -112,6 +86,44 @@ impl Plan {
             Err(error) => Err(raise(py, &error)),
         }
     }
+}
+
+/// The size and the bounds that a caller gives beside an index.
+pub(crate) fn rules(
+    py: Python<'_>,
+    operator: &str,
+    size: Option<&Bound<'_, PyAny>>,
+    mode: &str,
+    ignore_index: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Option<usize>, Bounds)> {
+    let mut bounds: Bounds = mode
+        .parse()
+        .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+    if let Some(given) = ignore_index {
+        let ignored = integer(given)?.ok_or_else(|| {
+            let found = kind_of(given);
+            wrong_kind(py, operator, "ignore_index", "an integer or None", found)
+        })?;
+        bounds.ignored = Some(ignored);
+    }
+    let size = match size {
+        None => None,
+        Some(given) => {
+            let size = integer(given)?.ok_or_else(|| {
+                let found = kind_of(given);
+                wrong_kind(py, operator, "size", "an integer or None", found)
+            })?;
+            Some(usize::try_from(size).map_err(|_| {
+                let problem = Problem::Value {
+                    argument: "size".into(),
+                    value: size.to_string(),
+                    expected: "it must be at least 0".into(),
+                };
+                refuse(py, operator, Class::Value, problem)
+            })?)
+        }
+    };
+    Ok((size, bounds))
 }
 
 #[pymethods]
@@ -441,24 +453,40 @@ impl Plan {
         argument: &str,
         work: impl Fn(&strew::DynView<'_>) -> strew::Result<Vec<strew::DynTensor>> + Send + Sync,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let py = src.py();
-        let operator = operator(self.plan.name());
-        let src = Array::read(&operator, argument, src)?;
-        let library = match src.library() {
-            Library::None => Library::Numpy,
-            other => other.clone(),
-        };
-        let view = src
-            .view()
-            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
-        let elements = src.len().max(self.plan.len());
-        let (result, interrupt) = watched(py, elements, || work(&view));
-        if let Some(raised) = interrupt {
-            return Err(raised);
-        }
-        let made = result.map_err(|error| raise(py, &error))?;
-        made.into_iter().map(|t| give(py, t, &library)).collect()
+        run(
+            &operator(self.plan.name()),
+            src,
+            argument,
+            self.plan.len(),
+            work,
+        )
     }
+}
+
+/// A run that makes new arrays of the source's library, of at least so many elements.
+pub(crate) fn run<'py>(
+    operator: &str,
+    src: &Bound<'py, PyAny>,
+    argument: &str,
+    elements: usize,
+    work: impl Fn(&strew::DynView<'_>) -> strew::Result<Vec<strew::DynTensor>> + Send + Sync,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = src.py();
+    let src = Array::read(operator, argument, src)?;
+    let library = match src.library() {
+        Library::None => Library::Numpy,
+        other => other.clone(),
+    };
+    let view = src
+        .view()
+        .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
+    let elements = src.len().max(elements);
+    let (result, interrupt) = watched(py, elements, || work(&view));
+    if let Some(raised) = interrupt {
+        return Err(raised);
+    }
+    let made = result.map_err(|error| raise(py, &error))?;
+    made.into_iter().map(|t| give(py, t, &library)).collect()
 }
 
 /// Runs `work` without the interpreter, and lets people stop it if it is long.

@@ -162,13 +162,13 @@ def aggregate(
     array([1., 5., 3., 9.])
     """
     if isinstance(index, _Plan):
-        plan = index
+        groups: Any = index
         if size is not None or mode != "error" or ignore_index is not None:
             raise ValueError(
                 "aggregate: a plan has its own size, mode and numbers that are left out"
             )
     else:
-        plan = _groups(index, size, mode, ignore_index)
+        groups = _groups(index, size, mode, ignore_index)
     names = [reduce] if isinstance(reduce, str) else list(reduce)
-    results = _run(plan, src, names, dim, skipna, min_count, fill_value, ddof, q)
+    results = _run(groups, src, names, dim, skipna, min_count, fill_value, ddof, q)
     return results[0] if isinstance(reduce, str) else results

@@ -118,7 +118,7 @@ class Plan:
 
 def _plan_from_bytes(data: bytes, /) -> Plan: ...
 def _aggregate(
-    plan: Plan,
+    groups: Any,
     src: Any,
     reduces: Sequence[str],
     dim: SupportsIndex,
@@ -142,7 +142,7 @@ def _plan_scatter_vjp(
 ) -> tuple[Array | None, Array]: ...
 def _groups(
     index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /
-) -> Plan: ...
+) -> Any: ...
 def _noop(*values: Any) -> None: ...
 def _scatter_reduce_vjp(
     grad: Array,
