@@ -11,8 +11,9 @@ use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::{Count, GroupStats};
 use strew_kernel::group_stats::output::Summary;
+use strew_kernel::group_stats::read::{ReadRows, ReadValues};
 use strew_kernel::group_stats::statistics::Value;
-use strew_kernel::group_stats::stream::{ReadRows, ReadValues, Stream, is_streamed};
+use strew_kernel::group_stats::stream::{Stream, is_streamed};
 use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held};
 
 /// Which values count.

@@ -15,8 +15,8 @@
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
 use crate::group_stats::output::{Output, Results, Row, Summary};
+use crate::group_stats::read::ReadValues;
 use crate::group_stats::statistics::{Column, Statistic, Value};
-use crate::group_stats::stream::ReadValues;
 use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;

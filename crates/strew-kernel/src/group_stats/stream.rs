@@ -17,12 +17,12 @@ use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
 use crate::group_stats::blocks::Count;
 use crate::group_stats::output::{Output, Results, Row, Summary};
+use crate::group_stats::read::{ReadRows, ReadValues};
 use crate::group_stats::running::{
     All, AllNan, Any, AnyNan, Arg, Count as Numbers, CumMax, CumMin, CumProd, CumSum, Differences,
     First, Fold, Last, Len, Max, Mean, Min, Present, Prod, Scan, Sum, SumOfSquares,
 };
 use crate::group_stats::statistics::{Statistic, Value};
-use crate::segment::row_ids::RowIds;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
 
@@ -32,39 +32,6 @@ const BLOCK: usize = 1 << 11;
 
 /// Cells whose results are written at a time.
 const CELLS: usize = 1 << 10;
-
-/// The row of each update.
-pub trait ReadRows {
-    /// How many updates there are.
-    fn updates(&self) -> usize;
-    /// Reads the rows of consecutive updates from one on, as many as `rows` holds. An update that
-    /// is left out has a number that is negative or not below the number of rows. False if one of
-    /// the updates has no row and must not be left out.
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool;
-}
-
-impl ReadRows for RowIds {
-    fn updates(&self) -> usize {
-        self.len()
-    }
-
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
-        self.read(from, rows);
-        true
-    }
-}
-
-/// The values of all updates along one axis, in row-major order of (`outer`, updates, `inner`).
-pub trait ReadValues<T>: Sync {
-    /// Copies consecutive values from one position on, as many as `to` holds.
-    fn copy_values(&self, from: usize, to: &mut [T]);
-
-    /// The same values, copied to `room` unless they are stored as they are computed.
-    fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {
-        self.copy_values(from, room);
-        room
-    }
-}
 
 /// The values of all updates along one axis, in `outer` times `inner` columns.
 pub struct Stream<'s, T> {
@@ -626,9 +593,10 @@ fn scan_of<T: Value>(
 
 #[cfg(test)]
 mod tests {
-    use super::{ReadValues, Stream, is_streamed};
+    use super::{Stream, is_streamed};
     use crate::group_stats::blocks::{Count, GroupStats};
     use crate::group_stats::output::Summary;
+    use crate::group_stats::read::ReadValues;
     use crate::group_stats::statistics::{Statistic, Value};
     use crate::segment::csr::Csr;
     use crate::segment::row_ids::{Facts, RowIds};

@@ -1,0 +1,36 @@
+//! Where statistics read the rows and the values of updates.
+
+use crate::segment::row_ids::RowIds;
+
+/// The row of each update.
+pub trait ReadRows {
+    /// How many updates there are.
+    fn updates(&self) -> usize;
+    /// Reads the rows of consecutive updates from one on, as many as `rows` holds. An update that
+    /// is left out has a number that is negative or not below the number of rows. False if one of
+    /// the updates has no row and must not be left out.
+    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool;
+}
+
+impl ReadRows for RowIds {
+    fn updates(&self) -> usize {
+        self.len()
+    }
+
+    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
+        self.read(from, rows);
+        true
+    }
+}
+
+/// The values of all updates along one axis, in row-major order of (`outer`, updates, `inner`).
+pub trait ReadValues<T>: Sync {
+    /// Copies consecutive values from one position on, as many as `to` holds.
+    fn copy_values(&self, from: usize, to: &mut [T]);
+
+    /// The same values, copied to `room` unless they are stored as they are computed.
+    fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {
+        self.copy_values(from, room);
+        room
+    }
+}
