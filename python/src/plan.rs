@@ -463,7 +463,8 @@ impl Plan {
     }
 }
 
-/// A run that makes new arrays of the source's library, of at least so many elements.
+/// Runs `work` on the source, and gives its results as arrays of the source's library. The run can
+/// be interrupted if it has many elements: those of the source, or `elements` if that is more.
 pub(crate) fn run<'py>(
     operator: &str,
     src: &Bound<'py, PyAny>,

@@ -107,7 +107,8 @@ impl Scatter<'_> {
         } = self.destinations.row_numbers()?;
         let facts = Facts::of(&numbers, rows);
         if self.strategy.is_none() && self.arg.is_none() {
-            // Sorting takes more memory than groups that come in order, as the sample said of these.
+            // The choice reckoned with an index in order, as its sample was. Sorting takes more
+            // memory.
             let updates = self.source.view();
             let bytes = updates.len().saturating_mul(updates.dtype().size());
             let needed = Csr::room(numbers.len(), rows, facts, rows.min(numbers.len()));

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Cost: one read and one write per element. Rows of up to 64 bytes have
-//! [loops](super::short_rows) of their own. Large outputs of longer rows that are whole, dense lines
-//! are written past the caches. The engine uses it for every gather that needs the index decoded as the run goes. It
+//! [loops](super::short_rows) of their own. Large outputs of longer rows that are whole, dense
+//! lines are written past the caches.
+//! The engine uses it for every gather that needs the index decoded as the run goes. It
 //! relies on the walk's proof for both offsets. The input plays the walk's destination, and the
 //! output plays its source.
 //!

@@ -11,7 +11,8 @@
 //! Cost: each update's row is read once, panel by panel, and no result goes through memory unless a
 //! segment has more than `PART` updates. Rows are prefetched across the end of a segment, those in
 //! order too: the hardware does not recognise a stream that is read in tiles. Rows of at most one
-//! line that come in order are not prefetched. It is used for rows of several elements. [`elements`](crate::segment::elements) has the loops for rows of one, but
+//! line that come in order are not prefetched.
+//! It is used for rows of several elements. [`elements`](crate::segment::elements) has the loops for rows of one, but
 //! for segments with more updates than a winner's number can hold.
 //!
 //! # Unsafe
