@@ -357,7 +357,7 @@ fn rows_of(index: &DynView<'_>, size: Option<usize>, bounds: Bounds) -> Result<u
         return Err(Problem::Value {
             argument: "size".into(),
             value: size.to_string(),
-            expected: "it must be at most the largest isize, as every size".into(),
+            expected: format!("it must be at most {}", isize::MAX),
         });
     }
     Ok(size)

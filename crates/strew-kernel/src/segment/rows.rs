@@ -12,7 +12,8 @@
 //! segment has more than `PART` updates. Rows are prefetched across the end of a segment, those in
 //! order too: the hardware does not recognise a stream that is read in tiles. Rows of at most one
 //! line that come in order are not prefetched.
-//! It is used for rows of several elements. [`elements`](crate::segment::elements) has the loops for rows of one, but
+//! It is used for rows of several elements. [`elements`](crate::segment::elements) has the loops
+//! for rows of one, but
 //! for segments with more updates than a winner's number can hold.
 //!
 //! # Unsafe
