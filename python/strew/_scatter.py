@@ -34,6 +34,8 @@ _REDUCTIONS = {
     "max": "amax",
     "amax": "amax",
     "assign": "assign",
+    "exact_sum": "exact_sum",
+    "exact_mean": "exact_mean",
 }
 
 
@@ -50,6 +52,7 @@ def scatter(
     fill_value: Any = None,
     ignore_index: int | None = None,
     plan: _Plan | None = None,
+    exact: bool = False,
 ) -> Array:
     """Reduce the elements of `src` that share an index along `dim`.
 
@@ -85,6 +88,11 @@ def scatter(
         Elements with this index are skipped in every mode.
     plan : Plan, optional
         An index that was analysed before, instead of `index`. It has its own size and mode.
+    exact : bool
+        Whether a sum or a mean of floats is the float nearest to the exact one, as `math.fsum`
+        gives it. Its bits do not depend on the order of the elements, nor on the machine. A sum of
+        zero is +0. Sums of integers are exact anyway. Gradients are those of the plain sum. The
+        reductions "exact_sum" and "exact_mean" are the same.
 
     Returns
     -------
@@ -118,8 +126,13 @@ def scatter(
     >>> strew.scatter(src, np.array([[0, 1], [1, 0], [0, 0]]), 0, reduce="median")
     array([[3., 5.],
            [3., 2.]])
+    >>> tenths, cell = np.full(10, 0.1), np.zeros(10, int)
+    >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
+    (0.9999999999999999, 1.0)
     """
     name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
+    if exact:
+        name = _exact_reduction("scatter", reduce if name is None else name)
     if plan is not None:
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
         if name is None:
@@ -147,7 +160,7 @@ def scatter(
             src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
         )
     return _scatter(
-        src, index, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index
+        src, index, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index, exact
     )
 
 
@@ -214,6 +227,17 @@ def gather(
     if operators := _torch_operators(src):
         return operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
     return _gather(src, index, dim, mode, fill_value, ignore_index)
+
+
+def _exact_reduction(operator: str, reduce: Any) -> str:
+    """The name of the exact form of a sum or a mean."""
+    if reduce in ("exact_sum", "exact_mean"):
+        return str(reduce)
+    if reduce not in ("sum", "mean"):
+        raise ValueError(
+            f"{operator}: reduce = {reduce!r} has no exact form: only sum and mean have"
+        )
+    return f"exact_{reduce}"
 
 
 def _refuse_index_arguments(

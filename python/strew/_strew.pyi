@@ -54,7 +54,18 @@ class Buffer:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
-_Reduce: TypeAlias = Literal["sum", "mean", "prod", "min", "max", "amin", "amax", "assign"]
+_Reduce: TypeAlias = Literal[
+    "sum",
+    "mean",
+    "prod",
+    "min",
+    "max",
+    "amin",
+    "amax",
+    "assign",
+    "exact_sum",
+    "exact_mean",
+]
 
 @final
 class Plan:

@@ -15,6 +15,7 @@
 //! | [`copy`] | loops that move elements: take, repeat, tile, fill, replace a slice |
 //! | [`bucket`] | updates listed by block of the destination |
 //! | [`update`] | loops that join updates with their cells in place or in a table |
+//! | [`exact`] | correctly rounded sums, which depend on no order |
 //! | [`segment`] | groups of updates by row, and loops that reduce each group at once |
 //! | [`group_stats`] | statistics of groups: variances, positions, running sums, medians |
 //! | [`elementwise`] | passes over elements: exponentials, NumPy's functions, positions of `true` |
@@ -32,6 +33,7 @@ pub mod bucket;
 pub mod copy;
 pub mod elementwise;
 pub mod error;
+pub mod exact;
 pub mod group_stats;
 pub mod ops;
 pub mod runtime;

@@ -320,6 +320,57 @@ fn updates_in_order_are_grouped_on_several_threads() {
     strew::set_num_threads(None);
 }
 
+/// Rows of 16 bytes, whose maxima are taken by group if their rows come in order. The sample of an
+/// index may be in order where the index is not: then groups would take more memory than the choice
+/// reckoned with, and the updates go in order.
+#[test]
+fn narrow_maxima_are_grouped_if_their_rows_come_in_order() {
+    const NARROW: usize = 4;
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    strew::set_num_threads(NonZeroUsize::new(1));
+    let (count, rows) = (600_000, 60_000);
+    let mut sorted = index(count, rows);
+    sorted.sort_unstable();
+    // The sample takes one value of 64 at least: the last one is not in it.
+    let mut late = sorted.clone();
+    late[count - 1] = 0;
+    let mut src = Tensor::<f32>::zeros(&[count, NARROW]).unwrap();
+    for (n, value) in src.as_mut_slice().iter_mut().enumerate() {
+        *value = match n % 501 {
+            0 => f32::NAN,
+            n => n as f32 * 7.0 % 101.0,
+        };
+    }
+    let max = Reduction {
+        init: Init::Identity,
+        ..Reduction::into_self(Combine::Max(Nan::Propagate))
+    };
+    for index in [&sorted, &late] {
+        let make = |strategy| {
+            let view = TensorView::from(&index[..]).into_dyn();
+            let to = Destinations::rows(
+                &[rows, NARROW],
+                "index",
+                &[view],
+                &[0],
+                None,
+                Bounds::STRICT,
+            );
+            let src = src.view().into_dyn();
+            let scatter = Scatter::new(to.unwrap(), max, "src", src, anew(Start::Zero));
+            scatter.unwrap().with_strategy(strategy)
+        };
+        assert_eq!(
+            make(None).execution().unwrap().strategy(),
+            Strategy::Grouped
+        );
+        let made = make(None).run().unwrap().tensor.unwrap();
+        let forced = make(Some(Strategy::InOrder)).run().unwrap().tensor.unwrap();
+        assert!(made.as_bytes() == forced.as_bytes());
+    }
+    strew::set_num_threads(None);
+}
+
 /// How many updates each of some rows takes: none, few, and many more than its neighbours.
 fn lengths(rows: usize) -> Vec<usize> {
     let some = [

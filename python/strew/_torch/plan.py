@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .registry import Gradients, Shape
 
 #: Reductions whose gradient does not depend on values.
-_LINEAR = ("sum", "mean", "assign")
+_LINEAR = ("sum", "mean", "exact_sum", "exact_mean", "assign")
 
 
 def supports(*tensors: Any) -> bool:
@@ -101,7 +101,7 @@ class _Scatter(torch.autograd.Function):
             of_input, of_src = _with_graph(by_index, (input, src), wanted, grad)
         else:
             # Then the gradient of `input` is the result's.
-            same = reduce == "sum" and include_self
+            same = reduce in ("sum", "exact_sum") and include_self
             own = None if input is None or same else plain(input)
             of_input, of_src = _plan_scatter_vjp(
                 plan, plain(grad), own, plain(src), plain(result), dim, reduce, include_self

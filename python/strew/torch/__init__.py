@@ -18,7 +18,7 @@ such tensors every function is one operator of ``torch.ops.strew``, also under `
 What an operator does not read, such as the part of `src` outside the index's shape, has gradient
 zero.
 
-`scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have two parameters that
+`scatter`, `scatter_add` and `scatter_reduce`, and their forms in place, have parameters that
 PyTorch lacks:
 
 mode : {"error", "wrap", "drop", "clip"}
@@ -30,6 +30,9 @@ plan : strew.Plan
     `dim`, and the plan says which row it goes to. The plan must have as many rows as `input`. It
     has its own mode, and errors are the plan's. Under ``torch.compile``, ``torch.func`` and forward
     mode, and for second derivatives, the plan's index is used instead, which is no faster.
+exact : bool
+    Of `scatter_add` and `scatter_reduce`: whether a sum or a mean of floats is the float nearest to
+    the exact one. Its bits do not depend on the order of the updates.
 """
 
 from ._gather import (

@@ -154,13 +154,14 @@ def scatter_add(
     *,
     mode: Mode = "error",
     plan: Plan | None = None,
+    exact: bool = False,
 ) -> Array:
     """Copy `input` and add elements of `src` to the cells that `index` names along `dim`.
 
     For three dimensions and ``dim=0``, for each ``i, j, k`` of `index` in row-major order:
     ``out[index[i, j, k], j, k] += src[i, j, k]``. For bool it is a logical or.
 
-    Parameters, exceptions and notes are those of `scatter`.
+    Parameters, exceptions and notes are those of `scatter`; `exact` is as for `scatter_reduce`.
 
     Examples
     --------
@@ -172,6 +173,8 @@ def scatter_add(
            [0, 2, 0, 0, 0],
            [0, 0, 2, 1, 1]])
     """
+    if exact:
+        return scatter_reduce(input, dim, index, src, "sum", mode=mode, plan=plan, exact=True)
     if plan is not None or mode != "error":
         return _extended(scatter_add, None, input, dim, index, src, mode, plan, "sum")
     if operators := torch_operators(input, src):
@@ -187,6 +190,7 @@ def scatter_add_(
     *,
     mode: Mode = "error",
     plan: Plan | None = None,
+    exact: bool = False,
 ) -> Array:
     """`scatter_add` in place.
 
@@ -200,6 +204,8 @@ def scatter_add_(
     >>> x
     array([2., 0., 4.])
     """
+    if exact:
+        return scatter_reduce_(input, dim, index, src, "sum", mode=mode, plan=plan, exact=True)
     if plan is not None or mode != "error":
         return _extended(scatter_add, scatter_add_, input, dim, index, src, mode, plan, "sum")
     if operators := torch_operators(input, src):
@@ -217,6 +223,7 @@ def scatter_reduce(
     include_self: bool = True,
     mode: Mode = "error",
     plan: Plan | None = None,
+    exact: bool = False,
 ) -> Array:
     """Copy `input` and reduce elements of `src` into the cells that `index` names along `dim`.
 
@@ -240,7 +247,7 @@ def scatter_reduce(
     include_self : bool, default True
         Whether the value of `input` in a cell takes part. Cells without updates keep it in any
         case.
-    mode, plan
+    mode, plan, exact
         Not in PyTorch; see the module.
 
     Returns
@@ -281,15 +288,16 @@ def scatter_reduce(
     >>> strew.torch.scatter_reduce(input, 0, index, src, reduce="sum", include_self=False)
     array([ 4., 12.,  5.,  4.])
     """
+    reduction: Any = _exact_form(reduce) if exact else reduce
     if plan is not None or mode != "error":
         into = None
-        options = {"reduce": reduce, "include_self": include_self}
+        options = {"reduce": reduction, "include_self": include_self}
         return _extended(
-            scatter_reduce, into, input, dim, index, src, mode, plan, reduce, **options
+            scatter_reduce, into, input, dim, index, src, mode, plan, reduction, **options
         )
     if operators := torch_operators(input, src):
-        return operators.torch.scatter_reduce.call(input, dim, index, src, reduce, include_self)
-    return _scatter_reduce(input, dim, index, src, reduce, include_self)
+        return operators.torch.scatter_reduce.call(input, dim, index, src, reduction, include_self)
+    return _scatter_reduce(input, dim, index, src, reduction, include_self)
 
 
 def scatter_reduce_(
@@ -302,6 +310,7 @@ def scatter_reduce_(
     include_self: bool = True,
     mode: Mode = "error",
     plan: Plan | None = None,
+    exact: bool = False,
 ) -> Array:
     """`scatter_reduce` in place.
 
@@ -317,15 +326,16 @@ def scatter_reduce_(
     array([[7, 5],
            [9, 6]])
     """
+    reduction: Any = _exact_form(reduce) if exact else reduce
     if plan is not None or mode != "error":
         into = scatter_reduce_
-        options = {"reduce": reduce, "include_self": include_self}
+        options = {"reduce": reduction, "include_self": include_self}
         return _extended(
-            scatter_reduce, into, input, dim, index, src, mode, plan, reduce, **options
+            scatter_reduce, into, input, dim, index, src, mode, plan, reduction, **options
         )
     if operators := torch_operators(input, src):
-        return operators.torch.scatter_reduce.call_(input, dim, index, src, reduce, include_self)
-    return _scatter_reduce_in_place(input, dim, index, src, reduce, include_self)
+        return operators.torch.scatter_reduce.call_(input, dim, index, src, reduction, include_self)
+    return _scatter_reduce_in_place(input, dim, index, src, reduction, include_self)
 
 
 def scatter_reduce_with_arg(
@@ -390,6 +400,13 @@ def _extended(
     if index is not None or src is None or mode != "error":
         raise TypeError("plan needs src, and cannot be combined with index or mode")
     return scatter_with_plan(function, in_place, input, dim, src, plan, plan_reduce, **options)
+
+
+def _exact_form(reduce: Any) -> str:
+    """The name of the exact form of a sum or a mean."""
+    if reduce not in ("sum", "mean"):
+        raise ValueError(f"reduce = {reduce!r} has no exact form: only sum and mean have")
+    return f"exact_{reduce}"
 
 
 def _src_and_value(src: Any, value: Any) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ import pytest
 import strew
 import torch
 
-REDUCES = ["sum", "mean", "prod", "min", "max", "assign"]
+REDUCES = ["sum", "mean", "prod", "min", "max", "assign", "exact_sum", "exact_mean"]
 MODES = {"error": (0, 4), "wrap": (-4, 4), "drop": (-9, 9), "clip": (-9, 9)}
 
 
@@ -99,3 +99,24 @@ def test_compiled():
     torch.testing.assert_close(run(given).detach(), expected, rtol=0, atol=0)
     run(given).sum().backward()
     assert given.grad.sum() == np.count_nonzero(expected.numpy())
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean"])
+def test_exact_forms_of_torch_functions(reduce):
+    src, index = problem("error")
+    input = torch.zeros(5, 4, dtype=torch.float64)
+    plan = strew.Plan(index[0].numpy(), 4)
+    rows = index[:1].expand(5, 6)
+
+    def by_index(src):
+        return strew.torch.scatter_reduce(input, 1, rows, src, reduce, exact=True)
+
+    def by_plan(src):
+        return strew.torch.scatter_reduce(input, 1, None, src, reduce, exact=True, plan=plan)
+
+    out, places = np.zeros((5, 4)), index[0].numpy()
+    expected = strew.scatter(src.numpy(), places, 1, out=out, reduce=reduce, exact=True)
+    for run in (by_index, by_plan):
+        given = src.clone().requires_grad_()
+        torch.testing.assert_close(run(given).detach().numpy(), expected, rtol=0, atol=0)
+        assert torch.autograd.gradcheck(run, [given])

@@ -104,6 +104,9 @@ impl Scatter<'_> {
         if source.len() > MOST_UPDATES {
             return Some("it takes 256 updates at most");
         }
+        if self.exact {
+            return Some("exact sums are kept in a table");
+        }
         if self.arg.is_some() || self.mean().is_some() || self.reduction.init == Init::Identity {
             return Some("it gives no positions and no means, and cells keep their values");
         }
@@ -177,7 +180,7 @@ impl Scatter<'_> {
 
     /// Whether sums that leave out the cells' own values start from sentinels.
     fn sums_into_sentinels(&self, request: &Request, space: &Space<'_>, cut: &Cut) -> bool {
-        if !request.from_identity || request.force == Some(Strategy::Grouped) {
+        if !request.from_identity || self.exact || request.force == Some(Strategy::Grouped) {
             return false;
         }
         let dtype = self.dtype();

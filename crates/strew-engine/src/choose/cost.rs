@@ -88,6 +88,18 @@ fn table(run: &Run<'_, '_>) -> (Strategy, &'static str) {
     let row_bytes = row_bytes.saturating_add(size_of::<u64>());
     let small = cut.cell_count.saturating_mul(row_bytes) <= SMALL_TABLE;
     let dense = small || cut.cell_count <= cut.count().saturating_mul(ROWS_PER_UPDATE);
+    if run.request.exact {
+        return match dense {
+            true => (
+                Strategy::DenseTable,
+                "exact sums are integers, and most rows may be touched",
+            ),
+            false => (
+                Strategy::CompactTable,
+                "exact sums are integers, and few rows are touched",
+            ),
+        };
+    }
     match (dense, run.types.widens(run.request.combine)) {
         (true, true) => (
             Strategy::DenseTable,
@@ -112,7 +124,7 @@ fn table(run: &Run<'_, '_>) -> (Strategy, &'static str) {
 fn refusal(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
     match strategy {
         Strategy::InOrder | Strategy::Tiled | Strategy::Partition if run.needs_table() => {
-            Some("cells cannot hold counts, nor sums of 16-bit floats in float32")
+            Some("cells cannot hold counts, nor exact sums, nor sums of 16-bit floats in float32")
         }
         Strategy::InOrder => None,
         Strategy::DenseTable | Strategy::CompactTable => (!run.request.combine.folds())

@@ -14,11 +14,15 @@ use smallvec::smallvec;
 use std::fmt;
 use strew_kernel::bucket::Blocks;
 use strew_kernel::error::Problem;
+use strew_kernel::exact::planes::PLANES;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::runtime::machine::Machine;
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::tensor::DType;
 use strew_kernel::walk::geometry::{Axis, Step};
+
+/// Bytes that an exact sum takes if its values have all sizes: three words and all planes.
+const EXACT_CELL: usize = (3 + PLANES) * size_of::<i64>();
 
 /// How a scatter is run: the same value drives the run and explains it.
 #[derive(Debug)]
@@ -75,7 +79,7 @@ impl Execution {
         let (strategy, reason) = cost::choose(&run, grouped)?;
         let split = share(&run, strategy)?;
         let wide = match strategy {
-            Strategy::DenseTable => Wide::choose(&request, space, &cut, types),
+            Strategy::DenseTable if !request.exact => Wide::choose(&request, space, &cut, types),
             _ => None,
         };
         Ok(Self {
@@ -173,6 +177,7 @@ impl Execution {
             private: false,
             blank: false,
             mean: None,
+            exact: false,
             visible: false,
             proven: false,
             listed: false,
@@ -200,6 +205,14 @@ impl Execution {
 
     /// Bytes of a row of a table.
     pub(crate) fn table_row(&self) -> usize {
+        if self.request.exact {
+            let cells = self
+                .width()
+                .saturating_mul(1 + usize::from(self.types.dst.is_complex()));
+            return cells
+                .saturating_mul(EXACT_CELL)
+                .saturating_add(size_of::<u64>());
+        }
         let count = match self.wide {
             Some(wide) => return self.width().saturating_mul(wide.size(self.types.dst)),
             None => size_of::<u64>(),
@@ -399,6 +412,9 @@ impl Execution {
             false => 0,
         };
         let tables = match self.split {
+            Some((Split::Updates, threads)) if self.request.exact => {
+                threads.saturating_mul(self.cut.cell_count.saturating_mul(row))
+            }
             Some((Split::Updates, threads)) => {
                 let cells = self.cut.cell_count.saturating_mul(self.width());
                 (threads - 1).saturating_mul(cells.saturating_mul(self.types.dst.size()))
@@ -471,6 +487,9 @@ impl Execution {
             (_, Some((Split::Updates, _))) => "a table for each thread but one",
             (Strategy::Grouped, _) => "the order of the updates by row, and what sorts them",
             (Strategy::Partition, _) => "the updates listed by block of the destination",
+            (Strategy::DenseTable | Strategy::CompactTable, _) if self.request.exact => {
+                "exact sums, which take 16 to 48 bytes a cell for values of ordinary sizes"
+            }
             (Strategy::DenseTable | Strategy::CompactTable, _) => "a table of running results",
             (Strategy::Tiled, _) => "columns that are kept close together",
             _ if self.request.private => "sums of updates alone",

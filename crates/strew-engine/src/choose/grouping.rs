@@ -86,20 +86,29 @@ fn pays(run: &Run<'_, '_>) -> Option<&'static str> {
     let several = available() > 1;
     let counted = request.mean.is_some();
     let widens = request.combine.folds() && dtype.accumulator() != dtype;
+    let exact = request.exact;
     let long = match (counted, widens) {
+        _ if exact => TABLED,
         (true, false) => TABLED,
         (_, true) if several => TABLED,
         _ => RUN,
     };
-    let quick = request.combine.folds() && !widens && !counted;
+    let quick = request.combine.folds() && !widens && !counted && !exact;
     let share = SHARE[usize::from(quick && !several)];
     let far = FAR[usize::from(several)];
     let long_enough = match counted {
         true => row >= TABLED,
+        false if exact => updates / SHARE[0] >= rows,
         false => updates / SHARE[0] >= rows && (extreme || row >= RUN && bytes >= STREAM),
     };
-    let in_order = long_enough && !widens;
-    let destination = rows.saturating_mul(row);
+    let in_order = long_enough && (exact || !widens);
+    // The table of exact sums has 8 bytes per element of a row.
+    let cell = if exact {
+        size_of::<i64>()
+    } else {
+        dtype.size()
+    };
+    let destination = rows.saturating_mul(cut.width()).saturating_mul(cell);
     let apart = row >= long
         && updates / share >= rows
         && destination >= far

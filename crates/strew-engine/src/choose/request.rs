@@ -7,6 +7,7 @@ use crate::scatter::space::{Cut, Space};
 use crate::scatter::{Scatter, Start, Target};
 use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::segment::exact_sum::sums_rows_exactly;
 use strew_kernel::tensor::{DType, Layout};
 
 /// The element types of a run.
@@ -35,7 +36,8 @@ pub(crate) struct Run<'r, 's> {
 impl Run<'_, '_> {
     /// Whether cells cannot hold the running results.
     pub(crate) fn needs_table(&self) -> bool {
-        self.types.widens(self.request.combine) || self.request.mean.is_some()
+        let request = self.request;
+        self.types.widens(request.combine) || request.mean.is_some() || request.exact
     }
 }
 
@@ -53,6 +55,8 @@ pub struct Request {
     pub blank: bool,
     /// Divide by the number of updates.
     pub mean: Option<Mean>,
+    /// Sums are exact, and rounded once.
+    pub exact: bool,
     /// The caller can see the destination, so nothing may be written before all is checked.
     pub visible: bool,
     /// Every index value has been checked before, and no other thread can change the index.
@@ -84,6 +88,7 @@ impl Scatter<'_> {
                 _ => false,
             },
             mean: self.mean(),
+            exact: self.exact,
             visible: in_place && !sentinels,
             proven: self.proven,
             listed: self.keeps_lists,
@@ -112,6 +117,17 @@ impl Scatter<'_> {
 
     /// Why updates cannot be grouped by their row, if so.
     fn ungrouped(&self, layout: &Layout) -> Option<&'static str> {
+        let new = matches!(
+            self.target,
+            Target::New {
+                start: Start::Zero,
+                ..
+            }
+        );
+        let rows = new && self.reduction.finish == Finish::None && sums_rows_exactly(self.dtype());
+        if self.exact && !rows {
+            return Some("these exact sums are kept in a table");
+        }
         if self.destinations.pairing().is_some() {
             return Some("rows that lie one after the other need no groups");
         }

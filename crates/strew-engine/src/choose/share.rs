@@ -30,6 +30,10 @@ const NARROW: usize = 64;
 /// Why updates cannot be shared out among tables, if so.
 fn not_by_updates(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str> {
     let (space, request, Types { dst, src }) = (run.space, run.request, run.types);
+    if request.exact {
+        let tables = strategy == Strategy::DenseTable && !run.cut.rows.is_empty();
+        return (!tables).then_some("exact sums are shared out in dense tables of rows");
+    }
     let numbers = dst.is_integer();
     let any_brackets = match request.combine {
         Combine::Sum | Combine::Prod => numbers,
@@ -57,7 +61,8 @@ fn not_by_updates(run: &Run<'_, '_>, strategy: Strategy) -> Option<&'static str>
 fn blocked(run: &Run<'_, '_>, strategy: Strategy, split: Split) -> Option<&'static str> {
     let may_fail = match strategy {
         Strategy::InOrder | Strategy::Tiled => run.types.src != run.types.dst,
-        Strategy::DenseTable | Strategy::CompactTable => true,
+        // Exact sums of all parts are there before the first one is written.
+        Strategy::DenseTable | Strategy::CompactTable => split != Split::Updates,
         // All lists are there before the first block is written.
         Strategy::Partition => split != Split::Owner,
         _ => false,

@@ -161,6 +161,7 @@ impl Scatter<'_> {
             },
             none: self.arg,
             empty: false,
+            exact: self.exact,
         };
         let what = Reductions {
             folds: &[fold],

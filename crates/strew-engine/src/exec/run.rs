@@ -10,6 +10,7 @@ use crate::exec::crew::{Crew, Worker};
 use crate::exec::init::row_shift;
 use crate::exec::pass::{Before, Fault, Outputs, Part, Pass, terms, unfit, unnumbered};
 use crate::exec::record::{Did, did};
+use crate::exec::row_table::{RowTable, begin};
 use crate::scatter::reader::Reader;
 use crate::scatter::space::{Cut, Space};
 use strew_kernel::cpu::fp_env::DefaultFloats;
@@ -19,7 +20,7 @@ use strew_kernel::tensor::{DynView, DynViewMut, try_vec};
 use strew_kernel::update::arg::Arg;
 use strew_kernel::update::in_place::{Direct, clear};
 use strew_kernel::update::row_bitmap::RowBitmap;
-use strew_kernel::update::table::{Begin, Table};
+use strew_kernel::update::table::Begin;
 use strew_kernel::walk::Walk;
 use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::geometry::Geometry;
@@ -54,6 +55,9 @@ impl Execution {
             did(Did::Split(split, threads));
         }
         match (self.strategy(), split) {
+            (_, Some((Split::Updates, _))) if self.request.exact => {
+                self.run_exact_by_updates(space, src, outputs.dst, &crew)
+            }
             (Strategy::Partition, None | Some((Split::Owner, _))) => {
                 self.by_block(space, src, outputs, &crew)
             }
@@ -251,26 +255,10 @@ impl Execution {
 
     fn dense_table(&self, pass: &mut Pass<'_, '_, '_>, rows: usize) -> Result<(), Fault> {
         did(Did::Strategy(Strategy::DenseTable));
-        let walk = pass.walk;
         let request = &self.request;
-        let begin = match (request.blank, request.from_identity) {
-            (true, _) => Begin::Everywhere,
-            (false, true) => Begin::Identity,
-            (false, false) => Begin::Destination,
-        };
-        let counts = request.mean.is_some();
-        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
-        pass.each(|block| {
-            let mut slots = StackBuf::new();
-            let slots = slots.fill_with(0usize, block.aux().len());
-            for (slot, &number) in slots.iter_mut().zip(block.aux()) {
-                *slot = number.cast_unsigned();
-            }
-            table.add(walk, block, slots);
-        })?;
-        self.begin_writing(pass);
-        table.finish(walk, request.mean, |slot| slot);
-        Ok(())
+        let mut table = RowTable::new(pass.walk, request, begin(request), rows)?;
+        pass.add_all(&mut table)?;
+        self.write(table, pass, |slot| slot)
     }
 
     fn compact_table(&self, pass: &mut Pass<'_, '_, '_>) -> Result<(), Fault> {
@@ -287,9 +275,9 @@ impl Execution {
             true => Begin::Everywhere,
             false => Begin::Destination,
         };
-        let counts = request.mean.is_some();
-        let mut table = Table::new(walk, request.combine, begin, counts, rows)?;
+        let mut table = RowTable::new(walk, request, begin, rows)?;
         let mut changed = false;
+        let mut added = Ok(());
         pass.each(|block| {
             let mut slots = StackBuf::new();
             let slots = slots.fill_with(0usize, block.aux().len());
@@ -299,15 +287,27 @@ impl Execution {
                     Err(_) => changed = true,
                 }
             }
-            if !changed {
-                table.add(walk, block, slots);
+            if !changed && added.is_ok() {
+                added = table.add(walk, block, slots);
             }
         })?;
         if changed {
             return Err(Fault::OutOfBounds);
         }
+        added?;
+        self.write(table, pass, |slot| numbers[slot].cast_unsigned())
+    }
+
+    /// Writes a table's rows to the rows of the destination that `id` numbers.
+    pub(crate) fn write(
+        &self,
+        mut table: RowTable,
+        pass: &mut Pass<'_, '_, '_>,
+        id: impl Fn(usize) -> usize,
+    ) -> Result<(), Fault> {
+        table.close(pass.walk, &id)?;
         self.begin_writing(pass);
-        table.finish(walk, request.mean, |slot| numbers[slot].cast_unsigned());
+        table.finish(pass.walk, self.request.mean, id);
         Ok(())
     }
 

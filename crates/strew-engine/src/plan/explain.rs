@@ -141,7 +141,7 @@ impl Plan {
             let target = Target::New { dtype, start };
             let destinations = self.destinations(src.shape(), &out, axis)?;
             let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
-            let scatter = scatter.proven();
+            let scatter = scatter.exactly(reduce.is_exact())?.proven();
             let keeps = self.keeps_lists(&scatter)?;
             let scatter = if keeps {
                 scatter.keeping_lists()

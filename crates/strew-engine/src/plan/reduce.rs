@@ -6,8 +6,10 @@ use crate::scatter::reduction::{Finish, Init, Reduction};
 use std::fmt;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem};
+use strew_kernel::exact::table::rounds;
 use strew_kernel::ops::number::{Divisor, Mean};
 use strew_kernel::ops::reduction::{Combine, Nan};
+use strew_kernel::segment::exact_sum::sums_rows_exactly;
 use strew_kernel::segment::fold;
 use strew_kernel::segment::fold::{Fold, Seed};
 use strew_kernel::tensor::DType;
@@ -33,11 +35,16 @@ pub enum Reduce {
     Amax,
     /// The last one: it replaces what is there. Bits are copied; 0 without any.
     Assign,
+    /// The sum, of floats and complex numbers the nearest to the exact one: it does not depend on
+    /// the order of the updates. `math.fsum` gives the same `f64`. A sum of zero is +0.
+    ExactSum,
+    /// The exact sum divided by the count, rounded once. Integers are rounded down. Not for `bool`.
+    ExactMean,
 }
 
 impl Reduce {
     /// Every reduction.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Sum,
         Self::Mean,
         Self::Prod,
@@ -46,6 +53,8 @@ impl Reduce {
         Self::Amin,
         Self::Amax,
         Self::Assign,
+        Self::ExactSum,
+        Self::ExactMean,
     ];
 
     /// The name by which it is chosen.
@@ -60,12 +69,41 @@ impl Reduce {
             Self::Amin => "amin",
             Self::Amax => "amax",
             Self::Assign => "assign",
+            Self::ExactSum => "exact_sum",
+            Self::ExactMean => "exact_mean",
         }
+    }
+
+    /// The exact form of a sum or a mean.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] for other reductions, which do not round.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn exactly(self) -> Result<Self, Problem> {
+        match self {
+            Self::Sum | Self::ExactSum => Ok(Self::ExactSum),
+            Self::Mean | Self::ExactMean => Ok(Self::ExactMean),
+            other => Err(Problem::Value {
+                argument: "exact".into(),
+                value: "True".into(),
+                expected: format!("{other} has no exact form: only sum and mean have"),
+            }),
+        }
+    }
+
+    /// Whether it is the exact form of a sum or a mean.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::ExactSum | Self::ExactMean)
+    }
+
+    fn is_mean(self) -> bool {
+        matches!(self, Self::Mean | Self::ExactMean)
     }
 
     fn combine(self) -> Combine {
         match self {
-            Self::Sum | Self::Mean => Combine::Sum,
+            Self::Sum | Self::Mean | Self::ExactSum | Self::ExactMean => Combine::Sum,
             Self::Prod => Combine::Prod,
             Self::Min => Combine::Min(Nan::Ignore),
             Self::Max => Combine::Max(Nan::Ignore),
@@ -78,10 +116,10 @@ impl Reduce {
     /// Whether the reduction is defined for the type.
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn check(self, dtype: DType) -> Result<(), Problem> {
-        let sums = matches!(self, Self::Sum | Self::Mean | Self::Prod | Self::Assign);
+        let extreme = matches!(self, Self::Min | Self::Max | Self::Amin | Self::Amax);
         let undefined = match dtype {
-            DType::Bool => self == Self::Mean,
-            _ => dtype.is_complex() && !sums,
+            DType::Bool => self.is_mean(),
+            _ => dtype.is_complex() && extreme,
         };
         match undefined {
             false => Ok(()),
@@ -94,7 +132,7 @@ impl Reduce {
 
     /// Whether cells cannot hold the running result: it is gathered in a table, or by group.
     pub(crate) fn is_staged(self, dtype: DType) -> bool {
-        self == Self::Mean || self.is_widened(dtype)
+        self.is_mean() || self.is_exact() || self.is_widened(dtype)
     }
 
     /// Whether the running result is of a wider type than the elements.
@@ -108,6 +146,15 @@ impl Reduce {
         self.for_new().1.combine.computes(dtype)
     }
 
+    /// Whether the updates of a new row are reduced together, once they are grouped.
+    pub(crate) fn is_grouped(self, dtype: DType) -> bool {
+        match self {
+            Self::ExactSum => !rounds(dtype) || sums_rows_exactly(dtype),
+            Self::ExactMean => !rounds(dtype),
+            _ => true,
+        }
+    }
+
     /// Whether all cells of a new tensor are written beside those that take updates.
     pub(crate) fn is_swept(self) -> bool {
         matches!(self, Self::Min | Self::Max)
@@ -117,8 +164,8 @@ impl Reduce {
     #[doc(hidden)] // Internal: for the crates of strew alone.
     pub fn for_new(self) -> (Start<'static>, Reduction) {
         let (start, init, finish) = match self {
-            Self::Sum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
-            Self::Mean => {
+            Self::Sum | Self::ExactSum | Self::Assign => (Start::Zero, Init::Current, Finish::None),
+            Self::Mean | Self::ExactMean => {
                 let finish = Finish::Mean { count_self: false };
                 (Start::Zero, Init::Current, finish)
             }
@@ -144,7 +191,7 @@ impl Reduce {
                 false => Init::Identity,
             },
             finish: match self {
-                Self::Mean => Finish::Mean {
+                Self::Mean | Self::ExactMean => Finish::Mean {
                     count_self: include_self,
                 },
                 _ => Finish::None,
@@ -183,12 +230,13 @@ impl Reduce {
                 other => other,
             },
             seed,
-            finish: match self == Self::Mean {
+            finish: match self.is_mean() {
                 true => fold::Finish::Mean(Mean { more, divisor }),
                 false => fold::Finish::None,
             },
             none: None,
             empty: false,
+            exact: self.is_exact(),
         }
     }
 }
@@ -208,7 +256,7 @@ impl FromStr for Reduce {
             context(None).error(Problem::Value {
                 argument: "reduce".into(),
                 value: format!("{name:?}"),
-                expected: "it must be sum, mean, prod, min, max, amin, amax or assign".into(),
+                expected: format!("it must be one of {}", Self::ALL.map(Self::name).join(", ")),
             })
         })
     }

@@ -198,6 +198,11 @@ impl Plan {
         anew: bool,
     ) -> (Way, &'static str) {
         match self.way {
+            _ if !(reduces.iter()).all(|reduce| reduce.is_grouped(src.dtype()))
+                || (!anew && reduces.iter().any(|reduce| reduce.is_exact())) =>
+            {
+                (Way::InOrder, "exact sums are kept in a table")
+            }
             Some(way) => (way, "it was asked for"),
             None => plan_cost::choose(&self.work(src, axis, reduces, anew)),
         }
@@ -315,6 +320,7 @@ impl Plan {
         let target = Target::New { dtype, start };
         let destinations = self.destinations(src.shape(), &shape, axis)?;
         let scatter = Scatter::new(destinations, reduction, "src", src.clone(), target)?;
+        let scatter = scatter.exactly(reduce.is_exact())?;
         let made = self.with_lists(scatter.proven())?.run()?.tensor;
         Ok(made.expect("a scatter into a new tensor makes one"))
     }
@@ -415,7 +421,8 @@ impl Plan {
                 src.clone(),
                 target,
             )?;
-            return self.with_lists(scatter.proven())?.run().map(drop);
+            let scatter = scatter.exactly(reduce.is_exact())?.proven();
+            return self.with_lists(scatter)?.run().map(drop);
         }
         let overlap = |with: &str| {
             Err(Problem::Overlap {

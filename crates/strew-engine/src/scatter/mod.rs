@@ -13,6 +13,7 @@ use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::Problem;
+use strew_kernel::exact::table::rounds;
 use strew_kernel::ops::identity::identity;
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{
@@ -88,6 +89,7 @@ pub struct Scatter<'a> {
     pub(crate) keeps_lists: bool,
     pub(crate) strategy: Option<Strategy>,
     pub(crate) split: Option<(Split, usize)>,
+    pub(crate) exact: bool,
 }
 
 /// What a scatter made.
@@ -145,6 +147,7 @@ impl<'a> Scatter<'a> {
             keeps_lists: false,
             strategy: None,
             split: None,
+            exact: false,
         })
     }
 
@@ -155,6 +158,38 @@ impl<'a> Scatter<'a> {
     pub fn with_arg(mut self, none: i64) -> Self {
         self.arg = Some(none);
         self
+    }
+
+    /// Make each sum of floats the float that is nearest to the exact sum of the cell's values, and
+    /// each mean the one nearest to that sum divided by the count. Their bits do not depend on the
+    /// order of the updates. A sum of zero is +0. Sums of integers are exact anyway.
+    ///
+    /// # Errors
+    /// [`Problem::Value`] for another reduction than sum and mean; [`Problem::DType`] for updates of
+    /// another type than the destination.
+    pub fn exactly(mut self, exact: bool) -> Result<Self, Problem> {
+        let to = self.dtype();
+        if !exact || (self.reduction.combine == Combine::Sum && !rounds(to)) {
+            return Ok(self);
+        }
+        let sums = self.reduction.combine == Combine::Sum && self.destinations.pairing().is_none();
+        if !sums || !matches!(self.reduction.finish, Finish::None | Finish::Mean { .. }) {
+            return Err(Problem::Value {
+                argument: "exact".into(),
+                value: "True".into(),
+                expected: "only sums and means can be exact".into(),
+            });
+        }
+        let found = self.source.view().dtype();
+        if found != to {
+            return Err(Problem::DType {
+                argument: self.updates,
+                found,
+                expected: format!("for exact sums it must be {to}"),
+            });
+        }
+        self.exact = true;
+        Ok(self)
     }
 
     /// Give the output another shape with as many elements.

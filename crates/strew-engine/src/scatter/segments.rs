@@ -224,6 +224,7 @@ impl Scatter<'_> {
             finish,
             none: self.arg,
             empty: !replaced || self.arg.is_some(),
+            exact: false,
         }
     }
 

@@ -36,6 +36,7 @@ use crate::cpu::nontemporal::{fence, write_past_caches};
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
+use crate::runtime::machine::L2;
 use crate::tensor::{Buffer, Layout, try_vec};
 use crate::walk::cursor::Block;
 use crate::walk::offsets::At;
@@ -43,12 +44,11 @@ use crate::walk::stack_buf::StackBuf;
 use crate::walk::{ROWS, Walk};
 use std::ops::Range;
 
-/// The base-2 logarithm of a block's bytes: 1 MiB, what a second-level
-/// cache holds.
-const BLOCK_BITS: u32 = 20;
+/// Bytes of a block: a second-level cache holds it.
+pub const BLOCK: usize = L2;
 
-/// Bytes of a block.
-pub const BLOCK: usize = 1 << BLOCK_BITS;
+/// The base-2 logarithm of a block's bytes.
+const BLOCK_BITS: u32 = BLOCK.ilog2();
 
 /// Entries per chunk. A block's list grows by one chunk at a time.
 const CHUNK: usize = 1024;

@@ -58,6 +58,8 @@ pub struct Fold {
     pub none: Option<i64>,
     /// Cells of segments without updates are finished and written, too.
     pub empty: bool,
+    /// The sum of floats is exact, and rounded once: of a seed that is the identity, undivided.
+    pub exact: bool,
 }
 
 /// The number of a winner in a [`Column`]: those below [`EARLIER`] are updates.

@@ -18,6 +18,7 @@
 //! | [`batch`] | coordinates on the axes before that of the rows |
 //! | [`rows`] | the loops over rows |
 //! | [`elements`] | the loops over rows of one element |
+//! | [`exact_sum`] | exact sums by those loops |
 //! | [`panel`] | the running results of both, from their start to their cells |
 //! | [`lookahead`] | addresses of the rows that the loops will read next |
 //! | [`minmax_lanes`] | minimum or maximum of one contiguous slice |
@@ -27,6 +28,7 @@ pub mod arg_backward;
 pub mod batch;
 pub mod csr;
 pub mod elements;
+pub mod exact_sum;
 pub mod fold;
 pub mod histogram;
 pub mod job;

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | [`elements`] | rows of one element |
 //! | [`rows`](crate::segment::rows) | longer rows |
+//! | [`exact_sum`] | exact sums, by both |
 //!
 //! Cost: each update's row is read once from memory, and each row of an output is written once.
 //! Outputs of at least `LARGE` bytes are written past the caches.
@@ -32,6 +33,7 @@ use crate::copy::strided::LARGE;
 use crate::cpu::isa::Baseline;
 use crate::cpu::nontemporal::fence;
 use crate::error::Problem;
+use crate::exact::table::rounds;
 use crate::ops::combine::{MinMaxSelect, Prod, Sum};
 use crate::ops::for_dtype::for_dtype;
 use crate::ops::order::Ordered;
@@ -39,12 +41,14 @@ use crate::ops::reduction::{Combine, Nan};
 use crate::segment::batch::{Batch, alike};
 use crate::segment::csr::Csr;
 use crate::segment::elements;
+use crate::segment::exact_sum;
 use crate::segment::fold::{Column, EARLIER, Finish, Fold, Seed, Winner};
 use crate::segment::job::{Cells, Job, Loops, Segment};
 use crate::segment::row_ids::Order;
 use crate::segment::rows::rows;
 use crate::tensor::{DType, DynView, DynViewMut, joined, overlap_each_other, overlaps_itself};
 use crate::walk::geometry::OutOfBounds;
+use half::{bf16, f16};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -330,6 +334,15 @@ fn loops(dtype: DType, mut fold: Fold) -> Result<(Loops, Fold), Problem> {
         };
     }
     let loops: Loops = match (fold.combine, fold.none) {
+        (Combine::Sum, None) if fold.exact && rounds(dtype) => {
+            let plain = fold.seed == Seed::Identity && fold.finish == Finish::None;
+            match dtype {
+                DType::F16 if plain => exact_sum::run::<f16>,
+                DType::BF16 if plain => exact_sum::run::<bf16>,
+                DType::F32 if plain => exact_sum::run::<f32>,
+                _ => return Err(unsupported()),
+            }
+        }
         (Combine::Sum, None) => {
             for_dtype!(dtype, T => run::<Sum<T>>, complex C => run::<Sum<C>>)
         }

@@ -26,6 +26,9 @@ unsafe impl Plain for u32 {}
 // SAFETY: every bit pattern is a `u64`.
 unsafe impl Plain for u64 {}
 
+// SAFETY: every bit pattern is an `i64`.
+unsafe impl Plain for i64 {}
+
 // SAFETY: an `AtomicU64` has the representation of a `u64`.
 unsafe impl Plain for AtomicU64 {}
 
@@ -65,6 +68,24 @@ impl<T: Plain> List<T> {
     pub(crate) fn zeroed_sparse(what: &dyn Fn() -> String, len: usize) -> Result<Self, Problem> {
         let bytes = len.saturating_mul(size_of::<T>());
         Ok(Self::of(Buffer::zeroed_sparse(what, bytes)?, len))
+    }
+
+    /// `len` zeros.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn zeroed(what: &dyn Fn() -> String, len: usize) -> Result<Self, Problem> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        Ok(Self::of(Buffer::zeroed(what, bytes)?, len))
+    }
+
+    /// No numbers and no room for any.
+    pub(crate) const fn empty() -> Self {
+        Self {
+            buffer: Buffer::empty(),
+            len: 0,
+            numbers: PhantomData,
+        }
     }
 
     fn of(buffer: Buffer, len: usize) -> Self {

@@ -170,6 +170,15 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// No bytes.
+    pub(crate) const fn empty() -> Self {
+        Self {
+            ptr: NonNull::without_provenance(const { std::num::NonZero::new(ALIGN).unwrap() }),
+            bytes: 0,
+            memory: Memory::Nothing,
+        }
+    }
+
     fn allocate(
         what: &dyn Fn() -> String,
         bytes: usize,
@@ -178,12 +187,7 @@ impl Buffer {
     ) -> Result<Self, Problem> {
         check(what, bytes)?;
         if bytes == 0 {
-            let ptr = NonNull::without_provenance(const { std::num::NonZero::new(ALIGN).unwrap() });
-            return Ok(Self {
-                ptr,
-                bytes,
-                memory: Memory::Nothing,
-            });
+            return Ok(Self::empty());
         }
         let none = || out_of_memory(what, bytes as u128);
         if bytes >= MAPPED_FROM {

@@ -97,17 +97,27 @@ impl Converter {
                 dtype: from.dtype(),
             });
         };
+        Self::by(convert, width, to.size(), window_of(to.size())).map(Some)
+    }
+
+    /// A converter by a loop to elements of `size` bytes, `width` in a row.
+    pub(crate) fn by(
+        convert: Loop,
+        width: usize,
+        size: usize,
+        window: Dims,
+    ) -> Result<Self, Problem> {
         let rows = (CHUNK / width.max(1)).max(1);
-        let row_bytes = width.saturating_mul(to.size());
+        let row_bytes = width.saturating_mul(size);
         let what = || "the scratch for converted updates".to_owned();
         let scratch = Buffer::scratch(&what, row_bytes.saturating_mul(rows))?;
-        Ok(Some(Self {
+        Ok(Self {
             convert,
             scratch,
-            window: window_of(to.size()),
+            window,
             row_bytes,
             rows,
-        }))
+        })
     }
 
     /// Converts the rows of a block piece by piece. Calls `next` with the range of rows, the

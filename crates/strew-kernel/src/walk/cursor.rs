@@ -15,6 +15,7 @@
 //! the value that is used, even if another thread changes the index meanwhile. The walk has proved
 //! that offsets of such values stay inside the memory.
 
+use crate::runtime::machine::L2;
 use crate::walk::decode::{Scale, Stretch};
 use crate::walk::geometry::{Axis, OutOfBounds, Step, Term};
 use crate::walk::line::{Line, Lines};
@@ -31,8 +32,9 @@ const TAKEN: usize = 16 * ROWS;
 /// Minimum rows of a line. Starting a shorter line costs more than a block of several runs.
 const SHORTEST_LINE: usize = 64;
 
-/// Maximum bytes of a destination that the second-level cache holds.
-const NEAR: isize = 256 << 10;
+/// Maximum bytes of a destination whose cells are not prefetched: the second-level cache holds it
+/// beside the streams of the run.
+const NEAR: isize = (L2 / 4).cast_signed();
 
 /// Offsets of up to [`ROWS`] rows, each checked.
 pub struct Block {

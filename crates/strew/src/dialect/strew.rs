@@ -48,7 +48,18 @@ const IGNORE_INDEX: Argument = Argument::needed(
 
 /// The words for reductions. Some reductions have two words.
 const REDUCE: &[&str] = &[
-    "sum", "mean", "prod", "min", "max", "assign", "add", "mul", "amin", "amax",
+    "sum",
+    "mean",
+    "prod",
+    "min",
+    "max",
+    "assign",
+    "add",
+    "mul",
+    "amin",
+    "amax",
+    "exact_sum",
+    "exact_mean",
 ];
 
 /// strew's own operators.
@@ -97,6 +108,12 @@ pub(super) const OPERATORS: &[Operator] = &[
             )
             .or("None"),
             IGNORE_INDEX,
+            Argument::needed(
+                "exact",
+                Kind::Bool,
+                "whether a sum or a mean of floats is the exact one, rounded once, which depends on no order",
+            )
+            .or("False"),
         ],
         returns: &["out"],
         lower: lower_scatter,
@@ -325,8 +342,10 @@ fn lower_scatter<'a>(args: &mut Arguments<'a>) -> Result<Call<'a>> {
         dim_size: args.optional_int("dim_size"),
         fill_value: args.optional_scalar("fill_value"),
     };
+    let exact = args.bool_or("exact", false);
     let described = bounds.and_then(|bounds| {
         let reduce = reduction(word.as_deref().unwrap_or("sum"))?;
+        let reduce = if exact { reduce.exactly()? } else { reduce };
         describe(src, &index, dim, to, reduce, bounds)
     });
     context("strew.scatter").call(described)
@@ -357,6 +376,8 @@ fn reduction(word: &str) -> Result<Reduce, Problem> {
         "min" | "amin" => Ok(Reduce::Amin),
         "max" | "amax" => Ok(Reduce::Amax),
         "assign" => Ok(Reduce::Assign),
+        "exact_sum" => Ok(Reduce::ExactSum),
+        "exact_mean" => Ok(Reduce::ExactMean),
         other => Err(unknown_word("reduce", format_args!("{other:?}"), REDUCE)),
     }
 }
@@ -413,7 +434,7 @@ fn describe<'a>(
             (reduction, Target::New { dtype, start })
         }
     };
-    Scatter::new(destinations, reduction, "src", src, target)
+    Scatter::new(destinations, reduction, "src", src, target)?.exactly(reduce.is_exact())
 }
 
 /// The axis. Checks that `src` has one, and the index's dtype.

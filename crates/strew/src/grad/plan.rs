@@ -342,8 +342,8 @@ fn forward<'a>(
     let axis = along("src", plan, src, dim)?;
     expect_field("src", src.dtype())?;
     let rule = match reduce {
-        Reduce::Sum => Rule::Sum,
-        Reduce::Mean => Rule::Mean,
+        Reduce::Sum | Reduce::ExactSum => Rule::Sum,
+        Reduce::Mean | Reduce::ExactMean => Rule::Mean,
         Reduce::Prod => Rule::Prod,
         Reduce::Min => Rule::First { max: false },
         Reduce::Max => Rule::First { max: true },

@@ -7,7 +7,17 @@ use crate::support::{Placement, Strided};
 use strew::{DType, Value};
 
 /// The names of the reductions.
-pub(crate) const REDUCES: [&str; 7] = ["sum", "prod", "mean", "amax", "amin", "max", "min"];
+pub(crate) const REDUCES: [&str; 9] = [
+    "sum",
+    "prod",
+    "mean",
+    "amax",
+    "amin",
+    "max",
+    "min",
+    "exact_sum",
+    "exact_mean",
+];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
@@ -24,8 +34,8 @@ pub(crate) struct Case {
 /// Whether PyTorch's rules give the type this reduction.
 pub(crate) fn defined(dtype: DType, reduce: &str) -> bool {
     match reduce {
-        "sum" | "prod" => true,
-        "mean" => dtype != DType::Bool,
+        "sum" | "prod" | "exact_sum" => true,
+        "mean" | "exact_mean" => dtype != DType::Bool,
         _ => !dtype.is_complex(),
     }
 }

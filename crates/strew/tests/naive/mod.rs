@@ -10,6 +10,7 @@
 pub(crate) mod array;
 pub(crate) mod canonical;
 pub(crate) mod composite;
+pub(crate) mod exact;
 pub(crate) mod grad;
 pub(crate) mod mindspore;
 pub(crate) mod mxnet;

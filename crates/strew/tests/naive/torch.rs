@@ -2,7 +2,7 @@
 
 use super::array::Fold;
 use super::number::{extremes, read};
-use super::{Array, Num, Outcome, coordinates};
+use super::{Array, Num, Outcome, coordinates, exact};
 
 /// `dim` is not negative here; 0-d arrays count as 1-d.
 pub(crate) fn scatter_reduce(
@@ -22,6 +22,18 @@ pub(crate) fn scatter_reduce(
         a
     };
     let (index, src) = (one(index), one(src));
+    let rounds = dtype.is_float() || dtype.is_complex();
+    let reduce = match reduce.strip_prefix("exact_") {
+        Some(word) if rounds => {
+            let (whole, mean) = (one(input), word == "mean");
+            let mut out = exact::scatter_reduce(&whole, dim, &index, &src, mean, include_self);
+            out.array.shape.clone_from(&input.shape);
+            return out;
+        }
+        // Those of integers are exact.
+        Some(word) => word,
+        None => reduce,
+    };
     let mut out = Outcome::untouched(one(input));
     let mut fold = Fold::new(&out.array);
     for c in coordinates(&index.shape) {

@@ -76,7 +76,12 @@ fn sums_and_maxima_go_as_explained() {
                         seen.extend(strategies("torch_scatter.scatter", values));
                     }
                     let input = zeros(dtype, &[cells, width]);
-                    for (reduce, include_self) in [("sum", false), ("amax", false), ("sum", true)] {
+                    for (reduce, include_self) in [
+                        ("sum", false),
+                        ("amax", false),
+                        ("sum", true),
+                        ("exact_sum", true),
+                    ] {
                         let values = || {
                             vec![
                                 ("input", Value::Tensor(input.view())),

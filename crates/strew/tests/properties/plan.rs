@@ -58,8 +58,8 @@ fn plans(plan: &Plan) -> Vec<Plan> {
 /// Whether the reduction is defined for the type.
 fn defined(reduce: Reduce, dtype: DType) -> bool {
     match reduce {
-        Reduce::Sum | Reduce::Prod | Reduce::Assign => true,
-        Reduce::Mean => dtype != DType::Bool,
+        Reduce::Sum | Reduce::ExactSum | Reduce::Prod | Reduce::Assign => true,
+        Reduce::Mean | Reduce::ExactMean => dtype != DType::Bool,
         _ => !dtype.is_complex(),
     }
 }
@@ -109,7 +109,7 @@ fn expected_anew(src: &Array, index: &Array, dim: usize, size: usize, reduce: Re
     shape[dim] = size;
     match reduce {
         Reduce::Assign => assigned(src, index, dim, &Array::filled(src.dtype, &shape, 0)),
-        Reduce::Amin | Reduce::Amax => {
+        Reduce::Amin | Reduce::Amax | Reduce::ExactSum | Reduce::ExactMean => {
             let zeros = Array::filled(src.dtype, &shape, 0);
             let index = naive::torch_scatter::expand(index, src, dim);
             naive::torch::scatter_reduce(&zeros, dim, &index, src, reduce.name(), false)

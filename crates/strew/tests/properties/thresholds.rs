@@ -6,7 +6,7 @@ use crate::support::ways::{Needs, Way, assert_matches, call, made, positions, ru
 use crate::support::{Placement, Random, Spread, Strided, Style};
 use strew::{DType, Split, Strategy, Value};
 
-const REDUCES: [&str; 5] = ["sum", "prod", "mean", "amax", "amin"];
+const REDUCES: [&str; 6] = ["sum", "prod", "mean", "amax", "amin", "exact_mean"];
 
 /// `torch.scatter_reduce_` into memory with guards, in every way; gives the strategy it chose.
 fn in_place(
@@ -114,6 +114,7 @@ fn blocks_that_end_within_an_axis() {
                 let src = random.array(dtype, &shape, Style::Tame);
                 in_place(&input, dim, &index, &src, "sum", true);
                 in_place(&input, dim, &index, &src, "mean", false);
+                in_place(&input, dim, &index, &src, "exact_sum", true);
             }
         }
     }

@@ -17,13 +17,19 @@ pub(crate) struct Needs {
     /// Counts.
     pub(crate) mean: bool,
     pub(crate) dtype: DType,
+    /// Exact sums of floats.
+    pub(crate) exact: bool,
     /// It has no other strategy than runs.
     pub(crate) runs: bool,
 }
 
 impl Needs {
     pub(crate) fn of(reduce: &str, dtype: DType) -> Self {
+        let rounds = dtype.is_float() || dtype.is_complex();
+        let exact = reduce.strip_prefix("exact_");
+        let reduce = exact.unwrap_or(reduce);
         Self {
+            exact: exact.is_some() && rounds,
             folds: matches!(
                 reduce,
                 "sum" | "add" | "prod" | "mul" | "sub" | "div" | "mean"
@@ -46,6 +52,12 @@ impl Needs {
     pub(crate) fn allow(self, strategy: Strategy) -> bool {
         if self.runs || strategy == Strategy::Runs {
             return self.runs && strategy == Strategy::Runs;
+        }
+        if self.exact {
+            return matches!(
+                strategy,
+                Strategy::DenseTable | Strategy::CompactTable | Strategy::Grouped
+            );
         }
         let wide = matches!(self.dtype, DType::F16 | DType::BF16);
         match strategy {

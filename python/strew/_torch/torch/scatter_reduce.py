@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from ..registry import Batched, Gradients, Saved, Shape, Tangent, Tangents
 
+#: Reductions whose derivative does not depend on values.
+_LINEAR = ("sum", "mean", "exact_sum", "exact_mean")
+
 _run = Operator("torch.scatter_reduce")
 _run_in_place = Operator("torch.scatter_reduce_")
 
@@ -45,7 +48,7 @@ class ScatterReduce(Derivatives):
     ) -> None:
         self.shape, self.src_shape, self.dim = input.shape, src.shape, dim
         self.reduce, self.include_self = reduce, include_self
-        self.linear = reduce in ("sum", "mean")
+        self.linear = reduce in _LINEAR
 
     def tensors(
         self, arguments: Sequence[Any], results: Sequence[Tensor]
@@ -199,7 +202,7 @@ class ScatterReduceBackward(Derivatives):
                 src,
                 self.include_self,
             )
-        elif self.reduce in ("sum", "mean"):
+        elif self.reduce in _LINEAR:
             # A linear operator is the transpose of its backward.
             of_grad = scatter_reduce(
                 input_g, self.dim, index, src_g, self.reduce, self.include_self
@@ -577,7 +580,7 @@ def call_(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self:
     index, src = as_tensor(index), as_tensor(src)
     if has_derivative((input, src)) or is_transformed():
         # The derivative needs `input` as it was.
-        before = input if reduce in ("sum", "mean") else input.clone()
+        before = input if reduce in _LINEAR else input.clone()
         return input.copy_(scatter_reduce(before, dim, index, src, reduce, include_self))
     scatter_reduce_(input, dim, index, src, reduce, include_self)
     return input

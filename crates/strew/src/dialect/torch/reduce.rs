@@ -19,8 +19,20 @@ const ARGUMENTS: [Argument; 6] = [
     DIM,
     INDEX,
     SRC,
-    Argument::needed("reduce", Kind::Text, "sum, prod, mean, amax or amin")
-        .of(&["sum", "prod", "mean", "amax", "amin"]),
+    Argument::needed(
+        "reduce",
+        Kind::Text,
+        "sum, prod, mean, amax or amin; of strew's own, exact_sum or exact_mean: rounded once",
+    )
+    .of(&[
+        "sum",
+        "prod",
+        "mean",
+        "amax",
+        "amin",
+        "exact_sum",
+        "exact_mean",
+    ]),
     Argument::needed(
         "include_self",
         Kind::Bool,
@@ -77,10 +89,15 @@ pub enum Reduce {
     Amax,
     /// The smallest; NaN if any is NaN. Not for complex numbers.
     Amin,
+    /// The sum, of floats and complex numbers the nearest to the exact one, whatever the order.
+    /// PyTorch has none. Only for [`scatter_reduce`].
+    ExactSum,
+    /// The exact sum divided by the count, rounded once. Likewise.
+    ExactMean,
 }
 
 impl Reduce {
-    /// The name in PyTorch.
+    /// The name in PyTorch, or that of an exact form.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -89,9 +106,25 @@ impl Reduce {
             Self::Mean => "mean",
             Self::Amax => "amax",
             Self::Amin => "amin",
+            Self::ExactSum => "exact_sum",
+            Self::ExactMean => "exact_mean",
         }
     }
 
+    fn is_exact(self) -> bool {
+        matches!(self, Self::ExactSum | Self::ExactMean)
+    }
+
+    /// A word of PyTorch's or an exact form.
+    fn parse_any(name: &str) -> Result<Self, Problem> {
+        match name {
+            "exact_sum" => Ok(Self::ExactSum),
+            "exact_mean" => Ok(Self::ExactMean),
+            other => Self::parse(other),
+        }
+    }
+
+    /// A word of PyTorch's.
     pub(super) fn parse(name: &str) -> Result<Self, Problem> {
         match name {
             "sum" => Ok(Self::Sum),
@@ -110,9 +143,9 @@ impl Reduce {
 
     pub(super) fn reduction(self, include_self: bool) -> Reduction {
         let (combine, finish) = match self {
-            Self::Sum => (Combine::Sum, Finish::None),
+            Self::Sum | Self::ExactSum => (Combine::Sum, Finish::None),
             Self::Prod => (Combine::Prod, Finish::None),
-            Self::Mean => (
+            Self::Mean | Self::ExactMean => (
                 Combine::Sum,
                 Finish::Mean {
                     count_self: include_self,
@@ -138,7 +171,7 @@ impl FromStr for Reduce {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::parse(name).map_err(|p| context("torch.scatter_reduce", class).error(p))
+        Self::parse_any(name).map_err(|p| context("torch.scatter_reduce", class).error(p))
     }
 }
 
@@ -283,7 +316,13 @@ fn lower<'a>(
     reduce: &str,
     include_self: bool,
 ) -> Result<Call<'a>> {
-    let reduction = || Ok(Reduce::parse(reduce)?.reduction(include_self));
+    let mut exact = false;
+    let reduction = || {
+        let reduce = Reduce::parse_any(reduce)?;
+        exact = reduce.is_exact();
+        Ok(reduce.reduction(include_self))
+    };
     let described = describe(input, dim, index, Updates::Src(src), reduction);
+    let described = described.and_then(|scatter| scatter.exactly(exact));
     call(context(operator, class), described.map_err(Into::into))
 }

@@ -348,9 +348,9 @@ impl<'a> Case<'a> {
         Ok(Forward {
             route: Route::to(self.call.scatter()?.destinations())?,
             rule: match self.reduce {
-                Reduce::Sum => Rule::Sum,
+                Reduce::Sum | Reduce::ExactSum => Rule::Sum,
                 Reduce::Prod => Rule::Prod,
-                Reduce::Mean => Rule::Mean,
+                Reduce::Mean | Reduce::ExactMean => Rule::Mean,
                 Reduce::Amax | Reduce::Amin => Rule::Ties,
             },
             own: match self.include_self {
@@ -373,7 +373,9 @@ impl<'a> Case<'a> {
         if let Some(result) = result {
             self.expect_input("result", result)?;
         }
-        let (own, src) = match self.reduce == Reduce::Sum && (self.include_self || !wanted.own) {
+        let (own, src) = match matches!(self.reduce, Reduce::Sum | Reduce::ExactSum)
+            && (self.include_self || !wanted.own)
+        {
             // The gradient of a sum is a gather: it needs no plan of the index.
             true => (
                 wanted.own.then(|| grad.to_tensor()).transpose()?,

@@ -1,0 +1,376 @@
+//! Updates of a walk as exact sums, and those into the destination.
+//!
+//! ```text
+//! add(block, slots): values = the block's updates as float64; sums[slot] += values; count slots
+//! close:             sums[slot] += the destination's row, if that goes on
+//! finish:            the destination's row = sums[slot], rounded once, divided by its count first
+//! ```
+//!
+//! It is for sums and means of floats and complex numbers that must not depend on the order of the
+//! updates. A complex number is two cells. Nothing is written to the destination before `finish`,
+//! and only `finish` cannot fail.
+//!
+//! Cost: 8 to 24 bytes per element of a row, 8 bytes of count per row, and for each value what
+//! [`window`](crate::exact::window) says.
+//!
+//! # Unsafe
+//!
+//! - Buys: the updates, and the destination's rows, of a walk
+//! - Measured: no twin: only the walk knows where they are
+//! - Holds: the offsets are the walk's; a scratch has the rows that are converted at a time
+
+use crate::error::Problem;
+use crate::exact::number::Format;
+use crate::exact::window::Exact;
+use crate::ops::number::{Convert, Divisor, Mean};
+use crate::tensor::{Buffer, DType, List};
+use crate::update::converted::Converter;
+use crate::update::row_pairs::{Loop, Rows, each};
+use crate::update::table::Begin;
+use crate::walk::cursor::Block;
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
+use crate::walk::{Walk, WalkId};
+use half::{bf16, f16};
+
+/// Elements that are rounded or converted at a time, unless one row has more.
+const CHUNK: usize = 8192;
+
+/// Exact sums of the rows that updates go to.
+pub struct ExactTable {
+    /// The walk whose window and element types chose the loops.
+    walk: WalkId,
+    sums: Exact,
+    /// The number of updates of each row; none if all rows are treated alike.
+    counts: Option<List<u64>>,
+    slots: usize,
+    /// Cells of a row: its elements, or twice as many for complex numbers.
+    width: usize,
+    begin: Begin,
+    format: Format,
+    source: Converter,
+    load: Loop,
+    store: Loop,
+    /// The window with `float64` values without gaps left and the destination right.
+    load_window: Dims,
+    /// The window with the destination left and `float64` values without gaps right.
+    store_window: Dims,
+    /// Rows as `float64` values: as many as there is room for.
+    scratch: Buffer,
+}
+
+/// What depends on the type of the real or complex elements.
+struct Elements {
+    format: Format,
+    /// The type of an element, or of each part of a complex number.
+    part: DType,
+    /// How many parts an element has.
+    parts: usize,
+    load: Loop,
+    store: Loop,
+}
+
+impl Elements {
+    /// `None` for types whose sums are exact anyway.
+    fn of(dtype: DType) -> Option<Self> {
+        let (part, parts) = match dtype {
+            DType::C64 => (DType::F32, 2),
+            DType::C128 => (DType::F64, 2),
+            real => (real, 1),
+        };
+        let (format, load, store) = match part {
+            DType::F16 => (Format::F16, load::<f16> as Loop, store::<f16> as Loop),
+            DType::BF16 => (Format::BF16, load::<bf16> as Loop, store::<bf16> as Loop),
+            DType::F32 => (Format::F32, load::<f32> as Loop, store::<f32> as Loop),
+            DType::F64 => (Format::F64, load::<f64> as Loop, store::<f64> as Loop),
+            _ => return None,
+        };
+        Some(Self {
+            format,
+            part,
+            parts,
+            load,
+            store,
+        })
+    }
+
+    /// A window of elements as one of their parts. `float64` values lie on one side, without gaps.
+    fn window(&self, of: impl Fn(usize) -> Dims, values_left: bool) -> Dims {
+        let (values, size) = (size_of::<f64>(), self.part.size());
+        let mut window = of(values * self.parts);
+        if self.parts > 1 {
+            let (values, size) = (values.cast_signed(), size.cast_signed());
+            let (left, right) = match values_left {
+                true => (values, size),
+                false => (size, values),
+            };
+            let len = self.parts;
+            window.push(Dim { len, left, right });
+        }
+        window
+    }
+}
+
+/// Whether sums of a type can differ from the exact ones.
+#[must_use]
+pub fn rounds(dtype: DType) -> bool {
+    Elements::of(dtype).is_some()
+}
+
+impl ExactTable {
+    /// A table of `slots` rows for a walk whose source has the destination's type.
+    ///
+    /// With `counts`, the table counts the updates of each row, for means.
+    ///
+    /// # Errors
+    /// [`Problem::Unsupported`] for other types; [`Problem::Memory`].
+    pub fn new(walk: &Walk<'_>, begin: Begin, counts: bool, slots: usize) -> Result<Self, Problem> {
+        let dtype = walk.dst_layout().dtype();
+        let elements = Elements::of(dtype).filter(|_| walk.src_layout().dtype() == dtype);
+        let elements = elements.ok_or_else(|| Problem::Unsupported {
+            what: "an exact sum".into(),
+            dtype: walk.src_layout().dtype(),
+        })?;
+        let width = walk.width().saturating_mul(elements.parts);
+        let counted = counts || begin != Begin::Everywhere;
+        let counts = counted.then(|| {
+            let what = || format!("a table of {slots} counts");
+            List::zeroed_sparse(&what, slots)
+        });
+        let window = elements.window(|size| walk.window_packed_src(size), true);
+        let rows = (CHUNK / width.max(1)).max(1);
+        let what = || "the scratch for rows of exact sums".to_owned();
+        let scratch = width.saturating_mul(rows).saturating_mul(size_of::<f64>());
+        Ok(Self {
+            walk: walk.id(),
+            sums: Exact::new(width.saturating_mul(slots)),
+            counts: counts.transpose()?,
+            slots,
+            width,
+            begin,
+            format: elements.format,
+            source: Converter::by(elements.load, width, size_of::<f64>(), window)?,
+            load: elements.load,
+            store: elements.store,
+            load_window: elements.window(|size| walk.window_packed_dst(size), true),
+            store_window: elements.window(|size| walk.window_dst_packed(size), false),
+            scratch: Buffer::scratch(&what, scratch)?,
+        })
+    }
+
+    /// Adds a block of updates to the rows `slots`, one for each of the block's rows.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    ///
+    /// # Panics
+    /// If there is not one slot for each row, if the table has no such slot, or if the walk or the
+    /// block is not of the walk that the table was made for.
+    pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) -> Result<(), Problem> {
+        assert!(walk.id() == self.walk && block.walk() == self.walk);
+        assert_eq!(slots.len(), block.dst().len());
+        assert!(
+            slots
+                .iter()
+                .fold(true, |all, &slot| all & (slot < self.slots))
+        );
+        if let Some(counts) = &mut self.counts {
+            let counts = &mut **counts;
+            slots.iter().for_each(|&slot| counts[slot] += 1);
+        }
+        let (sums, width) = (&mut self.sums, self.width);
+        let mut added = Ok(());
+        // SAFETY: the source offsets are the walk's, and the window is the walk's.
+        unsafe {
+            self.source.run(walk.src(), block, |part, scratch, _| {
+                // SAFETY: the converter has set so many values from the beginning of its scratch.
+                let values = std::slice::from_raw_parts(scratch.cast::<f64>(), part.len() * width);
+                if added.is_ok() {
+                    added = sums.add_rows(&slots[part], width, values);
+                }
+            });
+        }
+        added
+    }
+
+    /// Adds the sums of another table, of other updates to the same rows.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    ///
+    /// # Panics
+    /// If the tables have other rows.
+    pub fn merge(&mut self, other: Self) -> Result<(), Problem> {
+        assert!(self.slots == other.slots && self.width == other.width);
+        if let (Some(counts), Some(others)) = (&mut self.counts, &other.counts) {
+            for (count, other) in counts.iter_mut().zip(&**others) {
+                *count += other;
+            }
+        }
+        self.sums.merge(other.sums)
+    }
+
+    /// All updates have been added: adds the rows of the destination, if the sums go on from there.
+    ///
+    /// `id(slot)` is the number of the destination's row that a slot stands for.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn close(&mut self, walk: &Walk<'_>, id: impl Fn(usize) -> usize) -> Result<(), Problem> {
+        assert!(walk.id() == self.walk);
+        if self.begin == Begin::Destination {
+            self.each_chunk(walk, id, |table, chunk| {
+                let rows = Rows {
+                    left: table.scratch.as_mut_ptr(),
+                    left_at: &chunk.values,
+                    right: walk.dst(),
+                    right_at: At::Each(&chunk.dst),
+                    window: &table.load_window,
+                    ahead: PrefetchHints::NONE,
+                };
+                // SAFETY: the destination's offsets are places of the walk, and the window is the
+                // walk's. The scratch has room for a chunk, and overlaps nothing.
+                unsafe { (table.load)(&rows) };
+                let values = chunk.slots.len() * table.width;
+                // SAFETY: the loop has set all values of the chunk's rows.
+                let values =
+                    unsafe { std::slice::from_raw_parts(table.scratch.as_ptr().cast(), values) };
+                table.sums.add_rows(&chunk.slots, table.width, values)
+            })?;
+        }
+        self.sums.settle()
+    }
+
+    /// Writes the touched rows to the destination, divided by their counts for a mean.
+    /// [`close`](Self::close) comes before.
+    ///
+    /// `id` is as for [`close`](Self::close). Rows whose number is not one of the walk's are left
+    /// out.
+    ///
+    /// # Panics
+    /// For a mean of a table that has not counted.
+    pub fn finish(&mut self, walk: &Walk<'_>, mean: Option<Mean>, id: impl Fn(usize) -> usize) {
+        assert!(walk.id() == self.walk);
+        assert!(mean.is_none_or(|mean| mean.divisor == Divisor::Count && self.counts.is_some()));
+        let done = self.each_chunk(walk, id, |table, chunk| {
+            let values = chunk.slots.len() * table.width;
+            // SAFETY: the scratch has room for the values of a chunk, is aligned to 64 and
+            // initialised, and is borrowed mutably with the table.
+            let values = unsafe {
+                std::slice::from_raw_parts_mut(table.scratch.as_mut_ptr().cast::<f64>(), values)
+            };
+            for (&slot, values) in chunk.slots.iter().zip(values.chunks_mut(table.width)) {
+                let count = mean.zip(table.counts.as_ref());
+                let count = count.map(|(mean, counts)| counts[slot] + mean.more);
+                (table.sums).results(slot * table.width, count, table.format, values);
+            }
+            let rows = Rows {
+                left: walk.dst(),
+                left_at: &chunk.dst,
+                right: table.scratch.as_ptr(),
+                right_at: At::Each(&chunk.values),
+                window: &table.store_window,
+                ahead: PrefetchHints::NONE,
+            };
+            // SAFETY: the destination's offsets are places of the walk, whose whole windows lie in
+            // the destination. The scratch holds the chunk's values and overlaps nothing.
+            unsafe { (table.store)(&rows) };
+            Ok(())
+        });
+        debug_assert!(done.is_ok());
+    }
+
+    /// Calls `work` with some touched rows at a time, whose values the scratch has room for.
+    fn each_chunk(
+        &mut self,
+        walk: &Walk<'_>,
+        id: impl Fn(usize) -> usize,
+        mut work: impl FnMut(&mut Self, &Chunk) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let row = self.width * size_of::<f64>();
+        let most = (CHUNK / self.width.max(1)).max(1);
+        let mut chunk = Chunk::default();
+        for slot in 0..self.slots {
+            let touched = self.counts.as_ref().is_none_or(|counts| counts[slot] > 0);
+            if touched && let Some(place) = walk.place(id(slot)) {
+                chunk.values.push((chunk.slots.len() * row).cast_signed());
+                chunk.slots.push(slot);
+                chunk.dst.push(place);
+            }
+            let filled = chunk.slots.len();
+            if filled == most || (slot + 1 == self.slots && filled > 0) {
+                work(self, &chunk)?;
+                chunk.slots.clear();
+                chunk.dst.clear();
+                chunk.values.clear();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Some touched rows.
+#[derive(Default)]
+struct Chunk {
+    slots: Vec<usize>,
+    /// Their byte offsets in the destination, and in the scratch.
+    dst: Vec<isize>,
+    values: Vec<isize>,
+}
+
+/// Converts elements (right) to `float64` (left).
+///
+/// # Safety
+/// As for [`Loop`], with left elements `f64` and right elements `T`.
+unsafe fn load<T: Convert<f64>>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<f64, T, f64>(
+            rows,
+            #[inline(always)]
+            |_, to, from| *to = from,
+        )
+    }
+}
+
+/// A type that a `float64` converts to, which may be one of its numbers already.
+pub(crate) trait Rounded: Copy + 'static {
+    /// The format of the type.
+    const FORMAT: Format;
+    /// The nearest number.
+    fn of(value: f64) -> Self;
+}
+
+macro_rules! rounded {
+    ($($t:ty: $format:ident, $of:expr;)*) => {$(
+        impl Rounded for $t {
+            const FORMAT: Format = Format::$format;
+
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                $of(value)
+            }
+        }
+    )*};
+}
+
+rounded! {
+    f16: F16, f16::from_f64;
+    bf16: BF16, bf16::from_f64;
+    f32: F32, |value| value as f32;
+    f64: F64, |value| value;
+}
+
+/// Sets elements (left) to `float64` values (right) of their own type.
+///
+/// # Safety
+/// As for [`Loop`], with left elements `T` and right elements `f64`.
+unsafe fn store<T: Rounded>(rows: &Rows<'_>) {
+    // SAFETY: the caller keeps `Loop`'s obligations.
+    unsafe {
+        each::<T, f64, f64>(
+            rows,
+            #[inline(always)]
+            |_, to, from| *to = T::of(from),
+        )
+    }
+}
