@@ -20,6 +20,9 @@ if TYPE_CHECKING:
         "mean",
         "var",
         "std",
+        "sem",
+        "skew",
+        "kurt",
         "min",
         "max",
         "first",
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
         "nunique",
         "any",
         "all",
+        "anynan",
+        "allnan",
         "argmin",
         "argmax",
         "median",
@@ -94,9 +99,8 @@ def aggregate(
     """Reduce the values of each group, in one way or in several at once.
 
     Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in
-    complex128, in the values' order; each result is rounded once. The variance takes the mean of
-    its values first, and the order statistics (median, quantile, mode, nunique, sort) sort a copy
-    of the group's values.
+    complex128, in the values' order; each result is rounded once. The order statistics (median,
+    quantile, mode, nunique, sort) sort a copy of the group's values.
 
     Parameters
     ----------
@@ -107,10 +111,11 @@ def aggregate(
         The values: any shape, with as many of them along `dim` as there are in `index`.
     reduce : str or sequence of str
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
-        given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "min", "max" (NaN wins),
-        "first", "last", "median", "quantile", "mode" (the smallest if there are several; NaN, and 0
+        given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
+        of the mean), "skew", "kurt" (without bias, as in pandas), "min", "max" (NaN wins), "first",
+        "last", "median", "quantile", "mode" (the smallest if there are several; NaN, and 0
         for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0), "any" (False),
-        "all" (True), "argmin", "argmax" (-1, also for a group with a NaN). One result for each
+        "all" (True), "anynan" (False), "allnan" (True), "argmin", "argmax" (-1, also for a group with a NaN). One result for each
         value: "softmax", "cumsum", "cumprod", "cummin", "cummax", "sort".
     dim : int
         The axis of `src` that `index` lies along.
@@ -128,8 +133,8 @@ def aggregate(
     ignore_index : int, optional
         Values with this number belong to no group.
     ddof : number
-        "var" and "std" divide by the number of values minus this. Groups that do not have more
-        values get the fill value.
+        "var", "std" and "sem" divide by the number of values minus this. Groups that do not have
+        more values get the fill value.
     q : number
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
         interpolated linearly.

@@ -23,6 +23,27 @@ def variance(v, ddof):
     return in_order(abs(v - mean) ** 2, 0.0, lambda a, b: a + b) / (len(v) - ddof)
 
 
+def moment(v, power):
+    return np.sum((v - np.mean(v)) ** power)
+
+
+def skew(v):
+    if len(v) < 3:
+        return None
+    n, m2 = len(v), moment(v, 2)
+    return 0 if m2 == 0 else n * math.sqrt(n - 1) / (n - 2) * moment(v, 3) / m2**1.5
+
+
+def kurt(v):
+    if len(v) < 4:
+        return None
+    n, m2 = len(v), moment(v, 2)
+    if m2 == 0:
+        return 0
+    rest = (n - 2) * (n - 3)
+    return (n * (n + 1) * (n - 1) * moment(v, 4) / m2**2 - 3 * (n - 1) ** 2) / rest
+
+
 def position(v, best):
     return -1 if np.isnan(v).any() else int(best(v))
 
@@ -46,6 +67,9 @@ GROUPS = {
     "mean": (np.mean, math.nan),
     "var": (lambda v: variance(v, 1), math.nan),
     "std": (lambda v: None if len(v) < 2 else math.sqrt(variance(v, 1)), math.nan),
+    "sem": (lambda v: None if len(v) < 2 else math.sqrt(variance(v, 1) / len(v)), math.nan),
+    "skew": (lambda v: skew(v.astype(float)), math.nan),
+    "kurt": (lambda v: kurt(v.astype(float)), math.nan),
     "min": (np.min, None),
     "max": (np.max, None),
     "first": (lambda v: v[0], None),
@@ -55,6 +79,8 @@ GROUPS = {
     "nunique": (lambda v: len(np.unique(v)), 0),
     "any": (np.any, False),
     "all": (np.all, True),
+    "anynan": (lambda v: np.isnan(v).any(), False),
+    "allnan": (lambda v: np.isnan(v).all(), True),
     "argmin": (lambda v: position(v, np.argmin), -1),
     "argmax": (lambda v: position(v, np.argmax), -1),
     "median": (np.median, math.nan),
@@ -70,7 +96,7 @@ RUNNING = {
     "sort": np.sort,
     "softmax": lambda v: np.exp(v - v.max()) / np.exp(v - v.max()).sum(),
 }
-REAL = {"median", "quantile", "logsumexp", "softmax"}
+REAL = {"median", "quantile", "logsumexp", "softmax", "skew", "kurt"}
 
 
 def values(random, dtype, shape, nan=0.2):
@@ -315,3 +341,30 @@ def test_threads_and_panels_do_not_show(skipna):
             # A column by itself is made in the same order.
             alone = strew.aggregate(index, values[:, width - 1].copy(), word, skipna=skipna)
             assert alone.tobytes() == one[:, -1].tobytes(), word
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, -1e9])
+def test_moments_far_from_zero_are_those_of_two_passes(offset):
+    random = np.random.default_rng(8)
+    groups = random.integers(0, 50, 20_000)
+    src = random.gamma(2.0, size=20_000) + offset
+    found = strew.aggregate(groups, src, ["var", "std", "sem", "skew", "kurt"], ddof=1)
+    for group in range(50):
+        v = src[groups == group]
+        # The mean's rounding would be of the size of the offset's.
+        v = v - v[0]
+        var = moment(v, 2) / (len(v) - 1)
+        expected = [var, math.sqrt(var), math.sqrt(var / len(v)), skew(v), kurt(v)]
+        np.testing.assert_allclose([one[group] for one in found], expected, rtol=1e-12)
+
+
+def test_moments_are_those_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(9)
+    groups, src = random.integers(0, 20, 500), random.normal(size=500)
+    grouped = pandas.Series(src).groupby(groups)
+    for name in ["var", "std", "sem", "skew"]:
+        found = strew.aggregate(groups, src, name, ddof=1)
+        np.testing.assert_allclose(found, getattr(grouped, name)(), rtol=1e-12)
+    kurt = grouped.apply(lambda one: one.kurt())
+    np.testing.assert_allclose(strew.aggregate(groups, src, "kurt"), kurt, rtol=1e-10)

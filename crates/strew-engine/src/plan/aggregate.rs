@@ -16,8 +16,8 @@ use strew_kernel::tensor::{DType, DynTensor, DynView, Scalar};
 ///
 /// Integers and bools are computed in 64 bits and wrap (means of them, and what is made of those,
 /// in `f64`), floats in `f64`, complex numbers in `complex128`, in the order of the updates; each
-/// result is rounded once. One pass over the values makes all of them; a variance takes the mean of
-/// its values first, and order statistics sort a copy of them, in a cache if the group fits.
+/// result is rounded once. One pass over the values makes all of them; order statistics sort a copy
+/// of a group's values, in a cache if the group fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Aggregate {
@@ -35,6 +35,13 @@ pub enum Aggregate {
     Var,
     /// The square root of that.
     Std,
+    /// The standard error of the mean: the square root of the variance by the number of values.
+    Sem,
+    /// The skewness without bias (G1, as pandas has it), of three values or more; real numbers only.
+    Skew,
+    /// The excess kurtosis without bias (G2, as pandas has it), of four values or more; real
+    /// numbers only.
+    Kurt,
     /// The smallest; NaN wins. Complex numbers are compared by their real parts first.
     Min,
     /// The largest, likewise.
@@ -53,6 +60,10 @@ pub enum Aggregate {
     Any,
     /// Whether all are true; without values they are.
     All,
+    /// Whether one is NaN.
+    AnyNan,
+    /// Whether all are NaN; without values they are.
+    AllNan,
     /// The first position of the smallest; -1 for a group with a NaN, and without values.
     ArgMin,
     /// The first position of the largest, likewise.
@@ -87,6 +98,9 @@ const ALL: &[(&str, Aggregate)] = &[
     ("mean", Aggregate::Mean),
     ("var", Aggregate::Var),
     ("std", Aggregate::Std),
+    ("sem", Aggregate::Sem),
+    ("skew", Aggregate::Skew),
+    ("kurt", Aggregate::Kurt),
     ("min", Aggregate::Min),
     ("max", Aggregate::Max),
     ("first", Aggregate::First),
@@ -96,6 +110,8 @@ const ALL: &[(&str, Aggregate)] = &[
     ("nunique", Aggregate::NUnique),
     ("any", Aggregate::Any),
     ("all", Aggregate::All),
+    ("anynan", Aggregate::AnyNan),
+    ("allnan", Aggregate::AllNan),
     ("argmin", Aggregate::ArgMin),
     ("argmax", Aggregate::ArgMax),
     ("median", Aggregate::Median),
@@ -118,6 +134,16 @@ impl Aggregate {
         named.map_or("", |(name, _)| name)
     }
 
+    /// What is made of values of a type, and what stands where nothing is made.
+    pub(crate) fn summary(self, of: DType, options: &AggregateOptions) -> Result<Summary, Problem> {
+        let dtype = self.dtype(of)?;
+        let fill = options.fill_value.unwrap_or(self.usual_fill(dtype));
+        Ok(Summary {
+            statistic: self.statistic(options),
+            fill: fill.tensor("fill_value", dtype)?,
+        })
+    }
+
     fn statistic(self, options: &AggregateOptions) -> Statistic {
         let ddof = options.ddof;
         match self {
@@ -127,6 +153,9 @@ impl Aggregate {
             Self::Mean => Statistic::Mean,
             Self::Var => Statistic::Var { ddof },
             Self::Std => Statistic::Std { ddof },
+            Self::Sem => Statistic::Sem { ddof },
+            Self::Skew => Statistic::Skew,
+            Self::Kurt => Statistic::Kurt,
             Self::Min => Statistic::Min,
             Self::Max => Statistic::Max,
             Self::First => Statistic::First,
@@ -136,6 +165,8 @@ impl Aggregate {
             Self::NUnique => Statistic::Unique,
             Self::Any => Statistic::Any,
             Self::All => Statistic::All,
+            Self::AnyNan => Statistic::AnyNan,
+            Self::AllNan => Statistic::AllNan,
             Self::ArgMin => Statistic::ArgMin,
             Self::ArgMax => Statistic::ArgMax,
             Self::Median => Statistic::Median,
@@ -156,7 +187,12 @@ impl Aggregate {
         let whole = of == DType::Bool || of.is_integer();
         let ordered = matches!(
             self,
-            Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax
+            Self::Median
+                | Self::Quantile
+                | Self::LogSumExp
+                | Self::Softmax
+                | Self::Skew
+                | Self::Kurt
         );
         if ordered && of.is_complex() {
             return Err(Problem::Unsupported {
@@ -171,12 +207,14 @@ impl Aggregate {
                     _ => DType::I64,
                 }
             }
-            Self::Var | Self::Std if of == DType::C64 => DType::F32,
-            Self::Var | Self::Std if of == DType::C128 => DType::F64,
-            Self::Mean | Self::Var | Self::Std if whole => DType::F64,
+            Self::Var | Self::Std | Self::Sem if of == DType::C64 => DType::F32,
+            Self::Var | Self::Std | Self::Sem if of == DType::C128 => DType::F64,
+            Self::Mean | Self::Var | Self::Std | Self::Sem | Self::Skew | Self::Kurt if whole => {
+                DType::F64
+            }
             Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax if whole => DType::F64,
             Self::Len | Self::Count | Self::NUnique | Self::ArgMin | Self::ArgMax => DType::I64,
-            Self::Any | Self::All => DType::Bool,
+            Self::Any | Self::All | Self::AnyNan | Self::AllNan => DType::Bool,
             _ => of,
         })
     }
@@ -188,8 +226,8 @@ impl Aggregate {
                 Scalar::Int(0)
             }
             Self::Prod => Scalar::Int(1),
-            Self::Any => Scalar::Bool(false),
-            Self::All => Scalar::Bool(true),
+            Self::Any | Self::AnyNan => Scalar::Bool(false),
+            Self::All | Self::AllNan => Scalar::Bool(true),
             Self::ArgMin | Self::ArgMax => Scalar::Int(-1),
             _ if dtype.is_float() || dtype.is_complex() => Scalar::Float(f64::NAN),
             _ => Scalar::Int(0),
@@ -341,14 +379,7 @@ fn aggregated(
             expected: "it must be from 0 to 1".into(),
         });
     }
-    let one = |&aggregate: &Aggregate| {
-        let dtype = aggregate.dtype(src.dtype())?;
-        let fill = options.fill_value.unwrap_or(aggregate.usual_fill(dtype));
-        Ok(Summary {
-            statistic: aggregate.statistic(options),
-            fill: fill.tensor("fill_value", dtype)?,
-        })
-    };
+    let one = |aggregate: &Aggregate| aggregate.summary(src.dtype(), options);
     let wanted = wanted
         .iter()
         .map(one)

@@ -256,18 +256,10 @@ fn rows<T: Value>(
             _ => return false,
         },
         Results::Real(to) if T::FLOAT => {
-            let enough = match statistic {
-                Statistic::Mean => {
-                    to.copy_from_slice(means.of(block, width));
-                    true
-                }
-                Statistic::Var { ddof } => variances(to, block, means.of(block, width), ddof),
-                Statistic::Std { ddof } => deviations(to, block, means.of(block, width), ddof),
-                _ => return false,
-            };
-            if !enough {
-                return true;
+            if statistic != Statistic::Mean {
+                return false;
             }
+            to.copy_from_slice(means.of(block, width));
         }
         Results::Whole(to) => {
             let mut counted = |all: i64, join: fn(i64, T) -> i64| fold(to, block, Some(all), join);
@@ -283,28 +275,6 @@ fn rows<T: Value>(
     }
     made.set.fill(true);
     true
-}
-
-/// The variance of each column of a block with these means; false if there are too few rows.
-fn variances<T: Value>(to: &mut [f64], block: &[T], means: &[f64], ddof: f64) -> bool {
-    #[allow(clippy::cast_precision_loss)]
-    let count = (block.len() / means.len()) as f64;
-    to.fill(0.0);
-    for row in block.chunks_exact(means.len()) {
-        for ((to, value), mean) in to.iter_mut().zip(row).zip(means) {
-            let apart = value.complex().re - mean;
-            *to += apart * apart;
-        }
-    }
-    to.iter_mut().for_each(|to| *to /= count - ddof);
-    count > ddof
-}
-
-/// The square roots of [`variances`].
-fn deviations<T: Value>(to: &mut [f64], block: &[T], means: &[f64], ddof: f64) -> bool {
-    let enough = variances(to, block, means, ddof);
-    to.iter_mut().for_each(|to| *to = to.sqrt());
-    enough
 }
 
 /// Joins the rows of a block into one, from a value or from what is there on.

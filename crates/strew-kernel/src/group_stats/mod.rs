@@ -4,15 +4,25 @@
 //! | file | holds |
 //! |---|---|
 //! | [`stream`] | one pass over the values in their order, for running records |
-//! | `running` | those statistics: start, join, finish |
+//! | [`running`], `moments` | those statistics: start, join, finish |
+//! | [`cell`] | what records are made of, and their bytes |
+//! | `records`, `tables` | a record of each group: of one kind, of all wanted statistics |
+//! | `scans` | running results of each value |
+//! | [`state`] | records that are kept from one chunk of values to the next |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
 //! | [`statistics`] | what each statistic is, and how it is computed from one column of values |
 //! | [`read`] | where rows and values are read |
 //! | [`output`] | converts results to the output's type and writes them |
 
 pub mod blocks;
+pub mod cell;
+pub mod moments;
 pub mod output;
 pub mod read;
-mod running;
+mod records;
+pub mod running;
+mod scans;
+pub mod state;
 pub mod statistics;
 pub mod stream;
+mod tables;

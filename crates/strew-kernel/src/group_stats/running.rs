@@ -9,26 +9,63 @@
 //! The results have the bits of [`Column`](crate::group_stats::statistics::Column), which has all
 //! values of a group together: the same operations in the same order. A record is a few words, so
 //! the records of many groups are updated side by side, without bringing a group's values together.
+//!
+//! Records of the same group that were made of different values can be merged where the order of
+//! the values does not matter ([`depends_on_order`]).
 
+use crate::group_stats::cell::{Cell, Placed, Total};
 use crate::group_stats::output::{Results, Row};
-use crate::group_stats::statistics::Value;
+use crate::group_stats::statistics::{Statistic, Value};
 use crate::ops::order::beats;
-use num_complex::Complex64;
 
 /// A statistic of each group as a running record.
 pub(crate) trait Fold<T: Value>: 'static {
-    type Cell: Copy;
+    type Cell: Cell;
     /// The record of a group without values.
     const START: Self::Cell;
     /// Joins the value of an update.
     fn join(cell: &mut Self::Cell, value: T, place: usize);
-    /// Puts the results of records into a row of as many, whose set cells have values. Unsets those
-    /// that have no result.
-    fn finish(cells: &[Self::Cell], row: &mut Row<T>);
+    /// Joins the record of other values of the group.
+    ///
+    /// Where the result [depends on the order](depends_on_order) there is no such rule, and the
+    /// record stays as it is.
+    fn merge(_cell: &mut Self::Cell, _other: Self::Cell) {}
+    /// Puts a statistic of records into a row of as many results, whose set cells have values.
+    /// Unsets those that have no result.
+    fn finish(cells: &[Self::Cell], statistic: Statistic, row: &mut Row<T>);
+}
+
+/// Whether a statistic of values of a type depends on the order in which they come, so that
+/// records of different values cannot be merged.
+pub fn depends_on_order<T: Value>(statistic: Statistic) -> bool {
+    let rounds = T::FLOAT || T::COMPLEX;
+    match statistic {
+        Statistic::Sum | Statistic::Prod | Statistic::SumOfSquares | Statistic::Mean => rounds,
+        Statistic::Var { .. }
+        | Statistic::Std { .. }
+        | Statistic::Sem { .. }
+        | Statistic::Skew
+        | Statistic::Kurt => true,
+        _ => false,
+    }
+}
+
+/// Whether a statistic depends on the positions of the values.
+#[must_use]
+pub fn depends_on_place(statistic: Statistic) -> bool {
+    matches!(
+        statistic,
+        Statistic::First | Statistic::Last | Statistic::ArgMin | Statistic::ArgMax
+    )
 }
 
 /// Puts the results that `of` gives for each record.
-fn put<C: Copy, V>(cells: &[C], to: &mut [V], set: &mut [bool], of: impl Fn(C) -> Option<V>) {
+pub(crate) fn put<C: Copy, V>(
+    cells: &[C],
+    to: &mut [V],
+    set: &mut [bool],
+    of: impl Fn(C) -> Option<V>,
+) {
     for ((&cell, to), set) in cells.iter().zip(to).zip(set) {
         match of(cell) {
             Some(value) => *to = value,
@@ -37,24 +74,33 @@ fn put<C: Copy, V>(cells: &[C], to: &mut [V], set: &mut [bool], of: impl Fn(C) -
     }
 }
 
-/// Statistics whose record is a value of the values' type, and is the result.
-macro_rules! values {
-    ($($(#[$about:meta])* $name:ident, $start:ident, |$cell:ident, $value:ident| $join:expr;)*) => {$(
+/// Statistics whose record is a number, and is the result: the record's type and the kind of
+/// [`Results`], then for each its start, how a value joins, and how another record is merged.
+macro_rules! numbers {
+    ($cell_type:ty, $results:ident: $(
+        $(#[$about:meta])*
+        $name:ident, $start:expr, |$cell:ident, $value:ident| $join:expr, $merge:expr;
+    )*) => {$(
         $(#[$about])*
         pub(crate) struct $name;
 
         impl<T: Value> Fold<T> for $name {
-            type Cell = T;
-            const START: T = T::$start;
+            type Cell = $cell_type;
+            const START: $cell_type = $start;
 
             #[inline(always)]
-            fn join(cell: &mut T, $value: T, _: usize) {
+            fn join(cell: &mut $cell_type, $value: T, _: usize) {
                 let $cell = *cell;
                 *cell = $join;
             }
 
-            fn finish(cells: &[T], row: &mut Row<T>) {
-                if let Results::Same(to) = &mut row.numbers {
+            fn merge(cell: &mut $cell_type, other: $cell_type) {
+                let merge: fn($cell_type, $cell_type) -> $cell_type = $merge;
+                *cell = merge(*cell, other);
+            }
+
+            fn finish(cells: &[$cell_type], _: Statistic, row: &mut Row<T>) {
+                if let Results::$results(to) = &mut row.numbers {
                     to.copy_from_slice(cells);
                 }
             }
@@ -62,65 +108,78 @@ macro_rules! values {
     )*};
 }
 
-values! {
+numbers! { T, Same:
     /// The sum.
-    Sum, ZERO, |sum, value| sum.add(value);
+    Sum, T::ZERO, |sum, value| sum.add(value), T::add;
     /// The product.
-    Prod, ONE, |product, value| product.mul(value);
+    Prod, T::ONE, |product, value| product.mul(value), T::mul;
     /// The sum of the squares.
-    SumOfSquares, ZERO, |sum, value| sum.add(value.square());
+    SumOfSquares, T::ZERO, |sum, value| sum.add(value.square()), T::add;
     /// The smallest; NaN wins.
-    Min, HIGHEST, |least, value| least.lesser(value);
+    Min, T::HIGHEST, |least, value| least.lesser(value), T::lesser;
     /// The largest; NaN wins.
-    Max, LOWEST, |most, value| most.greater(value);
-    /// The last one.
-    Last, ZERO, |_last, value| value;
+    Max, T::LOWEST, |most, value| most.greater(value), T::greater;
 }
 
-/// The first one.
-pub(crate) struct First;
+numbers! { i64, Whole:
+    /// How many values there are.
+    Len, 0, |count, _value| count.wrapping_add(1), i64::wrapping_add;
+    /// How many values are not NaN.
+    Count, 0, |count, value| count.wrapping_add(i64::from(!value.nan())), i64::wrapping_add;
+    /// Whether one is not zero.
+    Any, 0, |any, value| any | i64::from(value != T::ZERO), |a, b| a | b;
+    /// Whether none is zero.
+    All, 1, |all, value| all & i64::from(value != T::ZERO), |a, b| a & b;
+    /// Whether one is NaN.
+    AnyNan, 0, |any, value| any | i64::from(value.nan()), |a, b| a | b;
+    /// Whether all are NaN.
+    AllNan, 1, |all, value| all & i64::from(value.nan()), |a, b| a & b;
+}
 
-impl<T: Value> Fold<T> for First {
-    type Cell = Option<T>;
-    const START: Option<T> = None;
+/// The place of a group without values.
+const NOWHERE: i64 = -1;
+
+/// The place of a group with a NaN, which has no best value.
+const NONE: i64 = -2;
+
+impl<T: Value> Placed<T> {
+    const NOWHERE: Self = Self {
+        value: T::ZERO,
+        place: NOWHERE,
+    };
+}
+
+/// The first value, or the last one. Values come with ascending places.
+pub(crate) struct End<const LAST: bool>;
+
+impl<T: Value, const LAST: bool> Fold<T> for End<LAST> {
+    type Cell = Placed<T>;
+    const START: Placed<T> = Placed::NOWHERE;
 
     #[inline(always)]
-    fn join(first: &mut Option<T>, value: T, _: usize) {
-        if first.is_none() {
-            *first = Some(value);
+    fn join(cell: &mut Placed<T>, value: T, place: usize) {
+        if LAST | (cell.place == NOWHERE) {
+            let place = place as i64;
+            *cell = Placed { value, place };
         }
     }
 
-    fn finish(cells: &[Option<T>], row: &mut Row<T>) {
+    fn merge(cell: &mut Placed<T>, other: Placed<T>) {
+        let wins = match LAST {
+            true => other.place > cell.place,
+            false => other.place < cell.place,
+        };
+        if other.place != NOWHERE && (wins || cell.place == NOWHERE) {
+            *cell = other;
+        }
+    }
+
+    fn finish(cells: &[Placed<T>], _: Statistic, row: &mut Row<T>) {
         if let Results::Same(to) = &mut row.numbers {
-            put(cells, to, &mut row.set, |cell| cell);
+            let known = |cell: Placed<T>| (cell.place >= 0).then_some(cell.value);
+            put(cells, to, &mut row.set, known);
         }
     }
-}
-
-/// Statistics whose record is an integer, and is the result.
-macro_rules! integers {
-    ($($(#[$about:meta])* $name:ident, $start:literal, |$cell:ident, $value:ident| $join:expr;)*) => {$(
-        $(#[$about])*
-        pub(crate) struct $name;
-
-        impl<T: Value> Fold<T> for $name {
-            type Cell = i64;
-            const START: i64 = $start;
-
-            #[inline(always)]
-            fn join(cell: &mut i64, $value: T, _: usize) {
-                let $cell = *cell;
-                *cell = $join;
-            }
-
-            fn finish(cells: &[i64], row: &mut Row<T>) {
-                if let Results::Whole(to) = &mut row.numbers {
-                    to.copy_from_slice(cells);
-                }
-            }
-        }
-    )*};
 }
 
 /// Whether there is a value.
@@ -135,52 +194,48 @@ impl<T: Value> Fold<T> for Present {
         *found = true;
     }
 
-    /// It is no result, but says where there is one.
-    fn finish(_: &[bool], _: &mut Row<T>) {}
-}
+    fn merge(found: &mut bool, other: bool) {
+        *found |= other;
+    }
 
-integers! {
-    /// How many values there are.
-    Len, 0, |count, _value| count + 1;
-    /// How many values are not NaN.
-    Count, 0, |count, value| count + i64::from(!value.nan());
-    /// Whether one is not zero.
-    Any, 0, |any, value| any | i64::from(value != T::ZERO);
-    /// Whether none is zero.
-    All, 1, |all, value| all & i64::from(value != T::ZERO);
-    /// Whether one is NaN.
-    AnyNan, 0, |any, value| any | i64::from(value.nan());
-    /// Whether all are NaN.
-    AllNan, 1, |all, value| all & i64::from(value.nan());
+    /// It is no result, but says where there is one.
+    fn finish(_: &[bool], _: Statistic, _: &mut Row<T>) {}
 }
 
 /// The place of the best value: the first of the smallest, or of the largest.
 pub(crate) struct Arg<const MAX: bool>;
 
-/// The place of a group without values.
-const NOWHERE: i64 = -1;
-
-/// The place of a group with a NaN, which has no best value.
-const NONE: i64 = -2;
-
 impl<T: Value, const MAX: bool> Fold<T> for Arg<MAX> {
-    type Cell = (T, i64);
-    const START: (T, i64) = (T::ZERO, NOWHERE);
+    type Cell = Placed<T>;
+    const START: Placed<T> = Placed::NOWHERE;
 
     #[inline(always)]
-    fn join((best, at): &mut (T, i64), value: T, place: usize) {
-        let wins = beats::<T, MAX>(value, *best) | (*at == NOWHERE);
-        if wins & (*at != NONE) {
-            (*best, *at) = (value, place as i64);
+    fn join(best: &mut Placed<T>, value: T, place: usize) {
+        let wins = beats::<T, MAX>(value, best.value) | (best.place == NOWHERE);
+        if wins & (best.place != NONE) {
+            let place = place as i64;
+            *best = Placed { value, place };
         }
         if value.nan() {
-            *at = NONE;
+            best.place = NONE;
         }
     }
 
-    fn finish(cells: &[(T, i64)], row: &mut Row<T>) {
+    fn merge(best: &mut Placed<T>, other: Placed<T>) {
+        if best.place == NONE || other.place == NOWHERE {
+            return;
+        }
+        let earlier = other.place < best.place;
+        let ties = !beats::<T, MAX>(best.value, other.value);
+        let wins = beats::<T, MAX>(other.value, best.value) || (ties && earlier);
+        if other.place == NONE || best.place == NOWHERE || wins {
+            *best = other;
+        }
+    }
+
+    fn finish(cells: &[Placed<T>], _: Statistic, row: &mut Row<T>) {
         if let Results::Whole(to) = &mut row.numbers {
-            let known = |(_, at): (T, i64)| (at >= 0).then_some(at);
+            let known = |cell: Placed<T>| (cell.place >= 0).then_some(cell.place);
             put(cells, to, &mut row.set, known);
         }
     }
@@ -190,17 +245,25 @@ impl<T: Value, const MAX: bool> Fold<T> for Arg<MAX> {
 pub(crate) struct Mean;
 
 impl<T: Value> Fold<T> for Mean {
-    type Cell = (T::Total, u64);
-    const START: (T::Total, u64) = (T::NOTHING, 0);
+    type Cell = Total<T::Total>;
+    const START: Total<T::Total> = Total {
+        sum: T::NOTHING,
+        count: 0,
+    };
 
     #[inline(always)]
-    fn join((total, count): &mut (T::Total, u64), value: T, _: usize) {
-        *total = value.add_to(*total);
-        *count += 1;
+    fn join(cell: &mut Total<T::Total>, value: T, _: usize) {
+        cell.sum = value.add_to(cell.sum);
+        cell.count = cell.count.wrapping_add(1);
     }
 
-    fn finish(cells: &[(T::Total, u64)], row: &mut Row<T>) {
-        let mean = |(total, count): (T::Total, u64)| T::mean_of(total, count);
+    fn merge(cell: &mut Total<T::Total>, other: Total<T::Total>) {
+        cell.sum = T::add_totals(cell.sum, other.sum);
+        cell.count = cell.count.wrapping_add(other.count);
+    }
+
+    fn finish(cells: &[Total<T::Total>], _: Statistic, row: &mut Row<T>) {
+        let mean = |cell: Total<T::Total>| T::mean_of(cell.sum, cell.count);
         match &mut row.numbers {
             Results::Same(to) => put(cells, to, &mut row.set, |cell| Some(T::of(mean(cell)))),
             Results::Real(to) => put(cells, to, &mut row.set, |cell| Some(mean(cell).re)),
@@ -209,69 +272,9 @@ impl<T: Value> Fold<T> for Mean {
     }
 }
 
-/// The sum of the squared differences from a mean that is known before.
-pub(crate) struct Differences;
-
-impl<T: Value> Fold<T> for Differences {
-    /// The mean, and the sum.
-    type Cell = (Complex64, f64);
-    const START: (Complex64, f64) = (Complex64::ZERO, 0.0);
-
-    #[inline(always)]
-    fn join((mean, sum): &mut (Complex64, f64), value: T, _: usize) {
-        *sum += value.squared_difference(*mean);
-    }
-
-    /// What is made of the sums takes the counts, too.
-    fn finish(_: &[(Complex64, f64)], _: &mut Row<T>) {}
-}
-
-/// A statistic of each value as a running record of its group.
-pub(crate) trait Scan<T: Value>: 'static {
-    type Cell: Copy;
-    /// The record of a group without values.
-    const START: Self::Cell;
-    /// Joins a value, and gives the result so far.
-    fn join(cell: &mut Self::Cell, value: T) -> T;
-}
-
-macro_rules! scans {
-    ($($(#[$about:meta])* $name:ident, |$so_far:ident, $value:ident| $join:expr;)*) => {$(
-        $(#[$about])*
-        pub(crate) struct $name;
-
-        impl<T: Value> Scan<T> for $name {
-            type Cell = Option<T>;
-            const START: Option<T> = None;
-
-            #[inline(always)]
-            fn join(cell: &mut Option<T>, $value: T) -> T {
-                // The first value is not joined, so that -0.0 stays.
-                let made = match *cell {
-                    Some($so_far) => $join,
-                    None => $value,
-                };
-                *cell = Some(made);
-                made
-            }
-        }
-    )*};
-}
-
-scans! {
-    /// The sum so far.
-    CumSum, |sum, value| sum.add(value);
-    /// The product so far.
-    CumProd, |product, value| product.mul(value);
-    /// The smallest so far.
-    CumMin, |least, value| least.lesser(value);
-    /// The largest so far.
-    CumMax, |most, value| most.greater(value);
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Arg, Fold, Max, Min};
+    use super::{Arg, End, Fold, Max, Min};
 
     #[test]
     fn the_first_of_the_best_wins_and_nan_spoils() {
@@ -280,7 +283,7 @@ mod tests {
             for (place, &value) in values.iter().enumerate() {
                 Arg::<true>::join(&mut cell, value, place);
             }
-            cell.1
+            cell.place
         };
         assert_eq!(arg(&[]), -1);
         assert_eq!(arg(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), 0);
@@ -297,5 +300,53 @@ mod tests {
         let mut most = <Max as Fold<i64>>::START;
         Max::join(&mut most, i64::MIN, 0);
         assert_eq!(most, i64::MIN);
+    }
+
+    /// Merging the records of two values in either order gives the record of both.
+    fn merges_like_joins<F: Fold<f64>>() {
+        let values = [f64::NAN, -1.0, 0.0, -0.0, 2.0];
+        let of = |value: f64, place: usize| {
+            let mut cell = F::START;
+            F::join(&mut cell, value, place);
+            cell
+        };
+        for (first, second) in values.iter().flat_map(|&a| values.map(|b| (a, b))) {
+            let mut both = of(first, 3);
+            F::join(&mut both, second, 7);
+            for (mut cell, other) in [
+                (of(first, 3), of(second, 7)),
+                (of(second, 7), of(first, 3)),
+                (both, F::START),
+                (F::START, both),
+            ] {
+                F::merge(&mut cell, other);
+                assert_eq!(format!("{cell:?}"), format!("{both:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn positions_decide_when_records_are_merged() {
+        merges_like_joins::<End<false>>();
+        merges_like_joins::<End<true>>();
+    }
+
+    #[test]
+    fn the_first_place_wins_in_either_order_of_merging() {
+        let values = [f64::NAN, -1.0, 0.0, -0.0, 2.0];
+        let of = |value: f64, place: usize| {
+            let mut cell = <Arg<false> as Fold<f64>>::START;
+            Arg::<false>::join(&mut cell, value, place);
+            cell
+        };
+        for (first, second) in values.iter().flat_map(|&a| values.map(|b| (a, b))) {
+            let mut both = of(first, 3);
+            Arg::<false>::join(&mut both, second, 7);
+            let pairs = [(of(first, 3), of(second, 7)), (of(second, 7), of(first, 3))];
+            for (mut cell, other) in pairs {
+                Arg::<false>::merge(&mut cell, other);
+                assert_eq!(cell.place, both.place, "{first} {second}");
+            }
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! statistics sort a copy of the column once.
 
 use crate::error::Problem;
+use crate::group_stats::cell::Cell;
+use crate::group_stats::moments::{self, Point};
 use crate::ops::order::{Compared, beats, first_nan_replaces, minmax};
 use crate::tensor::{Element, try_vec};
 use num_complex::Complex64;
@@ -24,6 +26,14 @@ pub enum Statistic {
     Std {
         ddof: f64,
     },
+    /// The standard error of the mean: the square root of the variance by the number of values.
+    Sem {
+        ddof: f64,
+    },
+    /// The adjusted Fisher-Pearson skewness, of at least three values.
+    Skew,
+    /// The unbiased excess kurtosis, of at least four values.
+    Kurt,
     /// NaN wins.
     Min,
     Max,
@@ -84,6 +94,9 @@ impl Statistic {
             Self::Mean
             | Self::Var { .. }
             | Self::Std { .. }
+            | Self::Sem { .. }
+            | Self::Skew
+            | Self::Kurt
             | Self::Median
             | Self::Quantile(_)
             | Self::LogSumExp => Kind::Real,
@@ -111,7 +124,7 @@ impl Statistic {
 }
 
 /// A type that values are computed in.
-pub trait Value: Element + Compared + PartialEq + Send + Sync {
+pub trait Value: Element + Compared + Cell + PartialEq {
     const COMPLEX: bool;
     /// Means are sums of the type itself.
     const FLOAT: bool;
@@ -122,9 +135,11 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
     /// No value is greater.
     const HIGHEST: Self;
     /// The sum that means are made of. Integers do not wrap in it.
-    type Total: Copy + Send;
+    type Total: Cell;
     /// The sum of no values.
     const NOTHING: Self::Total;
+    /// What variances are made of: a real number, or a complex one.
+    type Point: Point + Cell;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     /// The square, of complex numbers that of the magnitude.
@@ -145,6 +160,7 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
     }
     /// The sum of the value and a total.
     fn add_to(self, total: Self::Total) -> Self::Total;
+    fn add_totals(a: Self::Total, b: Self::Total) -> Self::Total;
     /// The mean of `count` values with this total; NaN of none.
     fn mean_of(total: Self::Total, count: u64) -> Complex64;
     /// The mean of values in their order.
@@ -153,15 +169,6 @@ pub trait Value: Element + Compared + PartialEq + Send + Sync {
             .iter()
             .fold(Self::NOTHING, |total, value| value.add_to(total));
         Self::mean_of(total, all.len() as u64)
-    }
-    /// The square of the distance from a mean.
-    #[inline(always)]
-    fn squared_difference(self, mean: Complex64) -> f64 {
-        let apart = self.complex() - mean;
-        match Self::COMPLEX {
-            true => apart.re * apart.re + apart.im * apart.im,
-            false => apart.re * apart.re,
-        }
     }
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
@@ -192,11 +199,13 @@ macro_rules! integers {
             const HIGHEST: Self = Self::MAX;
             type Total = i128;
             const NOTHING: i128 = 0;
+            type Point = f64;
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn square(self) -> Self { self.wrapping_mul(self) }
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
-            fn add_to(self, total: i128) -> i128 { total + i128::from(self) }
+            fn add_to(self, total: i128) -> i128 { total.wrapping_add(self.into()) }
+            fn add_totals(a: i128, b: i128) -> i128 { a.wrapping_add(b) }
             fn mean_of(total: i128, count: u64) -> Complex64 {
                 match count {
                     0 => f64::NAN.into(),
@@ -221,6 +230,7 @@ impl Value for f64 {
     const HIGHEST: Self = Self::INFINITY;
     type Total = Self;
     const NOTHING: Self = 0.0;
+    type Point = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
@@ -237,6 +247,9 @@ impl Value for f64 {
     }
     fn add_to(self, total: Self) -> Self {
         total + self
+    }
+    fn add_totals(a: Self, b: Self) -> Self {
+        a + b
     }
     #[allow(clippy::cast_precision_loss)]
     fn mean_of(total: Self, count: u64) -> Complex64 {
@@ -263,6 +276,7 @@ impl Value for Complex64 {
     const HIGHEST: Self = Self::new(f64::INFINITY, f64::INFINITY);
     type Total = Self;
     const NOTHING: Self = Self::ZERO;
+    type Point = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self + other
@@ -289,6 +303,9 @@ impl Value for Complex64 {
     }
     fn add_to(self, total: Self) -> Self {
         total + self
+    }
+    fn add_totals(a: Self, b: Self) -> Self {
+        a + b
     }
     #[allow(clippy::cast_precision_loss)]
     fn mean_of(total: Self, count: u64) -> Complex64 {
@@ -380,28 +397,13 @@ impl<T: Value> Column<T> {
         })
     }
 
-    #[allow(clippy::cast_precision_loss)]
     pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
         match statistic {
-            Statistic::Median => return self.median(),
-            Statistic::Quantile(q) => return self.quantile(q),
-            Statistic::LogSumExp => return Some(self.log_sum_exp()),
-            _ => {}
-        }
-        let mean = T::mean(&self.values);
-        let variance = |ddof: f64| {
-            let count = self.values.len() as f64;
-            let sum = self
-                .values
-                .iter()
-                .fold(0.0, |sum, value| sum + value.squared_difference(mean));
-            (count > ddof).then_some(sum / (count - ddof))
-        };
-        match statistic {
-            Statistic::Mean => Some(mean.re),
-            Statistic::Var { ddof } => variance(ddof),
-            Statistic::Std { ddof } => variance(ddof).map(f64::sqrt),
-            _ => None,
+            Statistic::Median => self.median(),
+            Statistic::Quantile(q) => self.quantile(q),
+            Statistic::LogSumExp => Some(self.log_sum_exp()),
+            Statistic::Mean => Some(T::mean(&self.values).re),
+            moment => moments::of_values(&self.values, moment),
         }
     }
 

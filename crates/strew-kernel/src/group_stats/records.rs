@@ -1,0 +1,219 @@
+//! Records of all groups: one table of records for each kind of statistic.
+
+use crate::error::Problem;
+use crate::group_stats::cell::Cell;
+use crate::group_stats::moments::{Powers, Variance};
+use crate::group_stats::output::{Row, Summary};
+use crate::group_stats::running::{
+    All, AllNan, Any, AnyNan, Arg, Count, End, Fold, Len, Max, Mean, Min, Prod, Sum, SumOfSquares,
+};
+use crate::group_stats::statistics::{Statistic, Value};
+use crate::tensor::try_vec;
+use std::any::Any as Erased;
+
+/// Some consecutive updates: the row and the values of each.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'b, T> {
+    pub(crate) rows: &'b [i64],
+    pub(crate) values: &'b [T],
+    /// The number of the first update.
+    pub(crate) first: usize,
+    pub(crate) inner: usize,
+    /// Values that are NaN are left out.
+    pub(crate) skip: bool,
+}
+
+/// Records of all groups, of one kind.
+pub(crate) trait Records<T: Value>: Erased + Send + Sync {
+    /// Sets all records to those of groups without values.
+    fn begin(&mut self);
+    /// Makes records of groups without values at the end, until there are `cells`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some may have been made.
+    fn grow(&mut self, cells: usize) -> Result<(), Problem>;
+    fn join(&mut self, block: &Block<'_, T>);
+    /// Merges records of the same kind, cell by cell. Others are left alone.
+    fn merge(&mut self, other: &dyn Records<T>);
+    /// Puts the results of the cells from `from` on into a row, whose set cells have values.
+    fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>);
+    /// Whether a group without values has the bytes of the fill value.
+    fn starts_with_fill(&self, wanted: &Summary) -> bool;
+    /// Bytes of a record where it is written.
+    fn bytes(&self) -> usize;
+    /// Bytes that the records take in memory.
+    fn memory(&self) -> usize;
+    /// Writes the first `cells` records.
+    fn write(&self, cells: usize, to: &mut Vec<u8>);
+    /// Reads all records from the front of bytes. `None` if they are cut off, or not ones that are
+    /// written; then some may have been read.
+    fn read(&mut self, from: &mut &[u8]) -> Option<()>;
+}
+
+/// The records of one fold.
+pub(crate) struct Of<T: Value, F: Fold<T>> {
+    pub(crate) cells: Vec<F::Cell>,
+}
+
+impl<T: Value, F: Fold<T>> Of<T, F> {
+    pub(crate) fn new(cells: usize) -> Result<Self, Problem> {
+        let mut all = Vec::new();
+        grow(&mut all, cells, F::START)?;
+        Ok(Self { cells: all })
+    }
+}
+
+impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
+    fn begin(&mut self) {
+        self.cells.fill(F::START);
+    }
+
+    fn grow(&mut self, cells: usize) -> Result<(), Problem> {
+        grow(&mut self.cells, cells, F::START)
+    }
+
+    fn join(&mut self, block: &Block<'_, T>) {
+        match block.skip {
+            false => each_value(block, &mut self.cells, |cell, value, place| {
+                F::join(cell, value, place);
+            }),
+            true => each_value(block, &mut self.cells, |cell, value, place| {
+                if !value.nan() {
+                    F::join(cell, value, place);
+                }
+            }),
+        }
+    }
+
+    fn merge(&mut self, other: &dyn Records<T>) {
+        let other: &dyn Erased = other;
+        if let Some(other) = other.downcast_ref::<Self>() {
+            for (cell, &other) in self.cells.iter_mut().zip(&other.cells) {
+                F::merge(cell, other);
+            }
+        }
+    }
+
+    fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>) {
+        F::finish(&self.cells[from..from + row.set.len()], statistic, row);
+    }
+
+    fn starts_with_fill(&self, wanted: &Summary) -> bool {
+        let Ok(mut row) = Row::<T>::with_room(wanted.statistic, 1) else {
+            return false;
+        };
+        row.begin(1);
+        row.set.fill(true);
+        F::finish(&[F::START], wanted.statistic, &mut row);
+        row.has_bytes(wanted.fill.as_bytes(), wanted.fill.dtype())
+    }
+
+    fn bytes(&self) -> usize {
+        F::Cell::BYTES
+    }
+
+    fn memory(&self) -> usize {
+        self.cells.capacity() * size_of::<F::Cell>()
+    }
+
+    fn write(&self, cells: usize, to: &mut Vec<u8>) {
+        write(&self.cells[..cells], to);
+    }
+
+    fn read(&mut self, from: &mut &[u8]) -> Option<()> {
+        read(&mut self.cells, from)
+    }
+}
+
+/// Makes cells at the end until there are `len`, with room for as many again if there were any.
+fn grow<C: Cell>(cells: &mut Vec<C>, len: usize, start: C) -> Result<(), Problem> {
+    if len > cells.capacity() {
+        let room = len.max(cells.len().saturating_mul(2));
+        let mut more = try_vec("the statistics of the groups", room)?;
+        more.extend_from_slice(cells);
+        *cells = more;
+    }
+    if len > cells.len() {
+        cells.resize(len, start);
+    }
+    Ok(())
+}
+
+fn write<C: Cell>(cells: &[C], to: &mut Vec<u8>) {
+    cells.iter().for_each(|cell| cell.write(to));
+}
+
+fn read<C: Cell>(cells: &mut [C], from: &mut &[u8]) -> Option<()> {
+    for cell in cells {
+        *cell = C::read(from)?;
+    }
+    Some(())
+}
+
+/// Calls a function with the cell of each value, the value, and the number of its update.
+#[inline(always)]
+fn each_value<T: Value, C>(block: &Block<'_, T>, cells: &mut [C], join: impl Fn(&mut C, T, usize)) {
+    let places = block.first..;
+    if block.inner == 1 {
+        for ((&row, &value), place) in block.rows.iter().zip(block.values).zip(places) {
+            if let Some(cell) = cells.get_mut(row as usize) {
+                join(cell, value, place);
+            }
+        }
+        return;
+    }
+    let rows = cells.len() / block.inner;
+    let values = block.values.chunks_exact(block.inner);
+    for ((&row, values), place) in block.rows.iter().zip(values).zip(places) {
+        if (row as usize) < rows {
+            let cells = &mut cells[row as usize * block.inner..][..values.len()];
+            for (cell, &value) in cells.iter_mut().zip(values) {
+                join(cell, value, place);
+            }
+        }
+    }
+}
+
+/// The statistic of which a record is kept: one of those that are made of the same record.
+pub(crate) fn kept(statistic: Statistic) -> Statistic {
+    match statistic {
+        Statistic::Std { .. } | Statistic::Sem { .. } | Statistic::Var { .. } => {
+            Statistic::Var { ddof: 0.0 }
+        }
+        Statistic::Kurt => Statistic::Skew,
+        other => other,
+    }
+}
+
+/// The records of a [kept](kept) statistic, if it is one with a result for each group.
+pub(crate) fn records_of<T: Value>(
+    statistic: Statistic,
+    cells: usize,
+) -> Result<Option<Box<dyn Records<T>>>, Problem> {
+    macro_rules! of {
+        ($fold:ty) => {
+            Some(Box::new(Of::<T, $fold>::new(cells)?))
+        };
+    }
+    Ok(match statistic {
+        Statistic::Sum => of!(Sum),
+        Statistic::Prod => of!(Prod),
+        Statistic::SumOfSquares => of!(SumOfSquares),
+        Statistic::Mean => of!(Mean),
+        Statistic::Var { .. } => of!(Variance),
+        Statistic::Skew => of!(Powers),
+        Statistic::Min => of!(Min),
+        Statistic::Max => of!(Max),
+        Statistic::First => of!(End<false>),
+        Statistic::Last => of!(End<true>),
+        Statistic::Len => of!(Len),
+        Statistic::Count => of!(Count),
+        Statistic::ArgMin => of!(Arg<false>),
+        Statistic::ArgMax => of!(Arg<true>),
+        Statistic::Any => of!(Any),
+        Statistic::All => of!(All),
+        Statistic::AnyNan => of!(AnyNan),
+        Statistic::AllNan => of!(AllNan),
+        _ => None,
+    })
+}

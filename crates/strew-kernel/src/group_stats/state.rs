@@ -1,0 +1,171 @@
+//! The state of statistics between chunks of values: the records of all groups.
+//!
+//! ```text
+//! state = records of groups without values
+//! for each chunk of values: grow to the chunk's rows; join each value to the record of its row
+//! results = finish(records)
+//! ```
+//!
+//! Chunks one after the other give the bits of [one pass](crate::group_stats::stream). States of
+//! other values are merged cell by cell; [`depends_on_order`] says for which statistics.
+//!
+//! Cost: a group takes as many bytes as its records have. Joining costs what one pass costs.
+//!
+//! [`depends_on_order`]: crate::group_stats::running::depends_on_order
+
+use crate::cpu::fp_env::DefaultFloats;
+use crate::error::Problem;
+use crate::group_stats::blocks::Count;
+use crate::group_stats::output::{Output, Summary};
+use crate::group_stats::read::{ReadRows, ReadValues};
+use crate::group_stats::records::Block;
+use crate::group_stats::statistics::Value;
+use crate::group_stats::stream::{Stream, Work};
+use crate::group_stats::tables::Tables;
+use crate::tensor::DynTensor;
+
+/// Which statistics are kept, and of which values.
+#[derive(Debug)]
+pub struct Kept {
+    /// All of them have a result for each group.
+    pub wanted: Vec<Summary>,
+    /// NaN is skipped.
+    pub skip: bool,
+    /// Minimum number of values for a result.
+    pub least: usize,
+    /// Columns of a row.
+    pub inner: usize,
+}
+
+impl Kept {
+    /// Calls a function with what is counted.
+    fn count<R>(&self, with: impl FnOnce(Count<'_>) -> R) -> R {
+        let wanted: Vec<&Summary> = self.wanted.iter().collect();
+        with(Count {
+            wanted: &wanted,
+            skip: self.skip,
+            least: self.least,
+        })
+    }
+}
+
+/// Consecutive updates whose rows have been checked.
+pub struct Chunk<'c, T> {
+    pub rows: &'c dyn ReadRows,
+    pub values: &'c dyn ReadValues<T>,
+    /// The position of the first update.
+    pub start: usize,
+}
+
+/// Records of groups that take values chunk by chunk.
+pub struct State<T: Value> {
+    tables: Tables<T>,
+    rows: usize,
+}
+
+impl<T: Value> State<T> {
+    /// Of no groups.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn new(kept: &Kept) -> Result<Self, Problem> {
+        Ok(Self {
+            tables: kept.count(|count| Tables::new(count, 0))?,
+            rows: 0,
+        })
+    }
+
+    /// How many groups there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Makes groups without values at the end, until there are `rows`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The groups are then as they were.
+    pub fn grow(&mut self, kept: &Kept, rows: usize) -> Result<(), Problem> {
+        if rows > self.rows {
+            self.tables.grow(rows.saturating_mul(kept.inner))?;
+            self.rows = rows;
+        }
+        Ok(())
+    }
+
+    /// Joins the values of a chunk, whose first has the position `start`, to at least `size` groups.
+    /// Values whose row is not one of the groups are left out.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The state is then as it was.
+    pub fn join(&mut self, kept: &Kept, chunk: Chunk<'_, T>, size: usize) -> Result<(), Problem> {
+        let _floats = DefaultFloats::enter();
+        let mut work = Work::new(kept.inner)?;
+        self.grow(kept, size)?;
+        let stream = Stream {
+            rows: chunk.rows,
+            size: self.rows,
+            values: chunk.values,
+            outer: 1,
+            inner: kept.inner,
+        };
+        if kept.inner > 0 {
+            let tables = &mut self.tables;
+            stream.each_block(0, kept.skip, &mut work, |block| {
+                tables.join(&Block {
+                    first: chunk.start.saturating_add(block.first),
+                    ..*block
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// Merges a state of other values, of the same statistics.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Nothing has been merged then.
+    pub fn merge(&mut self, kept: &Kept, other: &Self) -> Result<(), Problem> {
+        self.grow(kept, other.rows)?;
+        self.tables.merge(&other.tables);
+        Ok(())
+    }
+
+    /// The results: of each statistic rows times columns.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn finish(&self, kept: &Kept) -> Result<Vec<DynTensor>, Problem> {
+        let cells = self.rows * kept.inner;
+        kept.count(|count| {
+            let mut made = Vec::with_capacity(kept.wanted.len());
+            for (number, wanted) in kept.wanted.iter().enumerate() {
+                let mut results = wanted.cells([1, self.rows, kept.inner])?;
+                let mut output = Output::of(&mut results, wanted);
+                self.tables.finish(count, number, &mut output, 0..cells)?;
+                made.push(results);
+            }
+            Ok(made)
+        })
+    }
+
+    /// Bytes that the records take in memory.
+    pub fn memory(&self) -> usize {
+        self.tables.memory()
+    }
+
+    /// Bytes of the records of one column of a group where they are written.
+    pub fn record_bytes(&self) -> usize {
+        self.tables.bytes()
+    }
+
+    /// Writes all records.
+    pub fn write(&self, kept: &Kept, to: &mut Vec<u8>) {
+        self.tables.write(self.rows * kept.inner, to);
+    }
+
+    /// Reads the records of [`rows`](Self::rows) groups from the front of bytes. `None` if they
+    /// are cut off, or not ones that are written.
+    pub fn read(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.tables.read(from)
+    }
+}
