@@ -9,10 +9,12 @@
 //! | [`exec`] | runs what was chosen, made of the kernel's loops |
 //! | [`explain`] | says what was chosen, and what it moves through memory |
 //! | [`plan`] | an index kept as a value, for many runs |
+//! | [`accumulator`] | statistics of groups whose values come chunk by chunk |
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
 
+pub mod accumulator;
 pub mod checks;
 pub mod choose;
 pub mod context;

@@ -101,6 +101,7 @@ pub mod scatter {
 pub use dialect::*;
 pub use half::{bf16, f16};
 pub use num_complex::{Complex32, Complex64};
+pub use strew_engine::accumulator::Accumulator;
 pub use strew_engine::choose::execution::Execution;
 pub use strew_engine::choose::plan_cost::Way;
 pub use strew_engine::choose::split::Split;

@@ -9,6 +9,7 @@ pub mod positions;
 pub mod reduce;
 pub mod run;
 pub mod statistics;
+pub(crate) mod values;
 
 use crate::checks::{expect_dtype, expect_shape};
 use crate::choose::plan_cost::Way;
@@ -343,7 +344,11 @@ fn typed<T: Element>(made: DynTensor) -> Tensor<T> {
 }
 
 /// How many rows an index has, which must have one dimension and integers.
-fn rows_of(index: &DynView<'_>, size: Option<usize>, bounds: Bounds) -> Result<usize, Problem> {
+pub(crate) fn rows_of(
+    index: &DynView<'_>,
+    size: Option<usize>,
+    bounds: Bounds,
+) -> Result<usize, Problem> {
     expect_shape("index", index.shape(), index.rank() == 1, || {
         "it must have one dimension".into()
     })?;

@@ -1,0 +1,310 @@
+//! Accumulators as bytes. docs/accumulator.md describes them.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `strewacc` |
+//! | 8 | version: 1 |
+//! | text | the dtype's name |
+//! | list | the shape of one update |
+//! | 8, 8 | 1 if the number of groups was given, else 0; the number of groups |
+//! | 8, 8 | what negative numbers mean: 0 reject, 1 wrap, 2 drop; and others: 0 error, 1 drop, 2 clip |
+//! | 8, 8 | 1 if a number is ignored, else 0; that number, or 0 |
+//! | 8, 8, 8 | 1 if NaN is skipped, else 0; `min_count`; `ddof` |
+//! | 8, 8, 8 | the kind of the fill value: 0 none, 1 bool, 2 int64, 3 uint64, 4 float64, 5 complex128; its two parts |
+//! | list of texts | the names of the statistics |
+//! | list of 8, 8 | the positions taken: the first of each range, and the one after its last |
+//! | | the records of all groups, table by table |
+//!
+//! All integers and floats are little-endian. A text is its length and its UTF-8 bytes; a list is
+//! its length and its items.
+
+use crate::accumulator::spans::Spans;
+use crate::accumulator::{Accumulator, context};
+use crate::plan::{Aggregate, AggregateOptions};
+use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
+use num_complex::Complex64;
+use strew_kernel::error::{Problem, Result};
+use strew_kernel::tensor::{DType, Scalar, try_vec};
+
+const MAGIC: &[u8; 8] = b"strewacc";
+
+const VERSION: u64 = 1;
+
+const NEGATIVE: [Negative; 3] = [Negative::Reject, Negative::Wrap, Negative::Drop];
+
+const OUT_OF_RANGE: [OutOfRange; 3] = [OutOfRange::Error, OutOfRange::Drop, OutOfRange::Clip];
+
+impl Accumulator {
+    /// The accumulator as bytes, for [`from_bytes`](Self::from_bytes).
+    ///
+    /// # Errors
+    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.write().map_err(|problem| context().error(problem))
+    }
+
+    /// The accumulator that [`to_bytes`](Self::to_bytes) wrote. It takes memory in proportion to
+    /// the bytes.
+    ///
+    /// ```
+    /// # mod strew { pub use strew_engine::{accumulator::*, plan::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
+    /// use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType};
+    ///
+    /// let (wanted, options) = ([Aggregate::Len], AggregateOptions::default());
+    /// let all = Accumulator::new(Some(3), &wanted, DType::F32, &[], Bounds::STRICT, &options)?;
+    /// let bytes = all.to_bytes()?;
+    /// assert_eq!(Accumulator::from_bytes(&bytes)?.rows(), 3);
+    /// assert!(Accumulator::from_bytes(&bytes[..20]).is_err());
+    /// # Ok::<(), strew::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for bytes that are no accumulator;
+    /// [`Class::Memory`](strew_kernel::error::Class::Memory).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::read(bytes).map_err(|problem| context().error(problem))
+    }
+
+    fn write(&self) -> Result<Vec<u8>, Problem> {
+        let cells = self.rows() * self.kept.inner;
+        let texts = 64 * (self.wanted.len() + self.shape.len() + self.taken.ranges().len() + 8);
+        let room = cells.saturating_mul(self.states.record_bytes());
+        let mut to = Writer(try_vec(
+            "an accumulator as bytes",
+            room.saturating_add(texts),
+        )?);
+        to.0.extend(MAGIC);
+        to.long(VERSION);
+        to.text(self.dtype.name());
+        to.list(&self.shape, |to, &axis| to.long(axis as u64));
+        to.long(self.size.is_some().into());
+        to.long(self.rows() as u64);
+        let Bounds {
+            negative,
+            out_of_range,
+            ignored,
+        } = self.bounds;
+        to.long(place(&NEGATIVE, negative));
+        to.long(place(&OUT_OF_RANGE, out_of_range));
+        to.long(ignored.is_some().into());
+        to.long(ignored.unwrap_or(0).cast_unsigned());
+        to.long(self.options.skip_nan.into());
+        to.long(self.options.min_count as u64);
+        to.long(self.options.ddof.to_bits());
+        fill_parts(self.options.fill_value)
+            .into_iter()
+            .for_each(|part| to.long(part));
+        to.list(&self.wanted, |to, wanted| to.text(wanted.name()));
+        to.list(self.taken.ranges(), |to, span| {
+            to.long(span.start as u64);
+            to.long(span.end as u64);
+        });
+        self.states.write(&self.kept, &mut to.0);
+        Ok(to.0)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, Problem> {
+        let mut rest = Rest(bytes);
+        if rest.take(MAGIC.len())? != MAGIC {
+            return Err(refuse("they do not begin like one"));
+        }
+        let version = rest.long()?;
+        if version != VERSION {
+            return Err(refuse(&format!(
+                "they are of version {version}, and {VERSION} is known"
+            )));
+        }
+        let dtype: DType = rest.name()?;
+        let shape = rest.list(8, Rest::size)?;
+        let fixed = rest.flag()?;
+        let rows = rest.size()?;
+        let bounds = rest.bounds()?;
+        let options = rest.options()?;
+        let wanted: Vec<Aggregate> = rest.list(8, Rest::name)?;
+        let spans = rest.list(16, |rest| Ok(rest.size()?..rest.size()?))?;
+        let size = fixed.then_some(rows);
+        let mut made = Self::empty(size, &wanted, dtype, &shape, bounds, &options)?;
+        let ends = spans
+            .last()
+            .is_none_or(|span| isize::try_from(span.end).is_ok());
+        let taken = Spans::of(spans).filter(|_| ends);
+        made.taken = taken.ok_or_else(|| refuse("the positions do not ascend"))?;
+        let records = rows
+            .checked_mul(made.kept.inner)
+            .and_then(|cells| cells.checked_mul(made.states.record_bytes()));
+        if records != Some(rest.0.len()) || isize::try_from(rows).is_err() {
+            return Err(refuse("they are cut off, or go on behind the end"));
+        }
+        made.states.grow(&made.kept, rows)?;
+        let read = made.states.read(&mut rest.0);
+        read.ok_or_else(|| refuse("a record is not one that is written"))?;
+        Ok(made)
+    }
+}
+
+fn place<T: PartialEq>(all: &[T], one: T) -> u64 {
+    all.iter().position(|known| *known == one).unwrap_or(0) as u64
+}
+
+/// The kind of a fill value, and its two parts.
+fn fill_parts(fill: Option<Scalar>) -> [u64; 3] {
+    match fill {
+        None => [0, 0, 0],
+        Some(Scalar::Bool(value)) => [1, value.into(), 0],
+        Some(Scalar::Int(value)) => [2, value.cast_unsigned(), 0],
+        Some(Scalar::Uint(value)) => [3, value, 0],
+        Some(Scalar::Float(value)) => [4, value.to_bits(), 0],
+        Some(Scalar::Complex(value)) => [5, value.re.to_bits(), value.im.to_bits()],
+    }
+}
+
+/// Bytes that are being written.
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn long(&mut self, value: u64) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.long(text.len() as u64);
+        self.0.extend(text.as_bytes());
+    }
+
+    fn list<T>(&mut self, items: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.long(items.len() as u64);
+        items.iter().for_each(|item| each(self, item));
+    }
+}
+
+fn refuse(why: &str) -> Problem {
+    Problem::Layout {
+        argument: "bytes".into(),
+        why: format!("these bytes are no accumulator: {why}"),
+    }
+}
+
+/// Bytes that have not been read.
+struct Rest<'b>(&'b [u8]);
+
+impl<'b> Rest<'b> {
+    fn take(&mut self, count: usize) -> Result<&'b [u8], Problem> {
+        let (taken, rest) = self
+            .0
+            .split_at_checked(count)
+            .ok_or_else(|| refuse("they are cut off"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn long(&mut self) -> Result<u64, Problem> {
+        let mut long = [0; 8];
+        long.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(long))
+    }
+
+    fn size(&mut self) -> Result<usize, Problem> {
+        usize::try_from(self.long()?).map_err(|_| refuse("a size is too large"))
+    }
+
+    fn flag(&mut self) -> Result<bool, Problem> {
+        match self.long()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(refuse("the header is not one that is written")),
+        }
+    }
+
+    fn text(&mut self) -> Result<&'b str, Problem> {
+        let len = self.size()?;
+        std::str::from_utf8(self.take(len)?).map_err(|_| refuse("a name is not UTF-8"))
+    }
+
+    /// Something that is known by its name, which is the only one that is written for it.
+    fn name<T: std::str::FromStr + Named>(&mut self) -> Result<T, Problem> {
+        let name = self.text()?;
+        let known = name.parse().ok().filter(|known: &T| known.named() == name);
+        known.ok_or_else(|| refuse("a name is unknown"))
+    }
+
+    /// A list of items that take at least `bytes` each.
+    fn list<T>(
+        &mut self,
+        bytes: usize,
+        mut each: impl FnMut(&mut Self) -> Result<T, Problem>,
+    ) -> Result<Vec<T>, Problem> {
+        let len = self.size()?;
+        if len > self.0.len() / bytes {
+            return Err(refuse("they are cut off"));
+        }
+        let mut items = try_vec("an accumulator", len)?;
+        for _ in 0..len {
+            items.push(each(self)?);
+        }
+        Ok(items)
+    }
+
+    /// One of some rules.
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, Problem> {
+        let found = all.get(self.size()?).copied();
+        found.ok_or_else(|| refuse("a rule for numbers is unknown"))
+    }
+
+    fn bounds(&mut self) -> Result<Bounds, Problem> {
+        let (negative, out_of_range) = (self.one_of(&NEGATIVE)?, self.one_of(&OUT_OF_RANGE)?);
+        let (ignores, ignored) = (self.flag()?, self.long()?.cast_signed());
+        if !ignores && ignored != 0 {
+            return Err(refuse("the header is not one that is written"));
+        }
+        Ok(Bounds {
+            negative,
+            out_of_range,
+            ignored: ignores.then_some(ignored),
+        })
+    }
+
+    fn options(&mut self) -> Result<AggregateOptions, Problem> {
+        let (skip_nan, min_count) = (self.flag()?, self.size()?);
+        let ddof = f64::from_bits(self.long()?);
+        let parts = [self.long()?, self.long()?, self.long()?];
+        let [kind, first, second] = parts;
+        let fill_value = match kind {
+            1 => Some(Scalar::Bool(first == 1)),
+            2 => Some(Scalar::Int(first.cast_signed())),
+            3 => Some(Scalar::Uint(first)),
+            4 => Some(Scalar::Float(f64::from_bits(first))),
+            5 => Some(Scalar::Complex(Complex64::new(
+                f64::from_bits(first),
+                f64::from_bits(second),
+            ))),
+            _ => None,
+        };
+        match fill_parts(fill_value) == parts {
+            true => Ok(AggregateOptions {
+                skip_nan,
+                min_count,
+                fill_value,
+                ddof,
+                ..AggregateOptions::default()
+            }),
+            false => Err(refuse("the fill value is not one that is written")),
+        }
+    }
+}
+
+/// Something that has a name.
+trait Named {
+    fn named(&self) -> &'static str;
+}
+
+impl Named for DType {
+    fn named(&self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Named for Aggregate {
+    fn named(&self) -> &'static str {
+        self.name()
+    }
+}
