@@ -116,7 +116,7 @@ impl Groups<'_> {
         }
     }
 
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self {
             Self::Plan(plan) => plan.size(),
             Self::Index(numbers) => numbers.size,
@@ -185,7 +185,7 @@ impl Groups<'_> {
         );
         let rows = |wanted: &Summary| match wanted.statistic.is_of_each() {
             true => self.updates(),
-            false => self.size(),
+            false => self.size().saturating_mul(wanted.statistic.per_group()),
         };
         let cells = |wanted: &&Summary| wanted.cells([outer, rows(wanted), inner]);
         let few = among.skip || among.least > 1;
@@ -234,6 +234,9 @@ impl Groups<'_> {
             let mut cells = src.dims();
             if !wanted.statistic.is_of_each() {
                 cells[axis] = self.size();
+            }
+            if wanted.statistic.has_axis() {
+                cells.insert(axis + 1, wanted.statistic.per_group());
             }
             made.reshape(&cells).map_err(|_| Problem::Layout {
                 argument: "src".into(),

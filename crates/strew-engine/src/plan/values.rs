@@ -4,7 +4,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::Problem;
-use strew_kernel::group_stats::read::ReadValues;
+use strew_kernel::group_stats::read::{ReadValues, Rows};
 use strew_kernel::group_stats::statistics::Value;
 use strew_kernel::tensor::{DType, DynView, Element, Held};
 
@@ -16,8 +16,28 @@ impl<T: Value> ReadValues<T> for Same<'_, T> {
         to.copy_from_slice(&self.0[from..from + to.len()]);
     }
 
+    fn copy_rows(&self, rows: Rows<'_>, to: &mut [T]) {
+        copy_rows(self.0, rows, to, |value| value);
+    }
+
     fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {
         &self.0[from..from + room.len()]
+    }
+}
+
+/// Copies rows of equal length, as many as `to` holds all values of.
+fn copy_rows<S: Copy, T>(values: &[S], rows: Rows<'_>, to: &mut [T], widen: impl Fn(S) -> T) {
+    if rows.numbers.len() == to.len() {
+        for (to, from) in to.iter_mut().zip(rows.firsts()) {
+            *to = widen(values[from]);
+        }
+        return;
+    }
+    let width = to.len() / rows.numbers.len().max(1);
+    for (to, from) in to.chunks_exact_mut(width.max(1)).zip(rows.firsts()) {
+        for (to, &value) in to.iter_mut().zip(&values[from..from + width]) {
+            *to = widen(value);
+        }
     }
 }
 
@@ -33,6 +53,10 @@ impl<S: Element, T: Value, W: Fn(S) -> T + Sync> ReadValues<T> for Widened<'_, S
         for (to, &value) in to.iter_mut().zip(values) {
             *to = (self.widen)(value);
         }
+    }
+
+    fn copy_rows(&self, rows: Rows<'_>, to: &mut [T]) {
+        copy_rows(self.values, rows, to, &self.widen);
     }
 }
 

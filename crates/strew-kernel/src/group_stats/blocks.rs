@@ -2,11 +2,13 @@
 //! computed from that block while it is in a near cache.
 //!
 //! ```text
-//! for each group, for each block of columns:
-//!     read the group's rows of these columns
-//!     for each statistic that has a loop over rows: compute all columns side by side
-//!     for each column that is left: compute the other statistics from its values in order
-//!     write results; rows without a group get the fill value
+//! rows without a group get the fill value
+//! for each large group or some small ones, for each block of columns:
+//!     read the groups' rows of these columns
+//!     for each group:
+//!         for each statistic that has a loop over rows: compute all columns side by side
+//!         for each column that is left: compute the other statistics from its values in order
+//!         write results
 //! ```
 //!
 //! Cost: each update is read once, however many statistics are wanted. A block holds `BLOCK`
@@ -14,9 +16,10 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
+use crate::group_stats::columns::ByColumn;
 use crate::group_stats::output::{Output, Results, Row, Summary};
-use crate::group_stats::read::ReadValues;
-use crate::group_stats::statistics::{Column, Statistic, Value};
+use crate::group_stats::read::{ReadValues, Rows};
+use crate::group_stats::statistics::{Statistic, Value, place};
 use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
@@ -50,6 +53,25 @@ pub struct Part<'s> {
     outputs: Vec<Output<'s>>,
 }
 
+/// Some columns of the values.
+#[derive(Clone, Copy)]
+struct Columns {
+    outer: usize,
+    /// Along the inner axes.
+    first: usize,
+    width: usize,
+}
+
+/// A group in a block, which may hold several.
+struct Piece<'p> {
+    group: usize,
+    /// The rows of the block that it has.
+    rows: Range<usize>,
+    columns: Columns,
+    /// The updates of the block's rows.
+    updates: &'p [usize],
+}
+
 impl<T: Value> GroupStats<'_, T> {
     /// Splits the groups into at most `parts` parts, each with its own cells.
     pub fn parts<'s>(
@@ -79,7 +101,9 @@ impl<T: Value> GroupStats<'_, T> {
             };
             let row = self.groups.row(cut);
             let cells = (row - rest.rows.start) * self.inner;
-            let halves = rest.outputs.into_iter().map(|output| output.split(cells));
+            let outputs = rest.outputs.into_iter().zip(wanted);
+            let halves =
+                outputs.map(|(output, wanted)| output.split(cells * wanted.statistic.per_group()));
             let (low, high): (Vec<_>, Vec<_>) = halves.unzip();
             done.push(Part {
                 groups: rest.groups.start..cut,
@@ -102,54 +126,111 @@ impl<T: Value> GroupStats<'_, T> {
     /// [`Problem::Memory`].
     pub fn make(&self, mut part: Part<'_>, count: Count<'_>) -> Result<(), Problem> {
         let _floats = DefaultFloats::enter();
-        let updates = self.groups.updates();
         let most = part.groups.clone().map(|group| self.size(group)).max();
         let most = most.unwrap_or(0);
         let widest = (BLOCK / most.max(1)).clamp(1, self.inner.max(1));
-        let mut work = Work::with_room(count, most, widest)?;
+        let all = self.groups.start(part.groups.end) - self.groups.start(part.groups.start);
+        let room = (BLOCK / widest).max(most).min(all);
+        let mut work = Work::with_room(count, most, room, widest)?;
+        let mut updates: Vec<usize> = try_vec("the updates of a group", room)?;
+        self.begin(&mut part, count);
+        let mut groups = part.groups.clone();
+        while !groups.is_empty() {
+            let batch = self.batch(groups.clone(), room);
+            groups.start = batch.end;
+            let first = self.groups.start(batch.start);
+            let len = self.groups.start(batch.end) - first;
+            self.groups.read_updates(first, len, &mut updates);
+            let firsts = (0..self.inner).step_by(widest);
+            for (outer, first) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i)))
+            {
+                let columns = Columns {
+                    outer,
+                    first,
+                    width: widest.min(self.inner - first),
+                };
+                let block = &mut work.block[..len * columns.width];
+                self.values.copy_rows(self.rows(columns, &updates), block);
+                for group in batch.clone() {
+                    let start = |group| self.groups.start(group) - self.groups.start(batch.start);
+                    let piece = Piece {
+                        group,
+                        rows: start(group)..start(group + 1),
+                        columns,
+                        updates: &updates,
+                    };
+                    self.group(&mut part, &mut work, count, piece);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the fill value to the rows that have no group, and to all results of each value.
+    fn begin(&self, part: &mut Part<'_>, count: Count<'_>) {
         for (wanted, output) in count.wanted.iter().zip(&mut part.outputs) {
             if wanted.statistic.is_of_each() {
                 output.fill(0..output.len());
             }
         }
-        // Rows that have no group are filled on the way.
         let mut next = part.rows.start;
-        for group in part.groups.clone() {
-            let (first, len) = (self.groups.start(group), self.size(group));
-            if len == 0 {
-                continue;
-            }
+        for group in part.groups.clone().filter(|&group| self.size(group) > 0) {
             let row = self.groups.row(group);
-            self.fill(&mut part, count, next..row);
-            next = row + 1;
-            let places = (first..first + len).map(|k| self.groups.update(k));
-            let firsts = (0..self.inner).step_by(widest);
-            for (o, i) in (0..self.outer).flat_map(|o| firsts.clone().map(move |i| (o, i))) {
-                let width = widest.min(self.inner - i);
-                let block = &mut work.block[..len * width];
-                let at = |update: usize| (o * updates + update) * self.inner + i;
-                for (update, row) in places.clone().zip(block.chunks_exact_mut(width)) {
-                    self.values.copy_values(at(update), row);
-                }
-                work.make(count, len, width, places.clone());
-                let of_wanted = count.wanted.iter().zip(&work.made);
-                for ((wanted, made), output) in of_wanted.zip(&mut part.outputs) {
-                    if wanted.statistic.is_of_each() {
-                        for (k, update) in places.clone().enumerate() {
-                            output.write(made, k * width..(k + 1) * width, at(update));
-                        }
-                    } else {
-                        output.write(made, 0..width, self.cell(&part.rows, o, row) + i);
-                    }
-                }
+            if next < row {
+                self.fill(part, count, next..row);
             }
+            next = row + 1;
         }
         let end = part.rows.end;
-        self.fill(&mut part, count, next..end);
-        Ok(())
+        self.fill(part, count, next..end);
     }
 
-    /// The first cell of a row, counted in the cells of a part with these rows.
+    /// The first groups that have at most `room` values together; at least one.
+    fn batch(&self, groups: Range<usize>, room: usize) -> Range<usize> {
+        let limit = self.groups.start(groups.start) + room;
+        let mut beyond = groups.clone().skip(1);
+        let end = beyond.find(|&group| self.groups.start(group + 1) > limit);
+        groups.start..end.unwrap_or(groups.end)
+    }
+
+    /// Computes and writes all wanted statistics of some columns of a group, which the block has.
+    fn group(&self, part: &mut Part<'_>, work: &mut Work<T>, count: Count<'_>, piece: Piece<'_>) {
+        if piece.rows.is_empty() {
+            return;
+        }
+        let updates = &piece.updates[piece.rows.clone()];
+        let Columns {
+            outer,
+            first,
+            width,
+        } = piece.columns;
+        work.make(count, piece.rows, width, updates);
+        let row = self.groups.row(piece.group);
+        let of_wanted = count.wanted.iter().zip(&work.made);
+        for ((wanted, made), output) in of_wanted.zip(&mut part.outputs) {
+            if wanted.statistic.is_of_each() {
+                output.write_rows(made, self.rows(piece.columns, updates));
+                continue;
+            }
+            let per_group = wanted.statistic.per_group();
+            let cell = per_group * self.cell(&part.rows, outer, row) + first;
+            for k in 0..per_group {
+                output.write(made, k * width..(k + 1) * width, cell + k * self.inner);
+            }
+        }
+    }
+
+    /// Where some columns of these updates lie in the values.
+    fn rows<'r>(&self, columns: Columns, updates: &'r [usize]) -> Rows<'r> {
+        Rows {
+            first: columns.outer * self.groups.updates() * self.inner + columns.first,
+            stride: self.inner,
+            numbers: updates,
+        }
+    }
+
+    /// The first cell of a row, counted in the cells of a part with these rows, of which each has
+    /// one result.
     fn cell(&self, rows: &Range<usize>, outer: usize, row: usize) -> usize {
         (outer * rows.len() + row - rows.start) * self.inner
     }
@@ -157,10 +238,11 @@ impl<T: Value> GroupStats<'_, T> {
     /// Writes the fill value to some rows of a part.
     fn fill(&self, part: &mut Part<'_>, count: Count<'_>, rows: Range<usize>) {
         let of_groups = count.wanted.iter().zip(&mut part.outputs);
-        for (_, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+        for (wanted, output) in of_groups.filter(|(wanted, _)| !wanted.statistic.is_of_each()) {
+            let per_group = wanted.statistic.per_group();
             for o in 0..self.outer {
-                let first = self.cell(&part.rows, o, rows.start);
-                output.fill(first..first + rows.len() * self.inner);
+                let first = per_group * self.cell(&part.rows, o, rows.start);
+                output.fill(first..first + per_group * rows.len() * self.inner);
             }
         }
     }
@@ -171,7 +253,7 @@ impl<T: Value> GroupStats<'_, T> {
 }
 
 /// A block of a group's values, and what is made of it.
-struct Work<T> {
+struct Work<T: Value> {
     block: Vec<T>,
     /// For each wanted statistic.
     made: Vec<Row<T>>,
@@ -180,44 +262,43 @@ struct Work<T> {
 }
 
 impl<T: Value> Work<T> {
-    /// Room for `most` rows of `widest` columns.
-    fn with_room(count: Count<'_>, most: usize, widest: usize) -> Result<Self, Problem> {
+    /// Room for blocks of `room` rows and groups of `most`, of `widest` columns.
+    fn with_room(
+        count: Count<'_>,
+        most: usize,
+        room: usize,
+        widest: usize,
+    ) -> Result<Self, Problem> {
         let what = "the values of a group";
-        let mut block: Vec<T> = try_vec(what, most.saturating_mul(widest))?;
-        block.resize(most * widest, T::ZERO);
+        let mut block: Vec<T> = try_vec(what, room.saturating_mul(widest))?;
+        block.resize(room * widest, T::ZERO);
         let mut made: Vec<Row<T>> = try_vec(what, count.wanted.len())?;
         for wanted in count.wanted {
-            let rows = match wanted.statistic.is_of_each() {
-                true => most,
-                false => 1,
-            };
-            made.push(Row::with_room(wanted.statistic, rows * widest)?);
+            let rows = results(wanted.statistic, most);
+            made.push(Row::with_room(
+                wanted.statistic,
+                rows.saturating_mul(widest),
+            )?);
         }
         Ok(Self {
             block,
             made,
             means: Means::with_room(widest)?,
-            columns: ByColumn::with_room(most)?,
+            columns: ByColumn::with_room(count, most)?,
         })
     }
 
-    /// Makes all wanted statistics of a block of `len` rows, which are those updates.
-    fn make(
-        &mut self,
-        count: Count<'_>,
-        len: usize,
-        width: usize,
-        updates: impl Iterator<Item = usize>,
-    ) {
-        let block = &self.block[..len * width];
+    /// Makes all wanted statistics of some rows of the block, which are those updates.
+    fn make(&mut self, count: Count<'_>, rows: Range<usize>, width: usize, updates: &[usize]) {
+        let len = rows.len();
+        let block = &self.block[rows.start * width..rows.end * width];
         let skips = count.skip && block.iter().any(|value| value.nan());
         let whole = !skips && len >= count.least.max(1);
         self.means.made = false;
         let mut left = false;
         for (wanted, made) in count.wanted.iter().zip(&mut self.made) {
-            let of_each = wanted.statistic.is_of_each();
-            made.begin(if of_each { len * width } else { width });
-            left |= !(whole && rows(wanted.statistic, block, width, made, &mut self.means));
+            made.begin(results(wanted.statistic, len) * width);
+            left |= !(whole && side_by_side(wanted.statistic, block, width, made, &mut self.means));
         }
         if left {
             let columns = &mut self.columns;
@@ -226,8 +307,16 @@ impl<T: Value> Work<T> {
     }
 }
 
+/// How many results a statistic has for each column of a group of `len` values.
+fn results(statistic: Statistic, len: usize) -> usize {
+    match statistic.is_of_each() {
+        true => len,
+        false => statistic.per_group(),
+    }
+}
+
 /// Makes a statistic of the rows of a block, all columns side by side; false if it is not made so.
-fn rows<T: Value>(
+fn side_by_side<T: Value>(
     statistic: Statistic,
     block: &[T],
     width: usize,
@@ -253,6 +342,10 @@ fn rows<T: Value>(
             }
             Statistic::First => to.copy_from_slice(&block[..width]),
             Statistic::Last => to.copy_from_slice(&block[block.len() - width..]),
+            Statistic::Nth(at) => match place(at, count) {
+                Some(at) => to.copy_from_slice(&block[at * width..][..width]),
+                None => return true,
+            },
             _ => return false,
         },
         Results::Real(to) if T::FLOAT => {
@@ -319,89 +412,4 @@ impl Means {
         }
         &self.means
     }
-}
-
-/// Columns of a block one after the other, for what is not made row by row.
-struct ByColumn<T> {
-    all: Column<T>,
-    counted: Column<T>,
-    running: Column<T>,
-}
-
-impl<T: Value> ByColumn<T> {
-    fn with_room(most: usize) -> Result<Self, Problem> {
-        Ok(Self {
-            all: Column::with_room(most)?,
-            counted: Column::with_room(most)?,
-            running: Column::with_room(most)?,
-        })
-    }
-
-    /// Makes everything that is not made yet of the rows of a block, which are those updates.
-    fn make(
-        &mut self,
-        block: &[T],
-        width: usize,
-        updates: impl Iterator<Item = usize>,
-        count: Count<'_>,
-        made: &mut [Row<T>],
-    ) {
-        let Self {
-            all,
-            counted,
-            running,
-        } = self;
-        all.places.clear();
-        all.places.extend(updates);
-        for i in 0..width {
-            all.values.clear();
-            all.values
-                .extend(block.iter().skip(i).step_by(width).copied());
-            counted.refill(all, count.skip);
-            let enough = |least: usize| counted.values.len() >= least;
-            if !enough(count.least) {
-                continue;
-            }
-            let some = enough(1);
-            for (wanted, made) in count.wanted.iter().zip(&mut *made) {
-                let statistic = wanted.statistic;
-                let of_each = statistic.is_of_each();
-                let set = match &mut made.numbers {
-                    Results::Same(to) if of_each => {
-                        // Running results have one for NaN, too.
-                        running.refill(all, false);
-                        let begun = running.each(statistic, count.skip);
-                        for (k, &value) in running.values.iter().enumerate().skip(begun) {
-                            made.set[k * width + i] = put(to, k * width + i, Some(value));
-                        }
-                        continue;
-                    }
-                    Results::Real(to) if of_each => {
-                        let (most, sum) = counted.exponentials();
-                        for (k, value) in all.values.iter().enumerate() {
-                            if !(count.skip && value.nan()) {
-                                let share = libm::exp(value.complex().re - most) / sum;
-                                made.set[k * width + i] = put(to, k * width + i, Some(share));
-                            }
-                        }
-                        continue;
-                    }
-                    _ if made.set[i] || !some => continue,
-                    Results::Same(to) => put(to, i, counted.same(statistic)),
-                    Results::Real(to) => put(to, i, counted.real(statistic)),
-                    Results::Whole(to) => put(to, i, counted.whole(statistic)),
-                };
-                made.set[i] = set;
-            }
-        }
-    }
-}
-
-/// Writes a value, if there is one; tells whether there is.
-fn put<V>(all: &mut [V], at: usize, value: Option<V>) -> bool {
-    match value {
-        Some(value) => all[at] = value,
-        None => return false,
-    }
-    true
 }

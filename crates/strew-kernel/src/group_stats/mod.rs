@@ -10,13 +10,17 @@
 //! | `scans` | running results of each value |
 //! | [`state`] | records that are kept from one chunk of values to the next |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
+//! | `columns` | statistics that take one column of a block after the other |
+//! | `ordered` | values in ascending order: quantiles, the mode, ranks |
 //! | [`statistics`] | what each statistic is, and how it is computed from one column of values |
 //! | [`read`] | where rows and values are read |
 //! | [`output`] | converts results to the output's type and writes them |
 
 pub mod blocks;
 pub mod cell;
+mod columns;
 pub mod moments;
+mod ordered;
 pub mod output;
 pub mod read;
 mod records;

@@ -2,6 +2,7 @@
 //! converted to the type of the output when they are written.
 
 use crate::error::Problem;
+use crate::group_stats::read::Rows;
 use crate::group_stats::statistics::{Kind, Statistic, Value};
 use crate::ops::cast::convert_into;
 use crate::tensor::{DType, DynTensor, try_vec};
@@ -25,6 +26,9 @@ impl Summary {
         DynTensor::zeros(self.fill.dtype(), &[count])
     }
 }
+
+/// Results that are converted at a time, before they are written to cells apart from each other.
+const CONVERTED: usize = 64;
 
 /// The cells that one part of the groups alone writes, for one statistic.
 pub(crate) struct Output<'s> {
@@ -82,6 +86,31 @@ impl<'s> Output<'s> {
         }
     }
 
+    /// Writes all results to rows of cells: those that are set, as cells hold the fill value.
+    pub(crate) fn write_rows<T: Value>(&mut self, row: &Row<T>, rows: Rows<'_>) {
+        let (dtype, size) = (self.dtype(), self.dtype().size());
+        let width = row.set.len() / rows.numbers.len().max(1);
+        if width != 1 {
+            for (k, cell) in rows.firsts().enumerate() {
+                self.write(row, k * width..(k + 1) * width, cell);
+            }
+            return;
+        }
+        let mut made = [0; CONVERTED * 16];
+        let mut cells = rows.firsts();
+        for first in (0..row.set.len()).step_by(CONVERTED) {
+            let part = first..row.set.len().min(first + CONVERTED);
+            let made = &mut made[..part.len() * size];
+            row.numbers.write(part.clone(), dtype, made);
+            let made = made.chunks_exact(size).zip(&row.set[part]);
+            for ((made, &set), cell) in made.zip(&mut cells) {
+                if set {
+                    self.cells[cell * size..][..size].copy_from_slice(made);
+                }
+            }
+        }
+    }
+
     fn dtype(&self) -> DType {
         self.fill.dtype()
     }
@@ -112,7 +141,7 @@ impl<T: Value> Row<T> {
             numbers: match statistic.kind(T::COMPLEX) {
                 Kind::Same | Kind::Each => Results::Same(try_vec(what, most)?),
                 Kind::Real | Kind::EachReal => Results::Real(try_vec(what, most)?),
-                Kind::Whole => Results::Whole(try_vec(what, most)?),
+                Kind::Whole | Kind::EachWhole => Results::Whole(try_vec(what, most)?),
             },
             set: try_vec(what, most)?,
         })

@@ -23,10 +23,37 @@ impl ReadRows for RowIds {
     }
 }
 
+/// Some rows of values that need not be side by side.
+#[derive(Clone, Copy)]
+pub struct Rows<'r> {
+    /// The first value of row 0.
+    pub first: usize,
+    /// From the first value of a row to that of the next.
+    pub stride: usize,
+    /// Which rows.
+    pub numbers: &'r [usize],
+}
+
+impl<'r> Rows<'r> {
+    /// The first value of each row.
+    pub fn firsts(self) -> impl Iterator<Item = usize> + 'r {
+        let of = move |&number: &usize| self.first + number * self.stride;
+        self.numbers.iter().map(of)
+    }
+}
+
 /// The values of all updates along one axis, in row-major order of (`outer`, updates, `inner`).
 pub trait ReadValues<T>: Sync {
     /// Copies consecutive values from one position on, as many as `to` holds.
     fn copy_values(&self, from: usize, to: &mut [T]);
+
+    /// Copies rows of equal length, as many as `to` holds all values of.
+    fn copy_rows(&self, rows: Rows<'_>, to: &mut [T]) {
+        let width = to.len() / rows.numbers.len().max(1);
+        for (from, to) in rows.firsts().zip(to.chunks_exact_mut(width.max(1))) {
+            self.copy_values(from, to);
+        }
+    }
 
     /// The same values, copied to `room` unless they are stored as they are computed.
     fn read_values<'r>(&'r self, from: usize, room: &'r mut [T]) -> &'r [T] {

@@ -1,16 +1,17 @@
 //! Statistics of one column of a group's values: what each one is, and how it is computed.
 //!
 //! These are the statistics that need all values together, and every other one where no loop over
-//! rows applies (NaN to skip, too few values). Values come in the order of the updates. Order
-//! statistics sort a copy of the column once.
+//! rows applies (NaN to skip, too few values). Values come in the order of the updates. Those that
+//! need the values in ascending order are in [`ordered`](super::ordered).
 
 use crate::error::Problem;
 use crate::group_stats::cell::Cell;
 use crate::group_stats::moments::{self, Point};
+use crate::group_stats::ordered::{InOrder, Room};
 use crate::ops::order::{Compared, beats, first_nan_replaces, minmax};
 use crate::tensor::{Element, try_vec};
 use num_complex::Complex64;
-use std::cmp::Ordering;
+use std::ops::Not;
 
 /// What is made of the values of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +71,43 @@ pub enum Statistic {
     Sort {
         reverse: bool,
     },
+    /// The update of each value in ascending order, NaN last, at the places that the group has.
+    ArgSort,
+    /// The rank of each value, from 1 on; NaN last, and equal to NaN.
+    Rank(Ties),
+    /// How many values of the group stand before each one.
+    CumCount,
+    /// The value that stands so many places before; after, if negative.
+    Shift(i64),
+    /// The value at this place, from the first or, if negative, from the last.
+    Nth(i64),
+    /// The first values in descending or ascending order. NaN is the largest value. Of equal values
+    /// the first one comes first.
+    Top {
+        count: usize,
+        largest: bool,
+    },
+    /// The updates of those.
+    ArgTop {
+        count: usize,
+        largest: bool,
+    },
+}
+
+/// The rank of equal values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ties {
+    /// The mean of the ranks that they take together.
+    #[default]
+    Average,
+    /// The smallest of these ranks.
+    Min,
+    /// The largest of these ranks.
+    Max,
+    /// One more than the rank of the next smaller value.
+    Dense,
+    /// Each has its own rank, in their order.
+    Ordinal,
 }
 
 /// What kind of numbers come of it.
@@ -85,6 +123,8 @@ pub(crate) enum Kind {
     Each,
     /// One real number for each value.
     EachReal,
+    /// One integer for each value.
+    EachWhole,
 }
 
 impl Statistic {
@@ -100,7 +140,8 @@ impl Statistic {
             | Self::Median
             | Self::Quantile(_)
             | Self::LogSumExp => Kind::Real,
-            Self::Softmax => Kind::EachReal,
+            Self::Softmax | Self::Rank(_) => Kind::EachReal,
+            Self::ArgSort | Self::CumCount => Kind::EachWhole,
             Self::Len
             | Self::Count
             | Self::Unique
@@ -109,17 +150,35 @@ impl Statistic {
             | Self::Any
             | Self::All
             | Self::AnyNan
-            | Self::AllNan => Kind::Whole,
-            Self::CumSum | Self::CumProd | Self::CumMin | Self::CumMax | Self::Sort { .. } => {
-                Kind::Each
-            }
+            | Self::AllNan
+            | Self::ArgTop { .. } => Kind::Whole,
+            Self::CumSum
+            | Self::CumProd
+            | Self::CumMin
+            | Self::CumMax
+            | Self::Sort { .. }
+            | Self::Shift(_) => Kind::Each,
             _ => Kind::Same,
         }
     }
 
     /// Whether there is one result for each value, not for each group.
     pub fn is_of_each(self) -> bool {
-        matches!(self.kind(false), Kind::Each | Kind::EachReal)
+        let kind = self.kind(false);
+        matches!(kind, Kind::Each | Kind::EachReal | Kind::EachWhole)
+    }
+
+    /// How many results a group has, if there is not one for each value.
+    pub fn per_group(self) -> usize {
+        match self {
+            Self::Top { count, .. } | Self::ArgTop { count, .. } => count,
+            _ => 1,
+        }
+    }
+
+    /// Whether the results of a group have an axis.
+    pub fn has_axis(self) -> bool {
+        matches!(self, Self::Top { .. } | Self::ArgTop { .. })
     }
 }
 
@@ -144,8 +203,13 @@ pub trait Value: Element + Compared + Cell + PartialEq {
     fn mul(self, other: Self) -> Self;
     /// The square, of complex numbers that of the magnitude.
     fn square(self) -> Self;
-    /// NaN last; complex numbers by their real parts first.
-    fn order(&self, other: &Self) -> Ordering;
+    /// Stands for the value in comparisons: NaN last, complex numbers by their real parts first.
+    type Key: Ord + Copy + Not<Output = Self::Key> + Send + Sync;
+    fn key(self) -> Self::Key;
+    /// A value with this key.
+    fn of_key(key: Self::Key) -> Self;
+    /// Whether [`of_key`](Self::of_key) of its key has its bits: not if it is NaN or has a -0.0.
+    fn is_its_key(self) -> bool;
     /// The lesser of two, the first if neither is; NaN is stronger.
     #[inline(always)]
     fn lesser(self, other: Self) -> Self {
@@ -187,8 +251,11 @@ macro_rules! eight_bytes {
     };
 }
 
+/// The bit that is the sign of a float, and that makes signed integers unsigned.
+const SIGN: u64 = 1 << 63;
+
 macro_rules! integers {
-    ($($t:ty),*) => {$(
+    ($($t:ty, $flip:expr);*) => {$(
         #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         impl Value for $t {
             const COMPLEX: bool = false;
@@ -203,7 +270,10 @@ macro_rules! integers {
             fn add(self, other: Self) -> Self { self.wrapping_add(other) }
             fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn square(self) -> Self { self.wrapping_mul(self) }
-            fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
+            type Key = u64;
+            fn key(self) -> u64 { self as u64 ^ $flip }
+            fn of_key(key: u64) -> Self { (key ^ $flip) as Self }
+            fn is_its_key(self) -> bool { true }
             fn add_to(self, total: i128) -> i128 { total.wrapping_add(self.into()) }
             fn add_totals(a: i128, b: i128) -> i128 { a.wrapping_add(b) }
             fn mean_of(total: i128, count: u64) -> Complex64 {
@@ -219,7 +289,7 @@ macro_rules! integers {
     )*};
 }
 
-integers!(i64, u64);
+integers!(i64, SIGN; u64, 0);
 
 impl Value for f64 {
     const COMPLEX: bool = false;
@@ -241,9 +311,25 @@ impl Value for f64 {
     fn square(self) -> Self {
         self * self
     }
-    fn order(&self, other: &Self) -> Ordering {
-        let last = || self.is_nan().cmp(&other.is_nan());
-        self.partial_cmp(other).unwrap_or_else(last)
+    type Key = u64;
+    #[inline(always)]
+    fn key(self) -> u64 {
+        // 0.0 and -0.0 are equal.
+        let bits = (self + 0.0).to_bits();
+        let negative = (bits.cast_signed() >> 63).cast_unsigned();
+        match self.is_nan() {
+            true => u64::MAX,
+            false => bits ^ (negative | SIGN),
+        }
+    }
+    #[inline(always)]
+    fn of_key(key: u64) -> Self {
+        let positive = (key.cast_signed() >> 63).cast_unsigned();
+        Self::from_bits(key ^ (!positive | SIGN))
+    }
+    #[inline(always)]
+    fn is_its_key(self) -> bool {
+        !self.is_nan() & (self.to_bits() != SIGN)
     }
     fn add_to(self, total: Self) -> Self {
         total + self
@@ -287,19 +373,19 @@ impl Value for Complex64 {
     fn square(self) -> Self {
         (self.re * self.re + self.im * self.im).into()
     }
-    fn order(&self, other: &Self) -> Ordering {
-        let last = || self.nan().cmp(&other.nan());
-        let parts = || {
-            Some(
-                self.re
-                    .partial_cmp(&other.re)?
-                    .then(self.im.partial_cmp(&other.im)?),
-            )
-        };
-        match self.nan() || other.nan() {
-            true => last(),
-            false => parts().unwrap_or(Ordering::Equal),
+    type Key = u128;
+    fn key(self) -> u128 {
+        match self.nan() {
+            true => u128::MAX,
+            false => u128::from(self.re.key()) << 64 | u128::from(self.im.key()),
         }
+    }
+    #[allow(clippy::cast_possible_truncation)]
+    fn of_key(key: u128) -> Self {
+        Self::new(f64::of_key((key >> 64) as u64), f64::of_key(key as u64))
+    }
+    fn is_its_key(self) -> bool {
+        self.re.is_its_key() & self.im.is_its_key()
     }
     fn add_to(self, total: Self) -> Self {
         total + self
@@ -328,60 +414,50 @@ impl Value for Complex64 {
 }
 
 /// The values of one group at one place of the other axes.
-pub(crate) struct Column<T> {
+pub(crate) struct Column<T: Value> {
     pub(crate) values: Vec<T>,
     /// Which update each is.
     pub(crate) places: Vec<usize>,
-    /// The values in order, NaN last, once somebody wants them.
-    sorted: Vec<T>,
+    pub(crate) order: InOrder<T>,
 }
 
 impl<T: Value> Column<T> {
-    /// No value yet.
+    /// Room for values and what is needed of them.
     ///
     /// # Errors
     /// [`Problem::Memory`] if there is no room for so many.
-    pub(crate) fn with_room(most: usize) -> Result<Self, Problem> {
+    pub(crate) fn with_room(room: Room) -> Result<Self, Problem> {
         Ok(Self {
-            values: try_vec("the values of a group", most)?,
-            places: try_vec("the values of a group", most)?,
-            sorted: try_vec("the values of a group", most)?,
+            values: try_vec("the values of a group", room.values)?,
+            places: try_vec("the values of a group", room.places)?,
+            order: InOrder::with_room(room)?,
         })
     }
 
-    /// Takes the values of another one, or those that are not NaN.
-    pub(crate) fn refill(&mut self, from: &Self, skip: bool) {
+    /// Takes other values, with places for as many or for none.
+    pub(crate) fn refill(&mut self, values: impl Iterator<Item = T>, places: &[usize]) {
+        self.order.clear();
         self.values.clear();
+        self.values.extend(values);
         self.places.clear();
-        self.sorted.clear();
-        for (&value, &place) in from.values.iter().zip(&from.places) {
-            if !(skip && value.nan()) {
-                self.values.push(value);
-                self.places.push(place);
-            }
-        }
+        self.places.extend_from_slice(places);
     }
 
-    fn in_order(&mut self) -> &[T] {
-        if self.sorted.len() != self.values.len() {
-            self.sorted.clear();
-            self.sorted.extend_from_slice(&self.values);
-            self.sorted.sort_by(T::order);
-        }
-        &self.sorted
-    }
-
-    /// Stretches of equal values in order: the value and how often it is there.
-    fn runs(&mut self) -> impl Iterator<Item = (T, usize)> + '_ {
-        let equal = |a: &T, b: &T| a == b || (a.nan() && b.nan());
-        let runs = self.in_order().chunk_by(equal);
-        runs.filter_map(|run| Some((*run.first()?, run.len())))
+    /// Takes the values of another one that are not NaN.
+    pub(crate) fn refill_without_nan(&mut self, from: &Self) {
+        let numbers = from.values.iter().copied();
+        self.refill(numbers.filter(|value| !value.nan()), &[]);
+        let places = from.places.iter().zip(&from.values);
+        self.places.extend(
+            places
+                .filter(|(_, value)| !value.nan())
+                .map(|(&place, _)| place),
+        );
     }
 
     pub(crate) fn same(&mut self, statistic: Statistic) -> Option<T> {
         if statistic == Statistic::Mode {
-            let most = |a: (T, usize), b: (T, usize)| if b.1 > a.1 { b } else { a };
-            return self.runs().reduce(most).map(|(value, _)| value);
+            return self.order.mode(&self.values);
         }
         let all = || self.values.iter().copied();
         Some(match statistic {
@@ -391,6 +467,7 @@ impl<T: Value> Column<T> {
             Statistic::Mean => T::of(T::mean(&self.values)),
             Statistic::First => *self.values.first()?,
             Statistic::Last => *self.values.last()?,
+            Statistic::Nth(at) => *self.values.get(place(at, self.values.len())?)?,
             Statistic::Min => all().reduce(T::lesser)?,
             Statistic::Max => all().reduce(T::greater)?,
             _ => return None,
@@ -399,47 +476,12 @@ impl<T: Value> Column<T> {
 
     pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
         match statistic {
-            Statistic::Median => self.median(),
-            Statistic::Quantile(q) => self.quantile(q),
+            Statistic::Median => self.order.median(&self.values),
+            Statistic::Quantile(q) => self.order.quantile(&self.values, q),
             Statistic::LogSumExp => Some(self.log_sum_exp()),
             Statistic::Mean => Some(T::mean(&self.values).re),
             moment => moments::of_values(&self.values, moment),
         }
-    }
-
-    fn median(&mut self) -> Option<f64> {
-        let sorted = self.in_order();
-        let (last, half) = (sorted.last()?, sorted.len() / 2);
-        if last.nan() {
-            return Some(f64::NAN);
-        }
-        let upper = sorted[half].complex().re;
-        Some(match sorted.len() % 2 {
-            1 => upper,
-            _ => f64::midpoint(sorted[half - 1].complex().re, upper),
-        })
-    }
-
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )]
-    fn quantile(&mut self, q: f64) -> Option<f64> {
-        let sorted = self.in_order();
-        if sorted.last()?.nan() {
-            return Some(f64::NAN);
-        }
-        let at = q * (sorted.len() - 1) as f64;
-        let below = (at.floor() as usize).min(sorted.len() - 1);
-        let above = (below + 1).min(sorted.len() - 1);
-        let (low, high) = (sorted[below].complex().re, sorted[above].complex().re);
-        let (part, apart) = (at - at.floor(), high - low);
-        Some(match part {
-            _ if low == high => low,
-            part if part >= 0.5 => high - apart * (1.0 - part),
-            part => low + apart * part,
-        })
     }
 
     /// The largest value, and the sum of the exponentials without it.
@@ -468,7 +510,7 @@ impl<T: Value> Column<T> {
 
     pub(crate) fn whole(&mut self, statistic: Statistic) -> Option<i64> {
         if statistic == Statistic::Unique {
-            return Some(self.runs().count() as i64);
+            return Some(self.order.different(&self.values) as i64);
         }
         let all = || self.values.iter().copied();
         let is_true = |value: T| value != T::ZERO;
@@ -493,10 +535,10 @@ impl<T: Value> Column<T> {
         }
     }
 
-    /// Values become what is made of each, from the place on that is given back. NaN counts for
+    /// Values become the running result at each, from the place on that is given back. NaN counts for
     /// nothing in running results if it is skipped, so that the least and the greatest may begin
     /// late.
-    pub(crate) fn each(&mut self, statistic: Statistic, skip: bool) -> usize {
+    pub(crate) fn run(&mut self, statistic: Statistic, skip: bool) -> usize {
         let mut so_far: Option<T> = None;
         let mut begun = 0;
         let mut run = |join: fn(T, T) -> T, start: Option<T>| {
@@ -515,12 +557,20 @@ impl<T: Value> Column<T> {
             Statistic::CumProd => run(T::mul, Some(T::ONE)),
             Statistic::CumMin => run(T::lesser, None),
             Statistic::CumMax => run(T::greater, None),
-            Statistic::Sort { reverse } => self.values.sort_by(|a, b| match reverse {
-                true if a.nan() == b.nan() => b.order(a),
-                _ => a.order(b),
-            }),
             _ => {}
         }
         begun
     }
+}
+
+/// The place of the `at`th of `len` values, from the end if negative.
+pub(crate) fn place(at: i64, len: usize) -> Option<usize> {
+    let from_start = usize::try_from(at).ok();
+    let from_end = || {
+        usize::try_from(at.unsigned_abs())
+            .ok()
+            .and_then(|at| len.checked_sub(at))
+    };
+    let found = if at < 0 { from_end() } else { from_start };
+    found.filter(|&found| found < len)
 }

@@ -51,7 +51,14 @@ pub fn is_streamed(statistic: Statistic, few: bool) -> bool {
         | Statistic::Unique
         | Statistic::LogSumExp
         | Statistic::Softmax
-        | Statistic::Sort { .. } => false,
+        | Statistic::Sort { .. }
+        | Statistic::ArgSort
+        | Statistic::Rank(_)
+        | Statistic::CumCount
+        | Statistic::Shift(_)
+        | Statistic::Nth(_)
+        | Statistic::Top { .. }
+        | Statistic::ArgTop { .. } => false,
         _ => true,
     }
 }

@@ -205,6 +205,17 @@ impl Csr {
         self.order().get(k)
     }
 
+    /// Replaces `updates` with `count` updates in group order, from the `first` one on.
+    pub(crate) fn read_updates(&self, first: usize, count: usize, updates: &mut Vec<usize>) {
+        updates.clear();
+        let range = first..first + count;
+        match &self.order {
+            None => updates.extend(range),
+            Some(RowIds::Narrow(list)) => updates.extend(list[range].iter().map(|&n| n as usize)),
+            Some(RowIds::Wide(list)) => updates.extend(list[range].iter().map(|&n| n as usize)),
+        }
+    }
+
     pub(crate) fn order(&self) -> Order<'_> {
         Order::of(self.order.as_ref())
     }
