@@ -3,42 +3,87 @@
 use crate::argument::{not_too_long, scalar};
 use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
+use crate::library::Library;
+use crate::output::give;
 use crate::plan::{Plan, rules, run};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use strew::{Aggregate, AggregateOptions, Bounds, Class, Error, aggregate_dyn};
+use strew::{
+    Aggregate, AggregateOptions, Bounds, Class, DynView, Error, Fractions, Problem, Tensor,
+    aggregate_dyn, rank_method,
+};
+
+/// What the caller says beside the names of the aggregates.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Options<'py> {
+    skipna: bool,
+    min_count: usize,
+    fill_value: Option<Bound<'py, PyAny>>,
+    ddof: f64,
+    q: Q,
+    k: i64,
+    largest: bool,
+    n: i64,
+    periods: i64,
+    method: String,
+}
+
+#[derive(FromPyObject)]
+enum Q {
+    One(f64),
+    Several(Vec<f64>),
+}
+
+impl Options<'_> {
+    fn read(self, py: Python<'_>) -> PyResult<AggregateOptions> {
+        not_too_long(py, "aggregate", "method", self.method.len(), "bytes")?;
+        let fill_value = match &self.fill_value {
+            None => None,
+            Some(given) => Some(scalar(given)?.ok_or_else(|| {
+                wrong_kind(py, "aggregate", "fill_value", "a number", kind_of(given))
+            })?),
+        };
+        let k = usize::try_from(self.k).map_err(|_| {
+            let problem = Problem::Value {
+                argument: "k".into(),
+                value: self.k.to_string(),
+                expected: "it must be at least 1".into(),
+            };
+            refuse(py, "aggregate", Class::Value, problem)
+        })?;
+        Ok(AggregateOptions {
+            skip_nan: self.skipna,
+            min_count: self.min_count,
+            fill_value,
+            ddof: self.ddof,
+            q: match self.q {
+                Q::One(q) => Fractions::One(q),
+                Q::Several(all) => Fractions::Several(all),
+            },
+            k,
+            largest: self.largest,
+            n: self.n,
+            periods: self.periods,
+            ties: rank_method(&self.method).map_err(|error| raise(py, &own(&error)))?,
+        })
+    }
+}
 
 /// Reduces the values of each group in several ways, in one pass; see `strew.aggregate`.
 #[pyfunction]
-#[pyo3(name = "_aggregate", signature = (groups, src, reduces, dim, skipna, min_count, fill_value, ddof, q, /))]
-#[allow(clippy::too_many_arguments)] // They are Python's keywords.
+#[pyo3(name = "_aggregate", signature = (groups, src, reduces, dim, options, /))]
 pub(crate) fn aggregate<'py>(
     groups: &Bound<'py, PyAny>,
     src: &Bound<'py, PyAny>,
     reduces: Vec<String>,
     dim: i64,
-    skipna: bool,
-    min_count: usize,
-    fill_value: Option<&Bound<'py, PyAny>>,
-    ddof: f64,
-    q: f64,
+    options: Options<'py>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = src.py();
     let parsed: Result<Vec<Aggregate>, _> = reduces.iter().map(|name| name.parse()).collect();
     let parsed = parsed.map_err(|error| raise(py, &own(&error)))?;
-    let fill_value = match fill_value {
-        None => None,
-        Some(given) => Some(scalar(given)?.ok_or_else(|| {
-            wrong_kind(py, "aggregate", "fill_value", "a number", kind_of(given))
-        })?),
-    };
-    let options = AggregateOptions {
-        skip_nan: skipna,
-        min_count,
-        fill_value,
-        ddof,
-        q,
-    };
+    let options = options.read(py)?;
     let made = match groups.cast::<Plan>() {
         Ok(plan) => {
             let plan = plan.get();
@@ -50,9 +95,7 @@ pub(crate) fn aggregate<'py>(
         Err(_) => {
             let groups = groups.cast::<Groups>()?.get();
             let index = Array::read("aggregate", "index", groups.index.bind(py))?;
-            let index = index
-                .view()
-                .map_err(|problem| refuse(py, "aggregate", Class::Value, problem))?;
+            let index = viewed(py, &index)?;
             run("aggregate", src, "src", index.len(), |src| {
                 aggregate_dyn(
                     src,
@@ -67,6 +110,36 @@ pub(crate) fn aggregate<'py>(
         }
     };
     PyTuple::new(py, made)
+}
+
+fn viewed<'a>(py: Python<'_>, index: &'a Array<'_>) -> PyResult<DynView<'a>> {
+    let view = index.view();
+    view.map_err(|problem| refuse(py, "aggregate", Class::Value, problem))
+}
+
+/// Where each group begins in the list of the groups' members, that list, and the length of the
+/// index.
+#[pyfunction]
+#[pyo3(name = "_members", signature = (groups, /))]
+pub(crate) fn members<'py>(groups: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = groups.py();
+    let listed = |plan: &strew::Plan| plan.members().map(|made| (made, plan.len()));
+    let made = match groups.cast::<Plan>() {
+        Ok(plan) => {
+            let plan = plan.get();
+            py.detach(|| listed(&plan.plan))
+        }
+        Err(_) => {
+            let groups = groups.cast::<Groups>()?.get();
+            let index = Array::read("aggregate", "index", groups.index.bind(py))?;
+            let index = viewed(py, &index)?;
+            let plan = || strew::Plan::new_dyn(&index, groups.size, groups.bounds, None);
+            py.detach(|| listed(&plan()?))
+        }
+    };
+    let (made, len) = made.map_err(|error: Error| raise(py, &own(&error)))?;
+    let numpy = |list: Tensor<i64>| give(py, list.into_dyn(), &Library::Numpy);
+    (numpy(made.starts)?, numpy(made.updates)?, len).into_pyobject(py)
 }
 
 /// An index that is used once, and what the caller says of it.

@@ -33,7 +33,7 @@ mod _strew {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::aggregate::{aggregate, groups};
+    use crate::aggregate::{aggregate, groups, members};
     #[pymodule_export]
     use crate::grad::{
         plan_scatter_vjp, scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+import numpy as _np
+
+from ._apply import apply as _apply
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, Literal, SupportsIndex, TypeAlias
 
     from ._types import Array, ArrayLike, Mode, Numbers
@@ -46,14 +50,24 @@ if TYPE_CHECKING:
         "cummin",
         "cummax",
         "sort",
+        "argsort",
+        "rank",
+        "cumcount",
+        "shift",
+        "nth",
+        "topk",
+        "argtopk",
     ]
+    # Or a function of the values of one group.
+    _Reduce: TypeAlias = _Aggregate | Callable[[Any], Any]
+    _Method: TypeAlias = Literal["average", "min", "max", "dense", "ordinal"]
 
 
 @overload
 def aggregate(
     index: ArrayLike | _Plan,
     src: Array | Numbers,
-    reduce: _Aggregate = "sum",
+    reduce: _Reduce = "sum",
     *,
     dim: SupportsIndex = 0,
     size: SupportsIndex | None = None,
@@ -63,13 +77,18 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float = 0.5,
+    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    k: SupportsIndex = 1,
+    largest: bool = True,
+    n: SupportsIndex = 0,
+    periods: SupportsIndex = 1,
+    method: _Method = "average",
 ) -> Array: ...
 @overload
 def aggregate(
     index: ArrayLike | _Plan,
     src: Array | Numbers,
-    reduce: list[_Aggregate] | tuple[_Aggregate, ...],
+    reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     dim: SupportsIndex = 0,
     size: SupportsIndex | None = None,
@@ -79,7 +98,12 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float = 0.5,
+    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    k: SupportsIndex = 1,
+    largest: bool = True,
+    n: SupportsIndex = 0,
+    periods: SupportsIndex = 1,
+    method: _Method = "average",
 ) -> tuple[Array, ...]: ...
 def aggregate(
     index: ArrayLike | _Plan,
@@ -94,13 +118,18 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float = 0.5,
+    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    k: SupportsIndex = 1,
+    largest: bool = True,
+    n: SupportsIndex = 0,
+    periods: SupportsIndex = 1,
+    method: _Method = "average",
 ) -> Any:
     """Reduce the values of each group, in one way or in several at once.
 
     Integers and bools are computed in 64 bits and wrap, floats in float64, complex numbers in
     complex128, in the values' order; each result is rounded once. The order statistics (median,
-    quantile, mode, nunique, sort) sort a copy of the group's values.
+    quantile, mode, nunique, topk, sort, rank) bring a copy of the group's values in order.
 
     Parameters
     ----------
@@ -109,14 +138,23 @@ def aggregate(
         calls.
     src : array
         The values: any shape, with as many of them along `dim` as there are in `index`.
-    reduce : str or sequence of str
+    reduce : str, callable, or a list or tuple of them
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
         given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
         of the mean), "skew", "kurt" (without bias, as in pandas), "min", "max" (NaN wins), "first",
-        "last", "median", "quantile", "mode" (the smallest if there are several; NaN, and 0
+        "last", "nth", "median", "quantile", "mode" (the smallest if there are several; NaN, and 0
         for integers), "logsumexp" (NaN), "len", "count" (not NaN), "nunique" (0), "any" (False),
-        "all" (True), "anynan" (False), "allnan" (True), "argmin", "argmax" (-1, also for a group with a NaN). One result for each
-        value: "softmax", "cumsum", "cumprod", "cummin", "cummax", "sort".
+        "all" (True), "anynan" (False), "allnan" (True), "argmin", "argmax" (-1, also for a group
+        with a NaN).
+        `k` results for each group: "topk" (NaN, and 0 for integers), "argtopk" (-1).
+        One result for each value: "softmax", "cumsum", "cumprod", "cummin", "cummax", "cumcount"
+        (how many values of the group stand before), "shift", "rank" (1 for the smallest, NaN last),
+        "sort", "argsort" (the position along `dim` of each sorted value, at the places of the
+        group).
+        A callable takes the values of one group, `src` at its positions along `dim`, and returns a
+        number or an array, of one shape for all groups. Its results are stacked along `dim`, or
+        along the last axis if they have fewer dimensions. It is not called for groups that are
+        empty or have fewer than `min_count` values.
     dim : int
         The axis of `src` that `index` lies along.
     size : int, optional
@@ -125,7 +163,8 @@ def aggregate(
         What a number outside the groups means, as for `strew.Plan`.
     skipna : bool
         Whether NaN is left out. At a NaN, a running result is that of the values before; softmax,
-        and running minima and maxima before the first value, are the fill value.
+        and running minima and maxima before the first value, are the fill value. So is its rank.
+        "sort", "argsort" and "shift" keep NaN. A callable sees them, too: `skipna` must be False.
     min_count : int
         Groups with fewer values (NaN not counted with `skipna`) get the fill value.
     fill_value : number, optional
@@ -135,17 +174,31 @@ def aggregate(
     ddof : number
         "var", "std" and "sem" divide by the number of values minus this. Groups that do not have
         more values get the fill value.
-    q : number
+    q : number, or sequence of numbers
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
-        interpolated linearly.
+        interpolated linearly. The results for several fractions lie along a new first axis.
+    k : int
+        How many values "topk" and "argtopk" give, the best first. They lie along a new axis behind
+        `dim`. Of equal values the first comes first.
+    largest : bool
+        Whether these are the largest values, of which NaN is the largest; otherwise the smallest.
+    n : int
+        The place of "nth" in the group: 0 is the first value, -1 the last.
+    periods : int
+        "shift" moves values on by so many places of the group, or back if it is negative. Places
+        without a value get the fill value.
+    method : {"average", "min", "max", "dense", "ordinal"}
+        The "rank" of equal values: the mean of their ranks, the smallest, the largest, one more
+        than that of the next smaller value, or a rank of its own for each in their order. NaN are
+        equal.
 
     Returns
     -------
     array, or tuple of arrays for a sequence of names
         Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
         products and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and
-        softmax of them float64; counts and positions int64; flags bool; everything else has `src`'s
-        dtype.
+        softmax of them float64; ranks float64; counts and positions int64; flags bool; everything
+        else has `src`'s dtype.
 
     Raises
     ------
@@ -165,6 +218,12 @@ def aggregate(
     (array([5., 0., 3.]), array([5., 0., 6.]))
     >>> strew.aggregate(groups, values, "cumsum")
     array([1., 5., 3., 9.])
+    >>> strew.aggregate(groups, values, "topk", k=2)
+    array([[ 5., nan],
+           [nan, nan],
+           [ 6.,  2.]])
+    >>> strew.aggregate(groups, values, np.ptp, fill_value=0)
+    array([0., 0., 5.])
     """
     if isinstance(index, _Plan):
         groups: Any = index
@@ -174,6 +233,41 @@ def aggregate(
             )
     else:
         groups = _groups(index, size, mode, ignore_index)
-    names = [reduce] if isinstance(reduce, str) else list(reduce)
-    results = _run(groups, src, names, dim, skipna, min_count, fill_value, ddof, q)
-    return results[0] if isinstance(reduce, str) else results
+    several = not (isinstance(reduce, str) or callable(reduce))
+    reduces: list[Any] = list(reduce) if several else [reduce]
+    names = [one for one in reduces if not callable(one)]
+    options = {
+        "skipna": skipna,
+        "min_count": min_count,
+        "fill_value": fill_value,
+        "ddof": ddof,
+        "q": _fractions(q),
+        "k": k,
+        "largest": largest,
+        "n": n,
+        "periods": periods,
+        "method": method,
+    }
+    if skipna and len(names) < len(reduces):
+        raise ValueError(
+            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
+        )
+    made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
+    results = tuple(
+        _apply(groups, src, one, dim, min_count, fill_value) if callable(one) else next(made)
+        for one in reduces
+    )
+    return results if several else results[0]
+
+
+def _fractions(q: Any) -> float | list[float]:
+    """The fractions of quantiles as numbers."""
+    if isinstance(q, (float, int)):
+        return q
+    fractions = _np.asarray(q)
+    if fractions.ndim > 1 or fractions.dtype.kind not in "iuf":
+        raise ValueError(
+            f"aggregate: q has {fractions.ndim} dimensions and is of {fractions.dtype}: "
+            "it must be a number or a sequence of numbers"
+        )
+    return fractions.astype(float).tolist()

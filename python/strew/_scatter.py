@@ -13,6 +13,7 @@ from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, SupportsIndex
 
     from ._types import Array, ArrayLike, Mode, Numbers
@@ -46,13 +47,14 @@ def scatter(
     *,
     out: Array | None = None,
     dim_size: SupportsIndex | None = None,
-    reduce: str = "sum",
+    reduce: str | Callable[[Any], Any] = "sum",
     mode: Mode = "error",
     include_self: bool = True,
     fill_value: Any = None,
     ignore_index: int | None = None,
     plan: _Plan | None = None,
     exact: bool = False,
+    **options: Any,
 ) -> Array:
     """Reduce the elements of `src` that share an index along `dim`.
 
@@ -70,12 +72,13 @@ def scatter(
         `src`'s shape apart from `dim`.
     dim_size : int, optional
         The result's size along `dim`; by default one more than the largest index.
-    reduce : str
+    reduce : str or callable
         "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
         "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
         in float32 and are rounded once, integers wrap. Also every reduction of `strew.aggregate`
-        ("std", "median", "softmax", ...), with its dtypes and fill values. With "nan" in front
-        ("nanmean"), NaN is left out. These make a new array, so `out` must be None.
+        ("std", "median", "softmax", ...), with its dtypes and fill values, and a callable as it
+        takes. With "nan" in front ("nanmean"), NaN is left out. These make a new array, so `out`
+        must be None.
     mode : {"error", "wrap", "drop", "clip"}
         What an index outside the axis means. "error": an error. "wrap": negative indices count from
         the end. "drop": its element is skipped. "clip": the nearest cell.
@@ -93,6 +96,9 @@ def scatter(
         gives it. Its bits do not depend on the order of the elements, nor on the machine. A sum of
         zero is +0. Sums of integers are exact anyway. Gradients are those of the plain sum. The
         reductions "exact_sum" and "exact_mean" are the same.
+    **options
+        What single reductions of `strew.aggregate` take: `ddof`, `min_count`, `q`, `k`, `largest`,
+        `n`, `periods` and `method`.
 
     Returns
     -------
@@ -133,10 +139,13 @@ def scatter(
     name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
     if exact:
         name = _exact_reduction("scatter", reduce if name is None else name)
+    if options and name is not None:
+        raise TypeError(f"scatter: reduce = {reduce!r} does not take {', '.join(options)}")
+    options["fill_value"] = fill_value
     if plan is not None:
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
         if name is None:
-            return _aggregate_groups(src, plan, dim, out, None, reduce, mode, fill_value, None)
+            return _aggregate_groups(src, plan, dim, out, {}, reduce, options)
         operators = _torch_operators(src, out)
         if fill_value is None and not operators:
             return plan.scatter(src, name, dim=dim, out=out, include_self=include_self)
@@ -152,9 +161,8 @@ def scatter(
         index, mode = _plan_as_index(plan), "drop"
         dim_size = plan.size if out is None else None
     if name is None:
-        return _aggregate_groups(
-            src, index, dim, out, dim_size, reduce, mode, fill_value, ignore_index
-        )
+        of_index = {"size": dim_size, "mode": mode, "ignore_index": ignore_index}
+        return _aggregate_groups(src, index, dim, out, of_index, reduce, options)
     if operators := _torch_operators(src, out):
         return operators.own.scatter(
             src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
@@ -256,26 +264,31 @@ def _plan_as_index(plan: _Plan) -> Any:
     return plan.gather(_np.arange(1, plan.size + 1)) - 1
 
 
+# Reductions with a result for each element.
+_PER_ELEMENT = frozenset(
+    "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
+)
+# Reductions whose results are positions of elements.
+_POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
+
+
 def _aggregate_groups(
     src: Any,
     index: Any,
     dim: Any,
     out: Any,
-    dim_size: Any,
+    of_index: dict[str, Any],
     reduce: Any,
-    mode: Any,
-    fill_value: Any,
-    ignore_index: Any,
+    options: dict[str, Any],
 ) -> Any:
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
     if out is not None:
         raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
-    options = {"skipna": skipna, "fill_value": fill_value}
+    options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
     if isinstance(index, _Plan):
         return _aggregate(index, src, name, dim=dim, **options)
-    of_index = {"size": dim_size, "mode": mode, "ignore_index": ignore_index}
     index = _np.asarray(index)
     if index.ndim == 1:
         return _aggregate(index, src, name, dim=dim, **of_index, **options)
@@ -296,11 +309,19 @@ def _aggregate_lines(
     numbers = _np.where(rows < 0, -1, rows + first).reshape(-1)
     plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
     result = _np.asarray(_aggregate(plan_of_all, values.reshape(-1), name, **options))
-    per_update = name in ("softmax", "sort") or name.startswith("cum")
-    if name in ("argmin", "argmax"):
+    if name in _POSITIONS:
         result = _np.where(result < 0, result, result % max(count, 1))
-    shape = (*values.shape[:-1], count if per_update else plan.size)
-    result = _np.ascontiguousarray(_np.moveaxis(result.reshape(shape), -1, dim))
+    # The axes before and after that of the groups.
+    before = 1 if name == "quantile" and _np.ndim(options.get("q", 0.5)) else 0
+    after = result.shape[before + 1 :]
+    groups = count if isinstance(name, str) and name in _PER_ELEMENT else plan.size
+    result = result.reshape((*result.shape[:before], *values.shape[:-1], groups, *after))
+    dim = dim % values.ndim + before
+    result = _np.moveaxis(result, before + values.ndim - 1, dim)
+    # Behind the groups, as for an index along `dim`.
+    own = range(result.ndim - len(after), result.ndim)
+    result = _np.moveaxis(result, own, range(dim + 1, dim + 1 + len(after)))
+    result = _np.ascontiguousarray(result)
     torch = _sys.modules.get("torch")
     if torch is not None and isinstance(src, torch.Tensor):
         return torch.as_tensor(result)

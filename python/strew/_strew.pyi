@@ -12,6 +12,7 @@ __all__ = [
     "_aggregate",
     "_before_fork",
     "_groups",
+    "_members",
     "_noop",
     "_plan_from_bytes",
     "_plan_scatter_vjp",
@@ -133,11 +134,7 @@ def _aggregate(
     src: Any,
     reduces: Sequence[str],
     dim: SupportsIndex,
-    skipna: bool,
-    min_count: SupportsIndex,
-    fill_value: Any,
-    ddof: float,
-    q: float,
+    options: dict[str, Any],
     /,
 ) -> tuple[Any, ...]: ...
 def _plan_scatter_vjp(
@@ -151,6 +148,7 @@ def _plan_scatter_vjp(
     include_self: bool,
     /,
 ) -> tuple[Array | None, Array]: ...
+def _members(groups: Any, /) -> tuple[Any, Any, int]: ...
 def _groups(
     index: Any, size: SupportsIndex | None, mode: str, ignore_index: SupportsIndex | None, /
 ) -> Any: ...

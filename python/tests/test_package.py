@@ -50,7 +50,11 @@ EXTRA_PARAMETERS = {
     f"torch.{name}{form}": ["mode", "plan"]
     for name in ("scatter", "scatter_add", "scatter_reduce")
     for form in ("", "_")
-} | {"numpy_groupies.aggregate": ["kwargs"], "strew.scatter": ["plan"], "strew.gather": ["plan"]}
+} | {
+    "numpy_groupies.aggregate": ["kwargs"],
+    "strew.scatter": ["plan", "options"],
+    "strew.gather": ["plan"],
+}
 
 
 @pytest.mark.parametrize("module", [strew, *DIALECTS], ids=lambda m: m.__name__)

@@ -235,16 +235,17 @@ fn summary(
     dtype: DType,
     options: &AggregateOptions,
 ) -> Result<Summary, Problem> {
-    let summary = aggregate.summary(dtype, options)?;
-    let statistic = summary.statistic;
-    match is_streamed(statistic, false) && !statistic.is_of_each() {
-        true => Ok(summary),
-        false => Err(value(
+    let kept = |summary: &Summary| {
+        is_streamed(summary.statistic, false) && !summary.statistic.is_of_each()
+    };
+    let summary = aggregate.summaries(dtype, options)?.pop().filter(kept);
+    summary.ok_or_else(|| {
+        value(
             "reduce",
             format!("{:?}", aggregate.name()),
             "it needs all values of a group together, or has a result for each value",
-        )),
-    }
+        )
+    })
 }
 
 fn value(argument: &str, value: String, expected: &str) -> Problem {

@@ -9,10 +9,13 @@ use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::statistics::Statistic;
-use strew_kernel::tensor::{DType, DynTensor, DynView, Scalar};
+use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Scalar};
 
-/// What [`Plan::aggregate_dyn`] makes of the values of each group. Those of each value, not of each
-/// group, are [`Softmax`](Self::Softmax), the running ones and [`Sort`](Self::Sort).
+pub use crate::plan::aggregate_options::{AggregateOptions, Fractions, RankMethod, rank_method};
+
+/// What [`Plan::aggregate_dyn`] makes of the values of each group. Those from
+/// [`Softmax`](Self::Softmax) to [`Shift`](Self::Shift) have a result for each value, not for each
+/// group.
 ///
 /// Integers and bools are computed in 64 bits and wrap (means of them, and what is made of those,
 /// in `f64`), floats in `f64`, complex numbers in `complex128`, in the order of the updates; each
@@ -71,7 +74,7 @@ pub enum Aggregate {
     /// The middle one in order, or the mean of the two in the middle; a NaN makes it NaN.
     Median,
     /// The value that is the fraction `q` of the way from the smallest to the largest, or on the
-    /// line between two.
+    /// line between two. Several fractions give one result each, along a new first axis.
     Quantile,
     /// The one that is there most often; of several the smallest. NaN is the largest.
     Mode,
@@ -89,6 +92,22 @@ pub enum Aggregate {
     CumMax,
     /// The values in ascending order, NaN last, at the places that the group has.
     Sort,
+    /// The position of each of these. Equal values stay in their order.
+    ArgSort,
+    /// The rank of each value, from 1 on, in `f64`. NaN is last, and NaN are equal; a NaN that is
+    /// skipped has none. [`AggregateOptions::ties`] says what equal values get.
+    Rank,
+    /// How many values of the group stand before each one.
+    CumCount,
+    /// The value that stands [`AggregateOptions::periods`] places before in the group.
+    Shift,
+    /// The value at place [`AggregateOptions::n`] in the group.
+    Nth,
+    /// The [`AggregateOptions::k`] largest or smallest values, best first, along a new axis after
+    /// that of the groups. NaN is the largest. Of equal values the first comes first.
+    TopK,
+    /// The positions of these; -1 if there are fewer.
+    ArgTopK,
 }
 
 const ALL: &[(&str, Aggregate)] = &[
@@ -124,6 +143,13 @@ const ALL: &[(&str, Aggregate)] = &[
     ("cummin", Aggregate::CumMin),
     ("cummax", Aggregate::CumMax),
     ("sort", Aggregate::Sort),
+    ("argsort", Aggregate::ArgSort),
+    ("rank", Aggregate::Rank),
+    ("cumcount", Aggregate::CumCount),
+    ("shift", Aggregate::Shift),
+    ("nth", Aggregate::Nth),
+    ("topk", Aggregate::TopK),
+    ("argtopk", Aggregate::ArgTopK),
 ];
 
 impl Aggregate {
@@ -134,19 +160,39 @@ impl Aggregate {
         named.map_or("", |(name, _)| name)
     }
 
-    /// What is made of values of a type, and what stands where nothing is made.
-    pub(crate) fn summary(self, of: DType, options: &AggregateOptions) -> Result<Summary, Problem> {
+    /// What is made of values of a type, and what stands where nothing is made: one, or one for each
+    /// of several fractions.
+    pub(crate) fn summaries(
+        self,
+        of: DType,
+        options: &AggregateOptions,
+    ) -> Result<Vec<Summary>, Problem> {
         let dtype = self.dtype(of)?;
         let fill = options.fill_value.unwrap_or(self.usual_fill(dtype));
-        Ok(Summary {
-            statistic: self.statistic(options),
-            fill: fill.tensor("fill_value", dtype)?,
-        })
+        let one = |statistic| {
+            Ok(Summary {
+                statistic,
+                fill: fill.tensor("fill_value", dtype)?,
+            })
+        };
+        self.statistics(options).into_iter().map(one).collect()
     }
 
-    fn statistic(self, options: &AggregateOptions) -> Statistic {
+    /// What to compute: one, or one for each of several fractions.
+    fn statistics(self, options: &AggregateOptions) -> Vec<Statistic> {
+        match (self, &options.q) {
+            (Self::Quantile, Fractions::One(q)) => vec![Statistic::Quantile(*q)],
+            (Self::Quantile, Fractions::Several(all)) => {
+                all.iter().map(|&q| Statistic::Quantile(q)).collect()
+            }
+            _ => self.statistic(options).into_iter().collect(),
+        }
+    }
+
+    fn statistic(self, options: &AggregateOptions) -> Option<Statistic> {
         let ddof = options.ddof;
-        match self {
+        let (count, largest) = (options.k, options.largest);
+        Some(match self {
             Self::Sum => Statistic::Sum,
             Self::Prod => Statistic::Prod,
             Self::SumSquares => Statistic::SumOfSquares,
@@ -170,7 +216,7 @@ impl Aggregate {
             Self::ArgMin => Statistic::ArgMin,
             Self::ArgMax => Statistic::ArgMax,
             Self::Median => Statistic::Median,
-            Self::Quantile => Statistic::Quantile(options.q),
+            Self::Quantile => return None,
             Self::Mode => Statistic::Mode,
             Self::LogSumExp => Statistic::LogSumExp,
             Self::Softmax => Statistic::Softmax,
@@ -179,7 +225,14 @@ impl Aggregate {
             Self::CumMin => Statistic::CumMin,
             Self::CumMax => Statistic::CumMax,
             Self::Sort => Statistic::Sort { reverse: false },
-        }
+            Self::ArgSort => Statistic::ArgSort,
+            Self::Rank => Statistic::Rank(options.ties),
+            Self::CumCount => Statistic::CumCount,
+            Self::Shift => Statistic::Shift(options.periods),
+            Self::Nth => Statistic::Nth(options.n),
+            Self::TopK => Statistic::Top { count, largest },
+            Self::ArgTopK => Statistic::ArgTop { count, largest },
+        })
     }
 
     /// The result's type, of values of another.
@@ -213,7 +266,9 @@ impl Aggregate {
                 DType::F64
             }
             Self::Median | Self::Quantile | Self::LogSumExp | Self::Softmax if whole => DType::F64,
-            Self::Len | Self::Count | Self::NUnique | Self::ArgMin | Self::ArgMax => DType::I64,
+            Self::Len | Self::Count | Self::NUnique | Self::CumCount => DType::I64,
+            Self::ArgMin | Self::ArgMax | Self::ArgSort | Self::ArgTopK => DType::I64,
+            Self::Rank => DType::F64,
             Self::Any | Self::All | Self::AnyNan | Self::AllNan => DType::Bool,
             _ => of,
         })
@@ -222,13 +277,12 @@ impl Aggregate {
     /// What stands where nothing is made.
     fn usual_fill(self, dtype: DType) -> Scalar {
         match self {
-            Self::Sum | Self::SumSquares | Self::Len | Self::Count | Self::NUnique => {
-                Scalar::Int(0)
-            }
+            Self::Sum | Self::SumSquares => Scalar::Int(0),
+            Self::Len | Self::Count | Self::NUnique | Self::CumCount => Scalar::Int(0),
             Self::Prod => Scalar::Int(1),
             Self::Any | Self::AnyNan => Scalar::Bool(false),
             Self::All | Self::AllNan => Scalar::Bool(true),
-            Self::ArgMin | Self::ArgMax => Scalar::Int(-1),
+            Self::ArgMin | Self::ArgMax | Self::ArgSort | Self::ArgTopK => Scalar::Int(-1),
             _ if dtype.is_float() || dtype.is_complex() => Scalar::Float(f64::NAN),
             _ => Scalar::Int(0),
         }
@@ -251,40 +305,13 @@ impl FromStr for Aggregate {
     }
 }
 
-/// How [`Plan::aggregate_dyn`] counts.
-#[derive(Clone, Copy, Debug)]
-pub struct AggregateOptions {
-    /// NaN does not count.
-    pub skip_nan: bool,
-    /// Of fewer values that count nothing is made.
-    pub min_count: usize,
-    /// What stands where nothing is made; `None`: 0 for sums and counts, 1 for products, what
-    /// [`Aggregate`] says of flags and positions, otherwise NaN, and 0 for integers.
-    pub fill_value: Option<Scalar>,
-    /// What is taken off the number of values in a variance.
-    pub ddof: f64,
-    /// The fraction of [`Aggregate::Quantile`], from 0 to 1.
-    pub q: f64,
-}
-
-impl Default for AggregateOptions {
-    fn default() -> Self {
-        Self {
-            skip_nan: false,
-            min_count: 1,
-            fill_value: None,
-            ddof: 0.0,
-            q: 0.5,
-        }
-    }
-}
-
 impl Plan {
     /// Makes several things of the values of each row, in one trip over them.
     ///
     /// `src` has [`len`](Self::len) coordinates along axis `dim`; results have its shape, with
-    /// [`size`](Self::size) coordinates along `dim` where there is one for each row. Updates that
-    /// are left out count nowhere.
+    /// [`size`](Self::size) coordinates along `dim` where there is one for each row. The best `k`
+    /// of each row lie along an axis behind `dim`, several quantiles along a new first axis.
+    /// Updates that are left out count nowhere.
     ///
     /// ```
     /// # mod strew { pub use strew_engine::{plan::*, plan::reduce::*, plan::aggregate::*, scatter::bounds::*}; pub use strew_kernel::{error::Error, tensor::*}; }
@@ -304,7 +331,7 @@ impl Plan {
     /// # Errors
     /// [`Class::Index`](strew_kernel::error::Class::Index) for a `dim` that is none,
     /// [`Class::Value`](strew_kernel::error::Class::Value) for a shape that does not fit, a fill
-    /// value that a result does not have and a `q` beyond 0 and 1,
+    /// value that a result does not have, a `q` beyond 0 and 1 and a `k` of 0,
     /// [`Class::Type`](strew_kernel::error::Class::Type) for types that an aggregate is not defined
     /// for, [`Class::Memory`](strew_kernel::error::Class::Memory).
     pub fn aggregate_dyn(
@@ -372,40 +399,65 @@ fn aggregated(
         let updates = groups.updates();
         format!("its size along dimension {axis} must be {updates}")
     })?;
-    if !(0.0..=1.0).contains(&options.q) {
-        return Err(Problem::Value {
-            argument: "q".into(),
-            value: options.q.to_string(),
-            expected: "it must be from 0 to 1".into(),
-        });
+    options.check()?;
+    let mut summaries = Vec::new();
+    for aggregate in wanted {
+        summaries.extend(aggregate.summaries(src.dtype(), options)?);
     }
-    let one = |aggregate: &Aggregate| aggregate.summary(src.dtype(), options);
-    let wanted = wanted
-        .iter()
-        .map(one)
-        .collect::<Result<Vec<_>, Problem>>()?;
     let among = Among {
         skip: options.skip_nan,
         least: options.min_count,
     };
-    groups.statistics(src, axis, &wanted, among)
+    let mut made = groups.statistics(src, axis, &summaries, among)?.into_iter();
+    let one = |&aggregate: &Aggregate| match (aggregate, &options.q) {
+        (Aggregate::Quantile, Fractions::Several(all)) => {
+            let parts: Vec<DynTensor> = made.by_ref().take(all.len()).collect();
+            let dtype = aggregate.dtype(src.dtype())?;
+            let mut shape = src.dims();
+            shape[axis] = groups.size();
+            joined(&parts, dtype, &shape)
+        }
+        _ => made.next().ok_or_else(|| Problem::Layout {
+            argument: "src".into(),
+            why: "a result is missing".into(),
+        }),
+    };
+    wanted.iter().map(one).collect()
+}
+
+/// Tensors of this type and shape, one after the other along a new first axis.
+fn joined(parts: &[DynTensor], dtype: DType, shape: &[usize]) -> Result<DynTensor, Problem> {
+    let mut all = Dims::from_slice(shape);
+    all.insert(0, parts.len());
+    let mut made = DynTensor::zeros(dtype, &all)?;
+    let mut cells = made.as_bytes_mut();
+    for part in parts {
+        let (to, others) = std::mem::take(&mut cells).split_at_mut(part.as_bytes().len());
+        to.copy_from_slice(part.as_bytes());
+        cells = others;
+    }
+    Ok(made)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Aggregate, AggregateOptions, aggregate_dyn};
+    use super::{Aggregate, AggregateOptions, Fractions, aggregate_dyn};
     use crate::plan::Plan;
     use crate::scatter::bounds::Bounds;
     use strew_kernel::error::{Class, Problem};
-    use strew_kernel::tensor::TensorView;
+    use strew_kernel::tensor::{Scalar, TensorView};
 
-    const WANTED: [Aggregate; 6] = [
+    const WANTED: [Aggregate; 10] = [
         Aggregate::Mean,
         Aggregate::Max,
         Aggregate::Std,
         Aggregate::CumSum,
         Aggregate::Median,
         Aggregate::Sort,
+        Aggregate::Rank,
+        Aggregate::TopK,
+        Aggregate::ArgTopK,
+        Aggregate::Quantile,
     ];
 
     #[test]
@@ -421,7 +473,11 @@ mod tests {
                     ..mode.parse::<Bounds>().unwrap()
                 };
                 for size in [Some(40), Some(58), None] {
-                    let options = AggregateOptions::default();
+                    let options = AggregateOptions {
+                        q: Fractions::Several(vec![0.1, 0.5, 0.9]),
+                        k: 3,
+                        ..AggregateOptions::default()
+                    };
                     let plan = Plan::new_dyn(&index, size, bounds, None);
                     let once = aggregate_dyn(&values, &index, dim, &WANTED, size, bounds, &options);
                     let Ok(plan) = plan else {
@@ -466,6 +522,52 @@ mod tests {
                 panic!("{error}");
             };
             assert_eq!((&position[..], &value[..]), (&[4321][..], "9"));
+        }
+    }
+
+    #[test]
+    fn the_best_of_each_group_lie_behind_the_groups() {
+        let index = TensorView::from(&[1i64, 0, 1, 1]).into_dyn();
+        let values = [5i32, 1, 2, 2, 7, 3, 7, 4, 8, 8, 8, 8];
+        let values = TensorView::from_slice(&values, &[3, 4]).unwrap().into_dyn();
+        let options = AggregateOptions {
+            k: 2,
+            fill_value: Some(Scalar::Int(-9)),
+            ..AggregateOptions::default()
+        };
+        let wanted = [Aggregate::TopK, Aggregate::ArgTopK];
+        let strict = Bounds::STRICT;
+        let made = aggregate_dyn(&values, &index, 1, &wanted, Some(2), strict, &options).unwrap();
+        let [best, places] = <[_; 2]>::try_from(made).unwrap();
+        assert_eq!(best.shape(), [3, 2, 2]);
+        let best = best.typed::<i32>().unwrap();
+        assert_eq!(best.as_slice(), [1, -9, 5, 2, 3, -9, 7, 7, 8, -9, 8, 8]);
+        let places = places.typed::<i64>().unwrap();
+        assert_eq!(places.as_slice(), [1, -9, 0, 2, 1, -9, 0, 2, 1, -9, 0, 2]);
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        let index = TensorView::from(&[0i64]).into_dyn();
+        let values = TensorView::from(&[1.0f64]).into_dyn();
+        let usual = AggregateOptions::default;
+        for (options, named) in [
+            (
+                AggregateOptions { k: 0, ..usual() },
+                "k = 0: it must be at least 1",
+            ),
+            (
+                AggregateOptions {
+                    q: Fractions::Several(vec![0.5, 2.0]),
+                    ..usual()
+                },
+                "q = 2: it must be from 0 to 1",
+            ),
+        ] {
+            let wanted = [Aggregate::Sum];
+            let made = aggregate_dyn(&values, &index, 0, &wanted, None, Bounds::STRICT, &options);
+            let error = made.unwrap_err().to_string();
+            assert!(error.ends_with(named), "{error}");
         }
     }
 }

@@ -1,10 +1,12 @@
 //! strew's own face: an index that has been looked at once, for many runs.
 
 pub mod aggregate;
+mod aggregate_options;
 pub mod bytes;
 pub mod cells;
 pub mod composite;
 pub mod explain;
+pub mod members;
 pub mod positions;
 pub mod reduce;
 pub mod run;
@@ -26,6 +28,7 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
 pub use crate::plan::composite::{Along, Composite, Passes, accumulators, divisor, rounded};
+pub use crate::plan::members::Members;
 pub use crate::plan::reduce::Reduce;
 pub use crate::plan::statistics::Among;
 /// An index that has been read, checked and looked at once, to run many times.

@@ -64,7 +64,10 @@ pub use crate::dialect::strew::{
     ScatterOptions, gather, gather_dyn, scatter, scatter_dyn, scatter_into,
 };
 pub use strew_engine::plan::Plan;
-pub use strew_engine::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
+pub use strew_engine::plan::aggregate::{
+    Aggregate, AggregateOptions, Fractions, RankMethod, aggregate_dyn, rank_method,
+};
+pub use strew_engine::plan::members::Members;
 pub use strew_engine::plan::reduce::Reduce;
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[

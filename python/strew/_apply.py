@@ -1,0 +1,99 @@
+"""A Python function of the values of each group."""
+
+from __future__ import annotations
+
+import operator as _operator
+import sys as _sys
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+from ._strew import _members
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def apply(
+    groups: Any, src: Any, function: Callable[[Any], Any], dim: Any, least: Any, fill_value: Any
+) -> Any:
+    """The function's results, stacked; `aggregate` describes them."""
+    library = _Library(src)
+    values = library.array(src)
+    starts, members, updates = _members(groups)
+    axis = _axis(dim, values.ndim)
+    if values.shape[axis] != updates:
+        raise ValueError(
+            f"aggregate: src has shape {tuple(values.shape)}: its size along dimension {axis} must "
+            f"be {updates}"
+        )
+    values = library.take(values, members, axis)
+    results: list[Any] = []
+    for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        part = (slice(None),) * axis + (slice(first, end),)
+        enough = end - first >= max(_operator.index(least), 1)
+        results.append(library.array(function(values[part])) if enough else None)
+    some = next((one for one in results if one is not None), None)
+    shape, dtype = ((), values.dtype) if some is None else (tuple(some.shape), some.dtype)
+    _check(results, shape)
+    fill = library.full(shape, _fill(fill_value, dtype), dtype)
+    if not results:
+        return library.full((0,), 0, dtype)
+    return library.stack([fill if one is None else one for one in results], min(axis, len(shape)))
+
+
+def _axis(dim: Any, rank: int) -> int:
+    """The axis that `dim` names, among `rank`."""
+    axis = _operator.index(dim)
+    if not -rank <= axis < rank:
+        raise IndexError(f"aggregate: dim = {axis}: src has {rank} dimensions")
+    return axis % rank
+
+
+def _check(results: list[Any], shape: tuple[int, ...]) -> None:
+    """Refuses results of different shapes."""
+    for group, one in enumerate(results):
+        if one is not None and tuple(one.shape) != shape:
+            raise ValueError(
+                f"aggregate: reduce returns an array of shape {tuple(one.shape)} for group "
+                f"{group}: it must be {shape}, as for the groups before"
+            )
+
+
+def _fill(fill_value: Any, dtype: Any) -> Any:
+    """The result of a group without one."""
+    inexact = "float" in str(dtype) or "complex" in str(dtype)
+    if fill_value is None:
+        return float("nan") if inexact else 0
+    if not inexact and not _np.isin(fill_value % 1, 0):
+        raise ValueError(
+            f"aggregate: fill_value = {fill_value}: the results are of {dtype}, which does not "
+            "hold it"
+        )
+    return fill_value
+
+
+class _Library:
+    """What arrays of one library are made with."""
+
+    def __init__(self, src: Any) -> None:
+        torch = _sys.modules.get("torch")
+        self.is_torch = torch is not None and isinstance(src, torch.Tensor)
+        namespace = getattr(src, "__array_namespace__", None)
+        self.module: Any = torch if self.is_torch else namespace() if namespace else _np
+
+    def array(self, given: Any) -> Any:
+        make = self.module.as_tensor if self.is_torch else self.module.asarray
+        return make(given)
+
+    def take(self, values: Any, members: Any, axis: int) -> Any:
+        if self.is_torch:
+            return values.index_select(axis, self.module.as_tensor(members, device=values.device))
+        return self.module.take(values, self.module.asarray(members), axis=axis)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+        return self.module.full(shape, value, dtype=dtype)
+
+    def stack(self, arrays: list[Any], axis: int) -> Any:
+        return self.module.stack(arrays, **{"dim" if self.is_torch else "axis": axis})
