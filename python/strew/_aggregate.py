@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-import numpy as _np
-
+from . import _options
 from ._apply import apply as _apply
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
@@ -14,6 +13,8 @@ from ._strew import _groups
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Literal, SupportsIndex, TypeAlias
+
+    import numpy as np
 
     from ._types import Array, ArrayLike, Mode, Numbers
 
@@ -77,7 +78,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
@@ -98,7 +99,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
@@ -118,7 +119,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
-    q: float | Sequence[float] | _np.ndarray[Any, Any] = 0.5,
+    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
     n: SupportsIndex = 0,
@@ -237,16 +238,16 @@ def aggregate(
     reduces: list[Any] = list(reduce) if several else [reduce]
     names = [one for one in reduces if not callable(one)]
     options = {
-        "skipna": skipna,
-        "min_count": min_count,
+        "skipna": _options.flag("skipna", skipna),
+        "min_count": _options.integer("min_count", min_count, 0),
         "fill_value": fill_value,
-        "ddof": ddof,
-        "q": _fractions(q),
-        "k": k,
-        "largest": largest,
-        "n": n,
-        "periods": periods,
-        "method": method,
+        "ddof": _options.number("ddof", ddof),
+        "q": _options.fractions(q),
+        "k": _options.integer("k", k, 1),
+        "largest": _options.flag("largest", largest),
+        "n": _options.integer("n", n),
+        "periods": _options.integer("periods", periods),
+        "method": _options.text("method", method),
     }
     if skipna and len(names) < len(reduces):
         raise ValueError(
@@ -258,16 +259,3 @@ def aggregate(
         for one in reduces
     )
     return results if several else results[0]
-
-
-def _fractions(q: Any) -> float | list[float]:
-    """The fractions of quantiles as numbers."""
-    if isinstance(q, (float, int)):
-        return q
-    fractions = _np.asarray(q)
-    if fractions.ndim > 1 or fractions.dtype.kind not in "iuf":
-        raise ValueError(
-            f"aggregate: q has {fractions.ndim} dimensions and is of {fractions.dtype}: "
-            "it must be a number or a sequence of numbers"
-        )
-    return fractions.astype(float).tolist()

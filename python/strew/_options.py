@@ -1,0 +1,61 @@
+"""The options of `aggregate`, checked: what is wrong is named with its value."""
+
+from __future__ import annotations
+
+import operator as _operator
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGEST = 2**63 - 1
+
+
+def integer(name: str, value: Any, least: int = -_LARGEST - 1) -> int:
+    """An integer of 64 bits that is not below `least`."""
+    try:
+        made = _operator.index(value)
+    except TypeError:
+        raise TypeError(f"aggregate: {name} = {value!r}: it must be an integer") from None
+    if made < least:
+        raise ValueError(f"aggregate: {name} = {made}: it must be at least {least}")
+    if made > _LARGEST:
+        raise ValueError(f"aggregate: {name} = {made}: it must be at most {_LARGEST}")
+    return made
+
+
+def flag(name: str, value: Any) -> bool:
+    """A bool."""
+    if isinstance(value, (bool, _np.bool_)):
+        return bool(value)
+    raise TypeError(f"aggregate: {name} = {value!r}: it must be True or False")
+
+
+def number(name: str, value: Any) -> float:
+    """A real number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"aggregate: {name} = {value!r}: it must be a number") from None
+
+
+def text(name: str, value: Any) -> str:
+    """A string."""
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"aggregate: {name} = {value!r}: it must be a string")
+
+
+def fractions(q: Any) -> float | list[float]:
+    """The fraction of quantiles, or several."""
+    if isinstance(q, (float, int)):
+        return q
+    made = _np.asarray(q)
+    if made.ndim > 1 or made.dtype.kind not in "iuf":
+        raise ValueError(
+            f"aggregate: q has {made.ndim} dimensions and is of {made.dtype}: "
+            "it must be a number or a sequence of numbers"
+        )
+    return made.astype(float).tolist()
