@@ -127,7 +127,7 @@ impl Accumulator {
         };
         Ok(Self {
             wanted: wanted.to_vec(),
-            options: *options,
+            options: options.clone(),
             bounds,
             size,
             dtype,

@@ -338,7 +338,12 @@ fn arguments_that_do_not_fit_are_named() {
         (Some(3), &[Aggregate::CumSum][..], Bounds::STRICT, "reduce"),
         (Some(3), &[][..], Bounds::STRICT, "reduce"),
         (None, &[Aggregate::Sum][..], wrap, "size"),
-        (Some(usize::MAX), &[Aggregate::Sum][..], Bounds::STRICT, "size"),
+        (
+            Some(usize::MAX),
+            &[Aggregate::Sum][..],
+            Bounds::STRICT,
+            "size",
+        ),
     ] {
         let made = Accumulator::new(size, wanted, DType::F32, &[], bounds, &options);
         assert_eq!(made.unwrap_err().problem().argument(), Some(argument));
