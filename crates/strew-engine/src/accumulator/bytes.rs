@@ -7,10 +7,12 @@
 //! | text | the dtype's name |
 //! | list | the shape of one update |
 //! | 8, 8 | 1 if the number of groups was given, else 0; the number of groups |
-//! | 8, 8 | what negative numbers mean: 0 reject, 1 wrap, 2 drop; and others: 0 error, 1 drop, 2 clip |
+//! | 8 | what negative numbers mean: 0 reject, 1 wrap, 2 drop |
+//! | 8 | what numbers out of range mean: 0 error, 1 drop, 2 clip |
 //! | 8, 8 | 1 if a number is ignored, else 0; that number, or 0 |
 //! | 8, 8, 8 | 1 if NaN is skipped, else 0; `min_count`; `ddof` |
-//! | 8, 8, 8 | the kind of the fill value: 0 none, 1 bool, 2 int64, 3 uint64, 4 float64, 5 complex128; its two parts |
+//! | 8 | the fill value: 0 none, 1 bool, 2 int64, 3 uint64, 4 float64, 5 complex128 |
+//! | 8, 8 | its two parts |
 //! | list of texts | the names of the statistics |
 //! | list of 8, 8 | the positions taken: the first of each range, and the one after its last |
 //! | | the records of all groups, table by table |

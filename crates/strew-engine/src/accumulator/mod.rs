@@ -79,10 +79,10 @@ impl Accumulator {
     ///   `size` is given.
     ///
     /// # Errors
-    /// [`Class::Value`](strew_kernel::error::Class::Value) for an aggregate that needs all values of
-    /// a group together, for none at all, and for a fill value that a result does not have;
-    /// [`Class::Type`](strew_kernel::error::Class::Type) for a type that an aggregate is not defined
-    /// for, [`Class::Memory`](strew_kernel::error::Class::Memory).
+    /// [`Class::Value`](strew_kernel::error::Class::Value) for an aggregate that needs all values
+    /// of a group together, for none at all, and for a fill value that a result does not have;
+    /// [`Class::Type`](strew_kernel::error::Class::Type) for a type that an aggregate is not
+    /// defined for, [`Class::Memory`](strew_kernel::error::Class::Memory).
     pub fn new(
         size: Option<usize>,
         wanted: &[Aggregate],

@@ -37,6 +37,10 @@ fn random(state: &mut u64) -> usize {
     (*state >> 33) as usize
 }
 
+fn chance(state: &mut u64, one_in: usize) -> bool {
+    random(state).is_multiple_of(one_in)
+}
+
 /// Updates with two columns, and what is made of them.
 struct Case {
     index: Vec<i64>,
@@ -75,15 +79,15 @@ impl Case {
             index,
             values,
             wanted: wanted.to_vec(),
-            size: (random(state) % 3 > 0).then_some(rows + random(state) % 3),
+            size: chance(state, 2).then_some(rows + random(state) % 3),
             bounds: Bounds {
-                ignored: (random(state) % 2 == 0).then_some(2),
+                ignored: chance(state, 2).then_some(2),
                 ..Bounds::STRICT
             },
             options: AggregateOptions {
-                skip_nan: random(state) % 2 == 0,
+                skip_nan: chance(state, 2),
                 min_count: random(state) % 3,
-                fill_value: (random(state) % 2 == 0).then_some(Scalar::Int(1)),
+                fill_value: chance(state, 2).then_some(Scalar::Int(1)),
                 ddof: (random(state) % 2) as f64,
                 ..AggregateOptions::default()
             },

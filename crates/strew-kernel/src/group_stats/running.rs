@@ -74,6 +74,10 @@ pub(crate) fn put<C: Copy, V>(
     }
 }
 
+fn join_into<C: Copy>(cell: &mut C, other: C, join: impl Fn(C, C) -> C) {
+    *cell = join(*cell, other);
+}
+
 /// Statistics whose record is a number, and is the result: the record's type and the kind of
 /// [`Results`], then for each its start, how a value joins, and how another record is merged.
 macro_rules! numbers {
@@ -95,8 +99,7 @@ macro_rules! numbers {
             }
 
             fn merge(cell: &mut $cell_type, other: $cell_type) {
-                let merge: fn($cell_type, $cell_type) -> $cell_type = $merge;
-                *cell = merge(*cell, other);
+                join_into(cell, other, $merge);
             }
 
             fn finish(cells: &[$cell_type], _: Statistic, row: &mut Row<T>) {

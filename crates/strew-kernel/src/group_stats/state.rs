@@ -92,8 +92,8 @@ impl<T: Value> State<T> {
         Ok(())
     }
 
-    /// Joins the values of a chunk, whose first has the position `start`, to at least `size` groups.
-    /// Values whose row is not one of the groups are left out.
+    /// Makes at least `size` groups, and joins the values of a chunk to them. Values whose row is
+    /// not one of the groups are left out.
     ///
     /// # Errors
     /// [`Problem::Memory`]. The state is then as it was.

@@ -8,10 +8,10 @@
 //! ```
 //!
 //! Cost: each row number and value is read once, however many statistics are wanted, and each
-//! statistic reads and writes one record per value. No group is listed. Values that are computed in their own type are not copied, and row
-//! numbers may come straight from an index, a block at a time.
-//! It is used for statistics that are running
-//! records (`running`); the others are computed [group by group](crate::group_stats::blocks).
+//! statistic reads and writes one record per value. No group is listed. Values that are computed in
+//! their own type are not copied, and row numbers may come straight from an index, a block at a
+//! time. It is used for statistics that are running records (`running`, `moments`, `scans`); the
+//! others are computed [group by group](crate::group_stats::blocks).
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
