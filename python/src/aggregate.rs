@@ -9,7 +9,7 @@ use crate::plan::{Plan, rules, run};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use strew::{
-    Aggregate, AggregateOptions, Bounds, Class, DynView, Error, Fractions, Problem, Tensor,
+    Aggregate, AggregateOptions, Bounds, Class, DynView, Error, Fractions, Problem, Scalar, Tensor,
     aggregate_dyn, rank_method,
 };
 
@@ -38,12 +38,7 @@ enum Q {
 impl Options<'_> {
     fn read(self, py: Python<'_>) -> PyResult<AggregateOptions> {
         not_too_long(py, "aggregate", "method", self.method.len(), "bytes")?;
-        let fill_value = match &self.fill_value {
-            None => None,
-            Some(given) => Some(scalar(given)?.ok_or_else(|| {
-                wrong_kind(py, "aggregate", "fill_value", "a number", kind_of(given))
-            })?),
-        };
+        let fill_value = filling(py, "aggregate", self.fill_value.as_ref())?;
         let k = usize::try_from(self.k).map_err(|_| {
             let problem = Problem::Value {
                 argument: "k".into(),
@@ -140,6 +135,20 @@ pub(crate) fn members<'py>(groups: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     let (made, len) = made.map_err(|error: Error| raise(py, &own(&error)))?;
     let numpy = |list: Tensor<i64>| give(py, list.into_dyn(), &Library::Numpy);
     (numpy(made.starts)?, numpy(made.updates)?, len).into_pyobject(py)
+}
+
+/// The number that a fill value is, if one is given.
+pub(crate) fn filling(
+    py: Python<'_>,
+    operator: &str,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Scalar>> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let number = scalar(given)?;
+    let none = || wrong_kind(py, operator, "fill_value", "a number", kind_of(given));
+    number.map(Some).ok_or_else(none)
 }
 
 /// An index that is used once, and what the caller says of it.

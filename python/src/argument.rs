@@ -5,10 +5,12 @@ use crate::errors::{refuse, wrong_kind};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use strew::{Argument, Class, Complex64, Kind, Operator, Problem, Scalar, Value};
+use strew::{
+    Argument, Class, Complex64, DType, Kind, Operator, Problem, Scalar, UnknownDType, Value,
+};
 
 /// No list of axes, sizes or indices by axis, no word and no label is longer. What is made of them,
 /// messages for example, then takes no memory worth asking for.
@@ -216,4 +218,24 @@ pub(crate) fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
         Err(error) if error.is_instance_of::<PyTypeError>(given.py()) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The dtype that an object is or names: "float32", `numpy.float32`, `torch.float32`, a NumPy dtype.
+pub(crate) fn dtype_named(operator: &str, given: &Bound<'_, PyAny>) -> PyResult<DType> {
+    let name = match given.cast::<PyString>() {
+        Ok(name) => name.to_str()?.to_owned(),
+        Err(_) => match given.getattr_opt("__name__")? {
+            Some(name) => name.extract()?,
+            None => given.str()?.to_str()?.to_owned(),
+        },
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    last.parse().map_err(|unknown: UnknownDType| {
+        let problem = Problem::Value {
+            argument: "dtype".into(),
+            value: name.clone(),
+            expected: unknown.to_string(),
+        };
+        refuse(given.py(), operator, Class::Value, problem)
+    })
 }

@@ -12,6 +12,7 @@
 //! - `library`, `output`: which library made an array, and results as its arrays;
 //! - `interrupt`: Ctrl-C during a run; `errors`: exceptions; `settings`: threads and memory.
 
+mod accumulator;
 mod aggregate;
 mod argument;
 mod array;
@@ -32,6 +33,8 @@ mod _strew {
     use pyo3::exceptions::{PyImportError, PyValueError};
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::accumulator::{Accumulator, accumulator_from_bytes};
     #[pymodule_export]
     use crate::aggregate::{aggregate, groups, members};
     #[pymodule_export]

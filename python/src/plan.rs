@@ -1,6 +1,6 @@
 //! `strew.Plan`: an index that has been looked at once, for many runs.
 
-use crate::argument::{integer, not_too_long};
+use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
 use crate::interrupt::interruptible;
@@ -372,25 +372,7 @@ impl Plan {
         let operator = operator(self.plan.name());
         let dtype = match dtype {
             None => DType::F32,
-            Some(given) => {
-                let name = match given.cast::<PyString>() {
-                    Ok(name) => name.to_str()?.to_owned(),
-                    // `torch.float32`, `numpy.float32`, a NumPy dtype, ...
-                    Err(_) => match given.getattr_opt("__name__")? {
-                        Some(name) => name.extract()?,
-                        None => given.str()?.to_str()?.to_owned(),
-                    },
-                };
-                let last = name.rsplit('.').next().unwrap_or_default();
-                last.parse().map_err(|unknown: strew::UnknownDType| {
-                    let problem = Problem::Value {
-                        argument: "dtype".into(),
-                        value: name.clone(),
-                        expected: unknown.to_string(),
-                    };
-                    refuse(py, &operator, Class::Value, problem)
-                })?
-            }
+            Some(given) => dtype_named(&operator, given)?,
         };
         let reduces = match reduce {
             None => vec![Reduce::Sum],

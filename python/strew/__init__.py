@@ -43,6 +43,9 @@ Aggregates
     `strew.aggregate` has what frameworks lack: medians, quantiles, modes, deviations, positions,
     running results, and all of them without NaN. It computes several in one pass over the values.
 
+    `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
+    processes.
+
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
 
@@ -86,6 +89,7 @@ from ._aggregate import aggregate as aggregate
 from ._errors import ConversionError as ConversionError
 from ._scatter import gather as gather
 from ._scatter import scatter as scatter
+from ._strew import Accumulator as Accumulator
 from ._strew import Plan as Plan
 from ._strew import __version__ as __version__
 from ._strew import get_kept_memory as get_kept_memory

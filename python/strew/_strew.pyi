@@ -4,10 +4,12 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, final
 from ._types import Array, ArrayLike, Numbers
 
 __all__ = [
+    "Accumulator",
     "Buffer",
     "Operator",
     "Plan",
     "__version__",
+    "_accumulator_from_bytes",
     "_after_fork",
     "_aggregate",
     "_before_fork",
@@ -42,6 +44,48 @@ class Operator:
     @property
     def returns(self) -> list[str]: ...
     def __call__(self, *values: Any) -> Any: ...
+
+@final
+class Accumulator:
+    def __new__(
+        cls,
+        size: SupportsIndex | None,
+        reduce: str | Sequence[str],
+        *,
+        dtype: Any = None,
+        shape: Sequence[int] = ...,
+        mode: Literal["error", "wrap", "drop", "clip"] = "error",
+        ignore_index: SupportsIndex | None = None,
+        skipna: bool = False,
+        min_count: SupportsIndex = 1,
+        fill_value: Any = None,
+        ddof: float = 0.0,
+    ) -> Accumulator: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def reduce(self) -> tuple[str, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def update(
+        self,
+        src: Array | Numbers,
+        index: ArrayLike | Plan,
+        *,
+        start: SupportsIndex | None = None,
+    ) -> None: ...
+    def merge(self, other: Accumulator) -> None: ...
+    def result(self) -> tuple[Any, ...]: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> Accumulator: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
 @final
 class Buffer:
@@ -128,6 +172,7 @@ class Plan:
     def from_bytes(data: bytes) -> Plan: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
+def _accumulator_from_bytes(data: bytes, /) -> Accumulator: ...
 def _plan_from_bytes(data: bytes, /) -> Plan: ...
 def _aggregate(
     groups: Any,

@@ -1,0 +1,328 @@
+//! `strew.Accumulator`: statistics of groups whose values come chunk by chunk.
+
+use crate::aggregate::filling;
+use crate::argument::{dtype_named, integer, not_too_long};
+use crate::array::{Array, kind_of};
+use crate::errors::{raise, refuse, wrong_kind};
+use crate::library::Library;
+use crate::output::give;
+use crate::plan::{Plan, rules};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use strew::{Aggregate, AggregateOptions, Class, Error, Problem};
+
+/// What errors begin with.
+const NAME: &str = "Accumulator";
+
+/// Statistics of groups whose values come chunk by chunk.
+///
+/// An accumulator keeps a small record of each group. `update` takes a chunk of values. Chunks one
+/// after the other give the bits of one `strew.aggregate` call on all values. `merge` takes what
+/// another accumulator has made of other values, such as that of another process: accumulators can
+/// be pickled. `result` may be asked for at any time.
+///
+/// Parameters
+/// ----------
+/// size : int or None
+///     The number of groups. None: one more than the largest number so far.
+/// reduce : str or sequence of str
+///     What is made of each group, as in `strew.aggregate`: "sum", "prod", "sumsq", "mean", "var",
+///     "std", "sem", "skew", "kurt", "min", "max", "first", "last", "len", "count", "any", "all",
+///     "anynan", "allnan", "argmin", "argmax".
+/// dtype : dtype or str, optional
+///     The dtype of the values; float64 if it is not given.
+/// shape : sequence of int
+///     The shape of one value: chunks have the shape ``(n, *shape)``. By default a number.
+/// mode : {"error", "wrap", "drop", "clip"}
+///     What a number outside the groups means. "wrap" needs a size.
+/// ignore_index, skipna, min_count, fill_value, ddof
+///     As in `strew.aggregate`.
+///
+/// Raises
+/// ------
+/// ValueError, TypeError
+///     For a name that needs all values of a group together ("median"), and for arguments that do
+///     not fit.
+/// MemoryError
+///     If the records of all groups do not fit.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import strew
+/// >>> acc = strew.Accumulator(3, ["sum", "max"])
+/// >>> acc.update(np.array([1.0, 5.0]), np.array([2, 0]))
+/// >>> acc.update(np.array([2.0, 6.0]), np.array([2, 2]))
+/// >>> acc.result()
+/// (array([5., 0., 9.]), array([ 5., nan,  6.]))
+///
+/// Two accumulators of other values, of statistics that do not depend on their order:
+///
+/// >>> parts = [strew.Accumulator(3, ["count", "argmax"]) for _ in range(2)]
+/// >>> parts[0].update(np.array([1.0, 5.0]), np.array([2, 0]))
+/// >>> parts[1].update(np.array([2.0, 6.0]), np.array([2, 2]), start=2)
+/// >>> parts[0].merge(parts[1])
+/// >>> parts[0].result()
+/// (array([1, 0, 3]), array([ 1, -1,  3]))
+#[pyclass(frozen, module = "strew", name = "Accumulator")]
+pub(crate) struct Accumulator {
+    all: Mutex<strew::Accumulator>,
+}
+
+impl Accumulator {
+    fn of(all: strew::Accumulator) -> Self {
+        Self {
+            all: Mutex::new(all),
+        }
+    }
+
+    /// The accumulator, once no other thread uses it. It is asked for without the interpreter.
+    fn lock(&self) -> MutexGuard<'_, strew::Accumulator> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        run: impl FnOnce(&strew::Accumulator) -> R + Send,
+    ) -> R {
+        py.detach(|| run(&self.lock()))
+    }
+}
+
+#[pymethods]
+impl Accumulator {
+    #[new]
+    #[pyo3(signature = (size, reduce, *, dtype = None, shape = Vec::new(), mode = "error",
+        ignore_index = None, skipna = false, min_count = 1, fill_value = None, ddof = 0.0))]
+    #[allow(clippy::too_many_arguments)] // They are Python's keywords.
+    fn new(
+        py: Python<'_>,
+        size: Option<&Bound<'_, PyAny>>,
+        reduce: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        shape: Vec<usize>,
+        mode: &str,
+        ignore_index: Option<&Bound<'_, PyAny>>,
+        skipna: bool,
+        min_count: usize,
+        fill_value: Option<&Bound<'_, PyAny>>,
+        ddof: f64,
+    ) -> PyResult<Self> {
+        not_too_long(py, NAME, "mode", mode.len(), "bytes")?;
+        let (size, bounds) = rules(py, NAME, size, mode, ignore_index)?;
+        let wanted = names(reduce)?;
+        let dtype = match dtype {
+            None => strew::DType::F64,
+            Some(given) => dtype_named(NAME, given)?,
+        };
+        let options = AggregateOptions {
+            skip_nan: skipna,
+            min_count,
+            fill_value: filling(py, NAME, fill_value)?,
+            ddof,
+            ..AggregateOptions::default()
+        };
+        let made =
+            py.detach(|| strew::Accumulator::new(size, &wanted, dtype, &shape, bounds, &options));
+        made.map(Self::of).map_err(|error| raise(py, &error))
+    }
+
+    /// The number of groups so far.
+    #[getter]
+    fn size(&self, py: Python<'_>) -> usize {
+        self.with(py, strew::Accumulator::rows)
+    }
+
+    /// The names of what is made of each group.
+    #[getter]
+    fn reduce<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let wanted = self.with(py, |all| all.aggregates().to_vec());
+        PyTuple::new(py, wanted.into_iter().map(Aggregate::name))
+    }
+
+    /// The name of the values' dtype.
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> &'static str {
+        self.with(py, |all| all.dtype().name())
+    }
+
+    /// The shape of one value.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.with(py, |all| all.shape().to_vec()))
+    }
+
+    /// The position after the last value that was taken: where a chunk without `start` begins.
+    #[getter]
+    fn position(&self, py: Python<'_>) -> usize {
+        self.with(py, strew::Accumulator::position)
+    }
+
+    /// Bytes of memory that the records take at this moment.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> usize {
+        self.with(py, strew::Accumulator::memory)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        self.with(py, |all| format!("strew.{all:?}"))
+    }
+
+    /// Takes a chunk of values.
+    ///
+    /// `src` has the shape ``(n, *shape)`` and the accumulator's dtype; `index` has n numbers, or is a
+    /// `strew.Plan` of the chunk, which has its own rule for numbers that name no group. `start` is the
+    /// position of the chunk's first value among all values, by default right after those that were
+    /// taken: "first", "last", "argmin" and "argmax" depend on positions.
+    ///
+    /// Raises IndexError for a number that names no group, ValueError for shapes that do not fit and a
+    /// `start` before positions that were taken, TypeError for another dtype, MemoryError. The
+    /// accumulator is then as it was. A chunk that is being taken cannot be interrupted.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> acc = strew.Accumulator(None, "mean", dtype="float32", shape=(2,))
+    /// >>> acc.update(np.array([[1, 2], [3, 4]], "float32"), [1, 1])
+    /// >>> acc.result()
+    /// (array([[nan, nan],
+    ///        [ 2.,  3.]], dtype=float32),)
+    #[pyo3(signature = (src, index, *, start = None))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        src: &Bound<'_, PyAny>,
+        index: &Bound<'_, PyAny>,
+        start: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let start = start.map(position).transpose()?;
+        let broken = |problem| refuse(py, NAME, Class::Value, problem);
+        let src = Array::read(NAME, "src", src)?;
+        let src = src.view().map_err(broken)?;
+        let taken = match index.cast::<Plan>() {
+            Ok(plan) => {
+                let plan = &plan.get().plan;
+                py.detach(|| self.lock().update_planned_dyn(&src, plan, start))
+            }
+            Err(_) => {
+                let index = Array::read(NAME, "index", index)?;
+                let index = index.view().map_err(broken)?;
+                py.detach(|| self.lock().update_dyn(&src, &index, start))
+            }
+        };
+        taken.map_err(|error| raise(py, &error))
+    }
+
+    /// Takes what another accumulator has made of other values, as if its chunks had come here.
+    ///
+    /// It is allowed where the result does not depend on the order of the values: "sum", "prod",
+    /// "sumsq" and "mean" of integers; "min", "max", "any", "all", "anynan", "allnan", "len" and
+    /// "count"; "first", "last", "argmin" and "argmax" if no position was taken by both. Of 0.0 and
+    /// -0.0, "min" and "max" keep the one that is here.
+    ///
+    /// Raises ValueError for other statistics, and for an accumulator with other arguments. This
+    /// accumulator is then as it was.
+    fn merge(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        if slf.is(other) {
+            let problem = Problem::Value {
+                argument: "other".into(),
+                value: "the accumulator itself".into(),
+                expected: "it must be another one".into(),
+            };
+            return Err(refuse(py, NAME, Class::Value, problem));
+        }
+        let (mine, others) = (slf.get(), other.get());
+        let merged = py.detach(|| {
+            // Two threads that merge both ways lock in the same order.
+            if std::ptr::from_ref(mine) < std::ptr::from_ref(others) {
+                let mut mine = mine.lock();
+                mine.merge(&others.lock())
+            } else {
+                let others = others.lock();
+                mine.lock().merge(&others)
+            }
+        });
+        merged.map_err(|error| raise(py, &error))
+    }
+
+    /// The results of all values so far: a tuple with a NumPy array for each name, of the shape
+    /// ``(size, *shape)``. The accumulator goes on.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let made = self.with(py, strew::Accumulator::result);
+        let made = made.map_err(|error| raise(py, &error))?;
+        let arrays = made.into_iter().map(|made| give(py, made, &Library::Numpy));
+        PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The accumulator as bytes, for `from_bytes`. Accumulators can be pickled, too.
+    ///
+    /// >>> import strew
+    /// >>> acc = strew.Accumulator(3, "len")
+    /// >>> strew.Accumulator.from_bytes(acc.to_bytes())
+    /// strew.Accumulator(len of 3 groups, 0 updates)
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match self.with(py, strew::Accumulator::to_bytes) {
+            Ok(bytes) => Ok(PyBytes::new(py, &bytes)),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// The accumulator that `to_bytes` wrote. ValueError for bytes that are none.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let read = py.detach(|| strew::Accumulator::from_bytes(data));
+        read.map(Self::of).map_err(|error| raise(py, &error))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.import("strew._strew")?;
+        let make = make.getattr("_accumulator_from_bytes")?;
+        let bytes = PyTuple::new(py, [self.to_bytes(py)?])?;
+        PyTuple::new(py, [make, bytes.into_any()])
+    }
+}
+
+/// `Accumulator.from_bytes` under a name that pickles find.
+#[pyfunction]
+#[pyo3(name = "_accumulator_from_bytes", signature = (data, /))]
+pub(crate) fn accumulator_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Accumulator> {
+    Accumulator::from_bytes(py, data)
+}
+
+/// A name or a sequence of names.
+fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<Aggregate>> {
+    let py = given.py();
+    let one = |name: &str| {
+        not_too_long(py, NAME, "reduce", name.len(), "bytes")?;
+        let parsed: Result<Aggregate, Error> = name.parse();
+        parsed.map_err(|error| refuse(py, NAME, Class::Value, error.problem().clone()))
+    };
+    if let Ok(name) = given.cast::<PyString>() {
+        return Ok(vec![one(name.to_str()?)?]);
+    }
+    let items = given.try_iter()?.enumerate().map(|(at, item)| {
+        // What is iterated over may have no end.
+        not_too_long(py, NAME, "reduce", at + 1, "names")?;
+        let name: String = item?.extract()?;
+        one(&name)
+    });
+    items.collect()
+}
+
+/// The position of a chunk.
+fn position(given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let py = given.py();
+    let found = integer(given)?;
+    let none = || wrong_kind(py, NAME, "start", "an integer or None", kind_of(given));
+    let start = found.ok_or_else(none)?;
+    usize::try_from(start).map_err(|_| {
+        let problem = Problem::Value {
+            argument: "start".into(),
+            value: start.to_string(),
+            expected: "it must be at least 0".into(),
+        };
+        refuse(py, NAME, Class::Value, problem)
+    })
+}
