@@ -1,6 +1,7 @@
 //! What strew is fuzzed with. A target is a function that makes a problem of any bytes, and panics if strew does with it
 //! what it must not. `cargo xtask fuzz` lets libFuzzer look for bytes that do; docs/fuzzing.md says more.
 
+mod accumulator;
 mod arguments;
 mod calls;
 mod engine;
@@ -67,7 +68,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "calls",
         run: calls::calls,
@@ -95,6 +96,10 @@ pub const TARGETS: [Target; 7] = [
     Target {
         name: "plan",
         run: plan::plan,
+    },
+    Target {
+        name: "accumulator",
+        run: accumulator::accumulator,
     },
 ];
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The targets, as the library of `fuzz/` lists them.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "calls",
     "engine",
     "npy",
@@ -15,6 +15,7 @@ const TARGETS: [&str; 7] = [
     "safetensors",
     "arguments",
     "plan",
+    "accumulator",
 ];
 
 /// More inputs than this of a target do not go into the repository: the last ones add an edge each.
