@@ -173,7 +173,11 @@ impl Planes {
     ///
     /// # Errors
     /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_all(&mut self, rows: &[usize], values: &[f64]) -> Result<(), Problem> {
+    pub fn add_all<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[usize],
+        values: &[V],
+    ) -> Result<(), Problem> {
         let part = usize::try_from(self.limit / 2)
             .unwrap_or(usize::MAX)
             .clamp(1, 1 << 16);
@@ -181,7 +185,7 @@ impl Planes {
             self.reserve(values.len() as u64)?;
             for (&row, &value) in rows.iter().zip(values) {
                 if row < self.cells {
-                    self.place(row, value)?;
+                    self.place(row, value.into())?;
                 }
             }
         }
@@ -192,10 +196,14 @@ impl Planes {
     ///
     /// # Errors
     /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_row(&mut self, first: usize, values: &[f64]) -> Result<(), Problem> {
+    pub fn add_row<V: Copy + Into<f64>>(
+        &mut self,
+        first: usize,
+        values: &[V],
+    ) -> Result<(), Problem> {
         self.reserve(1)?;
         for (cell, &value) in (first..self.cells).zip(values) {
-            self.place(cell, value)?;
+            self.place(cell, value.into())?;
         }
         Ok(())
     }

@@ -35,6 +35,9 @@ use half::{bf16, f16};
 /// Elements that are rounded or converted at a time, unless one row has more.
 const CHUNK: usize = 8192;
 
+/// Rows between the one that is prefetched and the one that is added to.
+const ROWS_AHEAD: usize = 4;
+
 /// Exact sums of the rows that updates go to.
 pub struct ExactTable {
     /// The walk whose window and element types chose the loops.
@@ -47,7 +50,7 @@ pub struct ExactTable {
     width: usize,
     begin: Begin,
     format: Format,
-    source: Converter,
+    source: Source,
     load: Loop,
     store: Loop,
     /// The window with `float64` values without gaps left and the destination right.
@@ -56,6 +59,15 @@ pub struct ExactTable {
     store_window: Dims,
     /// Rows as `float64` values: as many as there is room for.
     scratch: Buffer,
+}
+
+/// How the updates' values are read.
+enum Source {
+    /// The elements of a row follow each other, and are read where they are.
+    F32,
+    F64,
+    /// They are converted to `float64` first.
+    Converted(Converter),
 }
 
 /// What depends on the type of the real or complex elements.
@@ -137,6 +149,17 @@ impl ExactTable {
             List::zeroed_sparse(&what, slots)
         });
         let window = elements.window(|size| walk.window_packed_src(size), true);
+        let size = elements.part.size().cast_signed();
+        let whole = matches!(window[..], [] | [Dim { left: 8, .. }])
+            && window.iter().all(|dim| dim.right == size);
+        let source = match elements.part {
+            DType::F32 if whole => Source::F32,
+            DType::F64 if whole => Source::F64,
+            _ => {
+                let converter = Converter::by(elements.load, width, size_of::<f64>(), window)?;
+                Source::Converted(converter)
+            }
+        };
         let rows = (CHUNK / width.max(1)).max(1);
         let what = || "the scratch for rows of exact sums".to_owned();
         let scratch = width.saturating_mul(rows).saturating_mul(size_of::<f64>());
@@ -148,7 +171,7 @@ impl ExactTable {
             width,
             begin,
             format: elements.format,
-            source: Converter::by(elements.load, width, size_of::<f64>(), window)?,
+            source,
             load: elements.load,
             store: elements.store,
             load_window: elements.window(|size| walk.window_packed_dst(size), true),
@@ -179,9 +202,17 @@ impl ExactTable {
         }
         let (sums, width) = (&mut self.sums, self.width);
         let mut added = Ok(());
+        let converter = match &mut self.source {
+            // SAFETY: the source offsets are the walk's, whose rows are elements of this type, one
+            // after the other.
+            Source::F32 => return unsafe { add_rows::<f32>(sums, walk, block, slots, width) },
+            // SAFETY: likewise.
+            Source::F64 => return unsafe { add_rows::<f64>(sums, walk, block, slots, width) },
+            Source::Converted(converter) => converter,
+        };
         // SAFETY: the source offsets are the walk's, and the window is the walk's.
         unsafe {
-            self.source.run(walk.src(), block, |part, scratch, _| {
+            converter.run(walk.src(), block, |part, scratch, _| {
                 // SAFETY: the converter has set so many values from the beginning of its scratch.
                 let values = std::slice::from_raw_parts(scratch.cast::<f64>(), part.len() * width);
                 if added.is_ok() {
@@ -306,6 +337,39 @@ impl ExactTable {
         }
         Ok(())
     }
+}
+
+/// Adds the rows of a block, whose elements are read where they are.
+///
+/// # Safety
+/// Each of the block's source offsets must be that of `width` elements of this type in the walk's
+/// source, one after the other.
+unsafe fn add_rows<V: Copy + Into<f64>>(
+    sums: &mut Exact,
+    walk: &Walk<'_>,
+    block: &Block,
+    slots: &[usize],
+    width: usize,
+) -> Result<(), Problem> {
+    let at = block.src();
+    let row = |offset: isize, len| {
+        let first = walk.src().wrapping_offset(offset).cast::<V>();
+        // SAFETY: the caller's promise; views are aligned for their elements.
+        unsafe { std::slice::from_raw_parts(first, len) }
+    };
+    if let (1, At::Steps(first, step)) = (width, at)
+        && step == size_of::<V>().cast_signed()
+    {
+        return sums.add_part(slots, row(first, slots.len()), block.ahead());
+    }
+    for (n, &slot) in slots.iter().enumerate() {
+        if let Some(&next) = slots.get(n + ROWS_AHEAD) {
+            sums.prefetch(next * width, width);
+        }
+        block.ahead().prefetch(n);
+        sums.add_row(slot * width, row(at.get(n), width))?;
+    }
+    Ok(())
 }
 
 /// Some touched rows.

@@ -31,10 +31,15 @@
 //! Cost: 8 N bytes per cell besides the planes. Per value, one read and write of the cell and about
 //! 4 + 4 N vector operations.
 
+use crate::cpu::LINE;
+use crate::cpu::prefetch::prefetch;
+use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
 use crate::exact::number::{Format, LOWEST, Number, SPECIAL};
 use crate::exact::planes::Planes;
+use crate::runtime::machine::L2;
 use crate::tensor::List;
+use crate::walk::offsets::PrefetchHints;
 
 /// Values that are converted at a time.
 const BLOCK: usize = 64;
@@ -44,6 +49,9 @@ const PART: usize = 1 << 14;
 
 /// Bits of a word that a value may set. The sum of a word overflows after 2^16 largest values.
 const WORD_BITS: i32 = 47;
+
+/// Maximum number of lines of a row that are prefetched.
+const MOST_LINES: usize = 16;
 
 /// Choices of a window before all values go to the planes.
 const CHOICES: u32 = 8;
@@ -120,20 +128,49 @@ impl Exact {
     ///
     /// # Errors
     /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_all(&mut self, rows: &[usize], values: &[f64]) -> Result<(), Problem> {
+    pub fn add_all<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[usize],
+        values: &[V],
+    ) -> Result<(), Problem> {
         for (rows, values) in rows.chunks(PART).zip(values.chunks(PART)) {
-            self.prepare(values)?;
-            self.missed += match &mut self.tier {
-                Tier::One(window) => window.add_all(rows, values, &mut self.planes)?,
-                Tier::Two(window) => window.add_all(rows, values, &mut self.planes)?,
-                Tier::Three(window) => window.add_all(rows, values, &mut self.planes)?,
-                Tier::Unset | Tier::Direct => {
-                    self.planes.add_all(rows, values)?;
-                    0
-                }
-            };
+            self.add_part(rows, values, PrefetchHints::NONE)?;
         }
         Ok(())
+    }
+
+    /// [`add_all`](Self::add_all) of at most some thousand values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub(crate) fn add_part<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[usize],
+        values: &[V],
+        ahead: PrefetchHints,
+    ) -> Result<(), Problem> {
+        self.prepare(values)?;
+        let planes = &mut self.planes;
+        self.missed += match &mut self.tier {
+            Tier::One(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Two(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Three(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Unset | Tier::Direct => {
+                planes.add_all(rows, values)?;
+                0
+            }
+        };
+        Ok(())
+    }
+
+    /// Prefetches neighbouring cells.
+    pub(crate) fn prefetch(&self, first: usize, cells: usize) {
+        match &self.tier {
+            Tier::One(window) => window.prefetch(first, cells),
+            Tier::Two(window) => window.prefetch(first, cells),
+            Tier::Three(window) => window.prefetch(first, cells),
+            Tier::Unset | Tier::Direct => {}
+        }
     }
 
     /// Adds a row of `width` values to the cells of each row: value j of update i to cell
@@ -148,30 +185,39 @@ impl Exact {
         values: &[f64],
     ) -> Result<(), Problem> {
         match width {
-            0 => return Ok(()),
-            1 => return self.add_all(rows, values),
-            _ => {}
+            0 => Ok(()),
+            1 => self.add_all(rows, values),
+            _ => (rows.iter().zip(values.chunks(width)))
+                .try_for_each(|(&row, values)| self.add_row(row.saturating_mul(width), values)),
         }
+    }
+
+    /// Adds values to neighbouring cells from `first` on. Ignores cells that do not exist.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub fn add_row<V: Copy + Into<f64>>(
+        &mut self,
+        first: usize,
+        values: &[V],
+    ) -> Result<(), Problem> {
         let cells = self.cells();
-        for (&row, values) in rows.iter().zip(values.chunks(width)) {
-            let first = row.saturating_mul(width);
-            if first >= cells {
-                continue;
-            }
-            let values = &values[..values.len().min(cells - first)];
-            for (part, values) in values.chunks(PART).enumerate() {
-                let first = first + part * PART;
-                self.prepare(values)?;
-                self.missed += match &mut self.tier {
-                    Tier::One(window) => window.add_row(first, values, &mut self.planes)?,
-                    Tier::Two(window) => window.add_row(first, values, &mut self.planes)?,
-                    Tier::Three(window) => window.add_row(first, values, &mut self.planes)?,
-                    Tier::Unset | Tier::Direct => {
-                        self.planes.add_row(first, values)?;
-                        0
-                    }
-                };
-            }
+        if first >= cells {
+            return Ok(());
+        }
+        let values = &values[..values.len().min(cells - first)];
+        for (part, values) in values.chunks(PART).enumerate() {
+            let first = first + part * PART;
+            self.prepare(values)?;
+            self.missed += match &mut self.tier {
+                Tier::One(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Two(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Three(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Unset | Tier::Direct => {
+                    self.planes.add_row(first, values)?;
+                    0
+                }
+            };
         }
         Ok(())
     }
@@ -255,7 +301,7 @@ impl Exact {
     /// # Errors
     /// [`Problem::Memory`].
     #[inline]
-    fn prepare(&mut self, values: &[f64]) -> Result<(), Problem> {
+    fn prepare<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
         let bearable = (self.seen / 64)
             .max(1024)
             .max(self.planes.cells() as u64 / 64);
@@ -281,8 +327,12 @@ impl Exact {
     /// [`Problem::Memory`].
     #[cold]
     #[inline(never)]
-    fn choose(&mut self, values: &[f64]) -> Result<(), Problem> {
-        let bits = || values.iter().map(|&value| value.to_bits() & !(1 << 63));
+    fn choose<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
+        let bits = || {
+            values
+                .iter()
+                .map(|&value| value.into().to_bits() & !(1 << 63))
+        };
         let mut of_exponent = [0u32; 1 << 11];
         let mut count = 0;
         for bits in bits().filter(|&bits| bits != 0) {
@@ -302,7 +352,7 @@ impl Exact {
         self.choices += 1;
         (self.seen, self.missed) = (0, 0);
         let top = (top as u64).min(SPECIAL - 1) as i32;
-        let values = || values.iter().copied();
+        let values = || values.iter().map(|&value| value.into());
         let bearable = bearable as usize;
         self.tier = if let Some(window) = Window::fitting(top, values(), bearable) {
             Tier::One(window.with_cells(self.cells())?)
@@ -379,11 +429,11 @@ impl<const N: usize> Window<N> {
 
     /// Converts some values to units. Returns whether the window fits all of them.
     #[inline(always)]
-    fn convert(&self, values: &[f64], units: &mut [[i64; N]]) -> bool {
+    fn convert<V: Copy + Into<f64>>(&self, values: &[V], units: &mut [[i64; N]]) -> bool {
         let mut all = true;
         for (&value, units) in values.iter().zip(units) {
             let fits;
-            (*units, fits) = self.split(value);
+            (*units, fits) = self.split(value.into());
             all &= fits;
         }
         all
@@ -394,32 +444,20 @@ impl<const N: usize> Window<N> {
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
-    fn add_all(
+    fn add_all<V: Copy + Into<f64>>(
         &mut self,
         rows: &[usize],
-        values: &[f64],
+        values: &[V],
         planes: &mut Planes,
+        ahead: PrefetchHints,
     ) -> Result<u64, Problem> {
         let mut missed = 0;
-        let mut units = [[0; N]; BLOCK];
-        let far = self.bytes() > 1 << 20;
         let (whole_rows, last_rows) = rows.as_chunks::<BLOCK>();
         let (whole_values, last_values) = values.as_chunks::<BLOCK>();
-        for (rows, values) in whole_rows.iter().zip(whole_values) {
-            if far {
-                let sums = self.sums.as_chunks::<N>().0;
-                let any =
-                    (rows.iter()).fold(0, |any, &row| any | sums.get(row).map_or(0, |sum| sum[0]));
-                std::hint::black_box(any);
-            }
-            if self.convert(values, &mut units) {
-                for (&row, units) in rows.iter().zip(&units) {
-                    self.add_units(row, units, planes)?;
-                }
-            } else {
-                missed += self.add_some(rows.iter().copied(), values, planes)?;
-            }
-        }
+        compiled(
+            #[inline(always)]
+            || self.add_blocks(whole_rows, whole_values, planes, ahead, &mut missed),
+        )?;
         // The shorter of the two ends the values.
         let (rows, values) = if whole_rows.len() <= whole_values.len() {
             (last_rows, &values[whole_rows.len() * BLOCK..])
@@ -429,41 +467,68 @@ impl<const N: usize> Window<N> {
         Ok(missed + self.add_some(rows.iter().copied(), values, planes)?)
     }
 
+    /// Adds whole blocks, to be compiled for one instruction set.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    #[inline(always)]
+    fn add_blocks<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[[usize; BLOCK]],
+        values: &[[V; BLOCK]],
+        planes: &mut Planes,
+        ahead: PrefetchHints,
+        missed: &mut u64,
+    ) -> Result<(), Problem> {
+        let mut units = [[0; N]; BLOCK];
+        let far = self.bytes() > L2 / 2;
+        for (n, (block, values)) in rows.iter().zip(values).enumerate() {
+            // One index value of each line.
+            for row in (0..BLOCK).step_by(LINE / size_of::<i64>()) {
+                ahead.prefetch(n * BLOCK + row);
+            }
+            if far && let Some(next) = rows.get(n + 1) {
+                next.iter().for_each(|&row| self.prefetch(row, 1));
+            }
+            let rows = block;
+            if self.convert(values, &mut units) {
+                for (&row, units) in rows.iter().zip(&units) {
+                    self.add_units(row, units, planes)?;
+                }
+            } else {
+                *missed += self.add_some(rows.iter().copied(), values, planes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prefetches neighbouring cells.
+    #[inline(always)]
+    fn prefetch(&self, first: usize, cells: usize) {
+        let at = self.sums.as_ptr().wrapping_add(first.wrapping_mul(N));
+        let bytes = cells * size_of::<[i64; N]>();
+        prefetch(at.cast(), bytes.div_ceil(LINE).min(MOST_LINES));
+    }
+
     /// Adds values to neighbouring cells, all of which exist. Returns how many missed the window.
     ///
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
-    fn add_row(
+    fn add_row<V: Copy + Into<f64>>(
         &mut self,
         first: usize,
-        values: &[f64],
+        values: &[V],
         planes: &mut Planes,
     ) -> Result<u64, Problem> {
         let mut missed = 0;
-        let mut units = [[0; N]; BLOCK];
         let mut first = first;
         for values in values.chunks(BLOCK) {
-            let units = &mut units[..values.len()];
-            let range = first * N..(first + values.len()) * N;
-            let mut overflow = -1;
-            if self.convert(values, units) {
-                let sums = self.sums.get(range.clone()).unwrap_or(&[]);
-                let pairs = sums.iter().zip(units.as_flattened());
-                // An overflow shows in the sign: the sum's is neither that of one addend nor of the
-                // other.
-                overflow = pairs.fold(0, |any, (&sum, &units)| {
-                    let wrapped = sum.wrapping_add(units);
-                    any | (sum ^ wrapped) & (units ^ wrapped)
-                });
-            }
-            if overflow >= 0 {
-                let sums = self.sums.get_mut(range).unwrap_or(&mut []);
-                let pairs = sums.iter_mut().zip(units.as_flattened());
-                for (sum, units) in pairs {
-                    *sum = sum.wrapping_add(*units);
-                }
-            } else {
+            let fits = compiled(
+                #[inline(always)]
+                || self.add_piece(first, values),
+            );
+            if !fits {
                 missed += self.add_some(first.., values, planes)?;
             }
             first += values.len();
@@ -471,19 +536,46 @@ impl<const N: usize> Window<N> {
         Ok(missed)
     }
 
+    /// Adds at most a block of values to neighbouring cells, to be compiled for one instruction
+    /// set. Adds none, and returns false, if one misses the window or a sum would overflow.
+    #[inline(always)]
+    fn add_piece<V: Copy + Into<f64>>(&mut self, first: usize, values: &[V]) -> bool {
+        let mut units = [[0; N]; BLOCK];
+        let units = &mut units[..values.len()];
+        if !self.convert(values, units) {
+            return false;
+        }
+        let range = first * N..(first + values.len()) * N;
+        let sums = self.sums.get_mut(range).unwrap_or(&mut []);
+        let pairs = sums.iter().zip(units.as_flattened());
+        // An overflow shows in the sign: the sum's is neither that of one addend nor of the other.
+        let overflow = pairs.fold(0, |any, (&sum, &units)| {
+            let wrapped = sum.wrapping_add(units);
+            any | (sum ^ wrapped) & (units ^ wrapped)
+        });
+        if overflow < 0 {
+            return false;
+        }
+        for (sum, units) in sums.iter_mut().zip(units.as_flattened()) {
+            *sum = sum.wrapping_add(*units);
+        }
+        true
+    }
+
     /// Adds values one by one, some of which may miss the window. Returns how many did.
     ///
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
-    fn add_some(
+    fn add_some<V: Copy + Into<f64>>(
         &mut self,
         cells: impl Iterator<Item = usize>,
-        values: &[f64],
+        values: &[V],
         planes: &mut Planes,
     ) -> Result<u64, Problem> {
         let mut missed = 0;
         for (cell, &value) in cells.zip(values) {
+            let value = value.into();
             if let Some(units) = self.units(value) {
                 self.add_units(cell, &units, planes)?;
             } else {
