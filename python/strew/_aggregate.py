@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from . import _options
+from ._aliases import one_of as _one_of
 from ._apply import apply as _apply
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
@@ -66,12 +67,14 @@ if TYPE_CHECKING:
 
 @overload
 def aggregate(
-    index: ArrayLike | _Plan,
     src: Array | Numbers,
+    index: ArrayLike | _Plan,
     reduce: _Reduce = "sum",
     *,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     size: SupportsIndex | None = None,
+    dim_size: SupportsIndex | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -87,12 +90,14 @@ def aggregate(
 ) -> Array: ...
 @overload
 def aggregate(
-    index: ArrayLike | _Plan,
     src: Array | Numbers,
+    index: ArrayLike | _Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     size: SupportsIndex | None = None,
+    dim_size: SupportsIndex | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -107,12 +112,14 @@ def aggregate(
     method: _Method = "average",
 ) -> tuple[Array, ...]: ...
 def aggregate(
-    index: ArrayLike | _Plan,
     src: Any,
+    index: ArrayLike | _Plan,
     reduce: Any = "sum",
     *,
     dim: SupportsIndex = 0,
+    axis: SupportsIndex | None = None,
     size: SupportsIndex | None = None,
+    dim_size: SupportsIndex | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -134,11 +141,11 @@ def aggregate(
 
     Parameters
     ----------
+    src : array
+        The values: any shape, with as many of them along `dim` as there are in `index`.
     index : array of int, or Plan
         The group of each value: 1-d. Or a `strew.Plan` of it, which is analysed once for many
         calls.
-    src : array
-        The values: any shape, with as many of them along `dim` as there are in `index`.
     reduce : str, callable, or a list or tuple of them
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
         given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
@@ -156,9 +163,9 @@ def aggregate(
         number or an array, of one shape for all groups. Its results are stacked along `dim`, or
         along the last axis if they have fewer dimensions. It is not called for groups that are
         empty or have fewer than `min_count` values.
-    dim : int
+    dim, axis : int
         The axis of `src` that `index` lies along.
-    size : int, optional
+    size, dim_size : int, optional
         The number of groups; by default one more than the largest number.
     mode : {"error", "wrap", "drop", "clip"}
         What a number outside the groups means, as for `strew.Plan`.
@@ -212,20 +219,22 @@ def aggregate(
     >>> import numpy as np
     >>> import strew
     >>> groups, values = np.array([2, 0, 2, 2]), np.array([1.0, 5.0, 2.0, 6.0])
-    >>> strew.aggregate(groups, values, "median")
+    >>> strew.aggregate(values, groups, "median")
     array([ 5., nan,  2.])
-    >>> mean, std, most = strew.aggregate(groups, values, ["mean", "std", "max"], fill_value=0)
+    >>> mean, std, most = strew.aggregate(values, groups, ["mean", "std", "max"], fill_value=0)
     >>> mean, most
     (array([5., 0., 3.]), array([5., 0., 6.]))
-    >>> strew.aggregate(groups, values, "cumsum")
+    >>> strew.aggregate(values, groups, "cumsum")
     array([1., 5., 3., 9.])
-    >>> strew.aggregate(groups, values, "topk", k=2)
+    >>> strew.aggregate(values, groups, "topk", k=2)
     array([[ 5., nan],
            [nan, nan],
            [ 6.,  2.]])
-    >>> strew.aggregate(groups, values, np.ptp, fill_value=0)
+    >>> strew.aggregate(values, groups, np.ptp, fill_value=0)
     array([0., 0., 5.])
     """
+    dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0)
+    size = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     if isinstance(index, _Plan):
         groups: Any = index
         if size is not None or mode != "error" or ignore_index is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as _np
 
 from ._aggregate import aggregate as _aggregate
+from ._aliases import one_of as _one_of
 from ._dispatch import torch_operators as _torch_operators
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
@@ -52,8 +53,10 @@ def scatter(
     include_self: bool = True,
     fill_value: Any = None,
     ignore_index: int | None = None,
-    plan: _Plan | None = None,
     exact: bool = False,
+    plan: _Plan | None = None,
+    axis: SupportsIndex | None = None,
+    size: SupportsIndex | None = None,
     **options: Any,
 ) -> Array:
     """Reduce the elements of `src` that share an index along `dim`.
@@ -65,12 +68,12 @@ def scatter(
     index : array of int, or None
         The cell of each element along `dim`, of any integer dtype. A 1-d index lies along `dim`; an
         index of another rank is broadcast to `src`'s shape as in NumPy. None if `plan` is given.
-    dim : int
+    dim, axis : int
         The axis that `index` points along.
     out : array, optional
         An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and
         `src`'s shape apart from `dim`.
-    dim_size : int, optional
+    dim_size, size : int, optional
         The result's size along `dim`; by default one more than the largest index.
     reduce : str or callable
         "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
@@ -136,6 +139,8 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
+    dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1)
+    dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
     name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
     if exact:
         name = _exact_reduction("scatter", reduce if name is None else name)
@@ -181,6 +186,7 @@ def gather(
     fill_value: Any = None,
     ignore_index: int | None = None,
     plan: _Plan | None = None,
+    axis: SupportsIndex | None = None,
 ) -> Array:
     """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
 
@@ -192,7 +198,7 @@ def gather(
         Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
         both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
         `plan` is given.
-    dim, mode, ignore_index, plan
+    dim, axis, mode, ignore_index, plan
         As for `scatter`.
     fill_value : number, optional
         The result for an index that is dropped: by default 0.
@@ -220,6 +226,7 @@ def gather(
     array([[2],
            [7]])
     """
+    dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1)
     if plan is not None:
         _refuse_index_arguments("gather", index, None, mode, ignore_index)
         operators = _torch_operators(src)
@@ -288,10 +295,10 @@ def _aggregate_groups(
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
     if isinstance(index, _Plan):
-        return _aggregate(index, src, name, dim=dim, **options)
+        return _aggregate(src, index, name, dim=dim, **options)
     index = _np.asarray(index)
     if index.ndim == 1:
-        return _aggregate(index, src, name, dim=dim, **of_index, **options)
+        return _aggregate(src, index, name, dim=dim, **of_index, **options)
     return _aggregate_lines(src, index, dim, of_index, name, options)
 
 
@@ -308,7 +315,7 @@ def _aggregate_lines(
     first = _np.arange(len(rows))[:, None] * plan.size
     numbers = _np.where(rows < 0, -1, rows + first).reshape(-1)
     plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
-    result = _np.asarray(_aggregate(plan_of_all, values.reshape(-1), name, **options))
+    result = _np.asarray(_aggregate(values.reshape(-1), plan_of_all, name, **options))
     if name in _POSITIONS:
         result = _np.where(result < 0, result, result % max(count, 1))
     # The axes before and after that of the groups.

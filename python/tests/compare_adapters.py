@@ -150,7 +150,7 @@ def aggregated(word, x, i, y, size=False, **options):
 
 def aggregated_by_strew(word, x, i, y, size=False, mode="error", **options):
     return strew.aggregate(
-        i, y, word, size=len(x) if size or mode != "error" else None, mode=mode, **options
+        y, i, word, size=len(x) if size or mode != "error" else None, mode=mode, **options
     )
 
 

@@ -81,13 +81,26 @@ def folded(case, values):
     if case.meaning == "sqrt_n":
         return total / np.sqrt(count)
     if case.meaning in ("std", "var"):
-        mean = total / count
-        squares = functools.reduce(
-            operator.add, [(value - mean) * (value - mean) for value in values]
-        )
-        of = count - 1 + 1e-6 if case.operator == "torch_scatter.scatter_std" else count
+        unbiased = case.operator == "torch_scatter.scatter_std"
+        squares = squares_of_two_passes(values, total / count) if unbiased else welford(values)
+        of = count - 1 + 1e-6 if unbiased else count
         return type(total)(np.sqrt(squares / of) if case.meaning == "std" else squares / of)
     return total
+
+
+def squares_of_two_passes(values, mean):
+    """The sum of the squared differences from the mean."""
+    return functools.reduce(operator.add, [(value - mean) * (value - mean) for value in values])
+
+
+def welford(values):
+    """The same in one pass, of the differences from the first value."""
+    first, mean, squares = values[0], type(values[0])(0), type(values[0])(0)
+    for count, value in enumerate(values, 1):
+        apart = (value - first) - mean
+        mean += apart / count
+        squares += apart * ((value - first) - mean)
+    return squares
 
 
 def looped(case, i, lists):

@@ -92,7 +92,7 @@ def calls(d):
         "at": lambda: into(lambda out: s.numpy.add.at(out, index, src)),
         "bincount": lambda: s.numpy.bincount(index, src[:, 0]),
         "plan": lambda: plan.reduce(src, ["sum", "max", "mean"]),
-        "median": lambda: s.aggregate(index, src[:, 0], "median"),
+        "median": lambda: s.aggregate(src[:, 0], index, "median"),
         "refused": refused,
     }
 

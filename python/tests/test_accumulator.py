@@ -57,7 +57,7 @@ def test_chunks_give_the_bits_of_one_call(seed, dtype, skipna, min_count, fill, 
         acc.update(src[begin:end], index)
         if random.random() < 0.3:
             acc = pickle.loads(pickle.dumps(acc, int(random.integers(2, 6))))
-    same(acc.result(), strew.aggregate(groups, src, NAMES, size=size, **options))
+    same(acc.result(), strew.aggregate(src, groups, NAMES, size=size, **options))
     assert acc.position == 200
 
 
@@ -82,7 +82,7 @@ def test_merges_give_what_one_call_gives(seed, dtype, skipna, cuts):
     while len(parts) > 1:
         taken = parts.pop(random.integers(len(parts)))
         parts[random.integers(len(parts))].merge(taken)
-    same(parts[0].result(), strew.aggregate(groups, src, names, size=7, skipna=skipna))
+    same(parts[0].result(), strew.aggregate(src, groups, names, size=7, skipna=skipna))
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "kurt"])
@@ -172,7 +172,7 @@ def test_modes_and_ignored_numbers():
         acc = strew.Accumulator(3, "sum", dtype="int64", mode=mode, ignore_index=1)
         acc.update([1, 2, 4], index)
         options = {"size": 3, "mode": mode, "ignore_index": 1}
-        same(acc.result(), [strew.aggregate(index, [1, 2, 4], "sum", **options)])
+        same(acc.result(), [strew.aggregate([1, 2, 4], index, "sum", **options)])
 
 
 def test_hostile_bytes():

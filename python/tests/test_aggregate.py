@@ -131,9 +131,9 @@ def test_one_for_each_group(name, dtype, skipna):
         options = {"size": size, "skipna": skipna, "ddof": 1, "q": 0.3}
         if src.dtype.kind == "c" and name in REAL:
             with pytest.raises(TypeError):
-                strew.aggregate(groups, src, name, **options)
+                strew.aggregate(src, groups, name, **options)
             continue
-        found = strew.aggregate(groups, src, name, **options)
+        found = strew.aggregate(src, groups, name, **options)
         assert found.shape == (size,)
         for group in range(size):
             places = np.flatnonzero(groups == group)
@@ -163,7 +163,7 @@ def test_one_for_each_value(name, dtype):
         groups, src = random.integers(0, 4, 20), values(random, dtype, 20, 0.0)
         if src.dtype.kind == "c" and name in REAL:
             continue
-        found = strew.aggregate(groups, src, name)
+        found = strew.aggregate(src, groups, name)
         assert found.shape == src.shape
         for group in range(4):
             v = wide(src[groups == group])
@@ -183,9 +183,9 @@ def test_running_results_over_nan():
         ("cummax", [np.nan] * 4, [np.nan, 2, 2, 2]),
         ("sort", [1, 2, np.nan, np.nan], [1, 2, np.nan, np.nan]),
     ]:
-        np.testing.assert_array_equal(strew.aggregate([0] * 4, src, name), kept)
-        np.testing.assert_array_equal(strew.aggregate([0] * 4, src, name, skipna=True), skipped)
-    shares = strew.aggregate([0] * 4, src, "softmax", skipna=True, fill_value=-1)
+        np.testing.assert_array_equal(strew.aggregate(src, [0] * 4, name), kept)
+        np.testing.assert_array_equal(strew.aggregate(src, [0] * 4, name, skipna=True), skipped)
+    shares = strew.aggregate(src, [0] * 4, "softmax", skipna=True, fill_value=-1)
     np.testing.assert_allclose(shares, [-1, np.e / (np.e + 1), -1, 1 / (np.e + 1)])
 
 
@@ -193,16 +193,16 @@ def test_several_at_once_are_each_alone():
     random = np.random.default_rng(2)
     src, groups = values(random, "float32", (3, 40, 2)), random.integers(0, 9, 40)
     names = [*GROUPS, *RUNNING]
-    made = strew.aggregate(groups, src, names, dim=1, size=11, skipna=True)
+    made = strew.aggregate(src, groups, names, dim=1, size=11, skipna=True)
     plan = strew.Plan(groups, 11)
     for name, one in zip(names, made):
-        alone = strew.aggregate(groups, src, name, dim=-2, size=11, skipna=True)
+        alone = strew.aggregate(src, groups, name, dim=-2, size=11, skipna=True)
         np.testing.assert_array_equal(one, alone)
-        np.testing.assert_array_equal(strew.aggregate(plan, src, name, dim=1, skipna=True), alone)
+        np.testing.assert_array_equal(strew.aggregate(src, plan, name, dim=1, skipna=True), alone)
         for i in range(3):
             for k in range(2):
                 line = strew.aggregate(
-                    groups, np.ascontiguousarray(src[i, :, k]), name, size=11, skipna=True
+                    np.ascontiguousarray(src[i, :, k]), groups, name, size=11, skipna=True
                 )
                 np.testing.assert_array_equal(one[i, :, k], line)
 
@@ -216,7 +216,7 @@ def test_results_have_one_set_of_bits():
         for threads in (1, 2, 5):
             strew.set_num_threads(threads)
             made.append(
-                strew.aggregate(groups, src, ["sum", "std", "median", "logsumexp", "softmax"])
+                strew.aggregate(src, groups, ["sum", "std", "median", "logsumexp", "softmax"])
             )
     finally:
         strew.set_num_threads(before)
@@ -232,24 +232,24 @@ def test_results_have_one_set_of_bits():
 
 def test_what_is_left_out():
     groups, src = np.array([0, 7, 2, 0, 2]), np.array([1.0, 100.0, 3.0, 5.0, 2.0])
-    np.testing.assert_array_equal(strew.aggregate(groups, src, "sum", ignore_index=7), [6, 0, 5])
+    np.testing.assert_array_equal(strew.aggregate(src, groups, "sum", ignore_index=7), [6, 0, 5])
     np.testing.assert_array_equal(
-        strew.aggregate(groups, src, "cumsum", ignore_index=7), [1, np.nan, 3, 6, 5]
+        strew.aggregate(src, groups, "cumsum", ignore_index=7), [1, np.nan, 3, 6, 5]
     )
     np.testing.assert_array_equal(
-        strew.aggregate(groups, src, "sum", size=3, mode="drop"), [6, 0, 5]
+        strew.aggregate(src, groups, "sum", size=3, mode="drop"), [6, 0, 5]
     )
     np.testing.assert_array_equal(
-        strew.aggregate(groups, src, "sum", size=3, mode="clip"), [6, 0, 105]
+        strew.aggregate(src, groups, "sum", size=3, mode="clip"), [6, 0, 105]
     )
     np.testing.assert_array_equal(
-        strew.aggregate(groups - 3, src, "sum", size=3, mode="wrap", ignore_index=4), [6, 0, 5]
+        strew.aggregate(src, groups - 3, "sum", size=3, mode="wrap", ignore_index=4), [6, 0, 5]
     )
     np.testing.assert_array_equal(
-        strew.aggregate(groups, src, "mean", min_count=2, fill_value=-1, size=8)[[0, 7]], [3, -1]
+        strew.aggregate(src, groups, "mean", min_count=2, fill_value=-1, size=8)[[0, 7]], [3, -1]
     )
     with pytest.raises(IndexError):
-        strew.aggregate(groups, src, "sum", size=2, ignore_index=7)
+        strew.aggregate(src, groups, "sum", size=2, ignore_index=7)
 
 
 def test_types_of_results():
@@ -265,24 +265,24 @@ def test_types_of_results():
         ("nunique", "float32", "int64"),
         ("any", "int8", "bool"),
     ]:
-        assert strew.aggregate([0, 0], np.ones(2, of), name).dtype == to
-    assert strew.aggregate([0, 0], np.array([2**62, 1]), "sum").tolist() == [2**62 + 1]
+        assert strew.aggregate(np.ones(2, of), [0, 0], name).dtype == to
+    assert strew.aggregate(np.array([2**62, 1]), [0, 0], "sum").tolist() == [2**62 + 1]
 
 
 @pytest.mark.parametrize(
     ("error", "arguments", "options"),
     [
-        (ValueError, ([0, 0], [1.0], "sum"), {}),
-        (ValueError, ([0, 0], [1.0, 2.0], "most"), {}),
-        (ValueError, ([[0, 0]], [1.0, 2.0], "sum"), {}),
-        (ValueError, ([0, 0], [1.0, 2.0], "quantile"), {"q": 1.5}),
-        (ValueError, ([0, 0], [1, 2], "sum"), {"fill_value": float("nan")}),
-        (ValueError, (strew.Plan([0, 0]), [1, 2], "sum"), {"size": 3}),
-        (IndexError, ([0, -1], [1.0, 2.0], "sum"), {}),
-        (IndexError, ([0, 1], [1.0, 2.0], "sum"), {"dim": 1}),
-        (TypeError, ([0.5, 1], [1.0, 2.0], "sum"), {}),
-        (TypeError, ([0, 1], [1j, 2.0], "median"), {}),
-        (TypeError, ([0, 1], [1.0, 2.0], "sum"), {"fill_value": "x"}),
+        (ValueError, ([1.0], [0, 0], "sum"), {}),
+        (ValueError, ([1.0, 2.0], [0, 0], "most"), {}),
+        (ValueError, ([1.0, 2.0], [[0, 0]], "sum"), {}),
+        (ValueError, ([1.0, 2.0], [0, 0], "quantile"), {"q": 1.5}),
+        (ValueError, ([1, 2], [0, 0], "sum"), {"fill_value": float("nan")}),
+        (ValueError, ([1, 2], strew.Plan([0, 0]), "sum"), {"size": 3}),
+        (IndexError, ([1.0, 2.0], [0, -1], "sum"), {}),
+        (IndexError, ([1.0, 2.0], [0, 1], "sum"), {"dim": 1}),
+        (TypeError, ([1.0, 2.0], [0.5, 1], "sum"), {}),
+        (TypeError, ([1j, 2.0], [0, 1], "median"), {}),
+        (TypeError, ([1.0, 2.0], [0, 1], "sum"), {"fill_value": "x"}),
     ],
 )
 def test_errors(error, arguments, options):
@@ -310,13 +310,13 @@ def test_as_pandas_has_it():
         "count",
         "prod",
     ]:
-        found = strew.aggregate(groups, src, name, skipna=True, ddof=1)
+        found = strew.aggregate(src, groups, name, skipna=True, ddof=1)
         np.testing.assert_allclose(found, getattr(frame, name)().to_numpy(), rtol=1e-9)
     for name in ["cumsum", "cummax"]:
-        found = strew.aggregate(groups, src, name, skipna=True)
+        found = strew.aggregate(src, groups, name, skipna=True)
         expected = getattr(frame, name)().to_numpy()
         np.testing.assert_allclose(found[~np.isnan(src)], expected[~np.isnan(src)], rtol=1e-9)
-    found = strew.aggregate(groups, src, "quantile", skipna=True, q=0.25)
+    found = strew.aggregate(src, groups, "quantile", skipna=True, q=0.25)
     np.testing.assert_allclose(found, frame.quantile(0.25).to_numpy(), rtol=1e-9)
 
 
@@ -333,13 +333,13 @@ def test_threads_and_panels_do_not_show(skipna):
         for threads in (1, 2, 5):
             strew.set_num_threads(threads)
             try:
-                found[threads] = strew.aggregate(index, values, words, skipna=skipna)
+                found[threads] = strew.aggregate(values, index, words, skipna=skipna)
             finally:
                 strew.set_num_threads(None)
         for one, two, five, word in zip(*found.values(), words):
             assert one.tobytes() == two.tobytes() == five.tobytes()
             # A column by itself is made in the same order.
-            alone = strew.aggregate(index, values[:, width - 1].copy(), word, skipna=skipna)
+            alone = strew.aggregate(values[:, width - 1].copy(), index, word, skipna=skipna)
             assert alone.tobytes() == one[:, -1].tobytes(), word
 
 
@@ -348,7 +348,7 @@ def test_moments_far_from_zero_are_those_of_two_passes(offset):
     random = np.random.default_rng(8)
     groups = random.integers(0, 50, 20_000)
     src = random.gamma(2.0, size=20_000) + offset
-    found = strew.aggregate(groups, src, ["var", "std", "sem", "skew", "kurt"], ddof=1)
+    found = strew.aggregate(src, groups, ["var", "std", "sem", "skew", "kurt"], ddof=1)
     for group in range(50):
         v = src[groups == group]
         # The mean's rounding would be of the size of the offset's.
@@ -364,7 +364,7 @@ def test_moments_are_those_of_pandas():
     groups, src = random.integers(0, 20, 500), random.normal(size=500)
     grouped = pandas.Series(src).groupby(groups)
     for name in ["var", "std", "sem", "skew"]:
-        found = strew.aggregate(groups, src, name, ddof=1)
+        found = strew.aggregate(src, groups, name, ddof=1)
         np.testing.assert_allclose(found, getattr(grouped, name)(), rtol=1e-12)
     kurt = grouped.apply(lambda one: one.kurt())
-    np.testing.assert_allclose(strew.aggregate(groups, src, "kurt"), kurt, rtol=1e-10)
+    np.testing.assert_allclose(strew.aggregate(src, groups, "kurt"), kurt, rtol=1e-10)

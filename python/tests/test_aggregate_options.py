@@ -45,8 +45,8 @@ def ranks(values, method):
 def test_ranks(method, dtype):
     for seed in range(20):
         groups, src, size = drawn(seed, dtype)
-        found = strew.aggregate(groups, src, "rank", size=size, method=method)
-        skipped = strew.aggregate(groups, src, "rank", size=size, method=method, skipna=True)
+        found = strew.aggregate(src, groups, "rank", size=size, method=method)
+        skipped = strew.aggregate(src, groups, "rank", size=size, method=method, skipna=True)
         assert found.dtype == np.float64
         for group in range(size):
             expected = ranks(src[groups == group], method)
@@ -60,11 +60,11 @@ def test_places_and_shifts(dtype):
     for seed in range(20):
         groups, src, size = drawn(seed, dtype)
         names = ["argsort", "cumcount"]
-        places, counts = strew.aggregate(groups, src, names, size=size)
+        places, counts = strew.aggregate(src, groups, names, size=size)
         assert places.dtype == counts.dtype == np.int64
-        np.testing.assert_array_equal(src[places], strew.aggregate(groups, src, "sort", size=size))
+        np.testing.assert_array_equal(src[places], strew.aggregate(src, groups, "sort", size=size))
         periods = seed % 7 - 3
-        shifted = strew.aggregate(groups, src, "shift", size=size, periods=periods)
+        shifted = strew.aggregate(src, groups, "shift", size=size, periods=periods)
         assert shifted.dtype == src.dtype
         for group in range(size):
             own = np.flatnonzero(groups == group)
@@ -86,7 +86,7 @@ def test_the_nth_and_the_best(dtype, skipna):
         n, k, largest = seed % 7 - 3, 1 + seed % 4, seed % 3 > 0
         options = {"size": size, "skipna": skipna, "n": n, "k": k, "largest": largest}
         names = ["nth", "topk", "argtopk"]
-        nth, best, places = strew.aggregate(groups, src, names, **options)
+        nth, best, places = strew.aggregate(src, groups, names, **options)
         assert nth.dtype == best.dtype == src.dtype and places.dtype == np.int64
         assert best.shape == places.shape == (size, k)
         for group in range(size):
@@ -109,10 +109,10 @@ def test_several_quantiles():
     for seed in range(20):
         groups, src, size = drawn(seed, "float32")
         q = np.random.default_rng(seed).random(seed % 9)
-        found = strew.aggregate(groups, src, "quantile", size=size, skipna=True, q=q)
+        found = strew.aggregate(src, groups, "quantile", size=size, skipna=True, q=q)
         assert found.shape == (len(q), size) and found.dtype == np.float32
         for n, one in enumerate(q):
-            alone = strew.aggregate(groups, src, "quantile", size=size, skipna=True, q=one)
+            alone = strew.aggregate(src, groups, "quantile", size=size, skipna=True, q=one)
             np.testing.assert_array_equal(found[n], alone)
         for group in range(size):
             own = src[(groups == group) & ~np.isnan(src)].astype(float)
@@ -129,7 +129,7 @@ def test_order_statistics_have_the_bits_of_sorted_groups():
         groups = random.integers(0, 20, len(values))
         names = ["median", "quantile", "mode", "nunique", "sort", "topk"]
         q = [0.0, 0.1, 0.25, 0.5, 0.77, 1.0]
-        made = dict(zip(names, strew.aggregate(groups, values, names, q=q, k=5)))
+        made = dict(zip(names, strew.aggregate(values, groups, names, q=q, k=5)))
         for group in range(20):
             own = values[groups == group]
             ordered = np.sort(own.astype(float) if own.dtype.kind == "f" else own, kind="stable")
@@ -150,9 +150,9 @@ def test_several_axes_are_each_line():
     src[random.random(src.shape) < 0.1] = np.nan
     plan, options = strew.Plan(groups, 5), {"q": [0.2, 0.9], "k": 3, "n": -2, "skipna": True}
     names = [*PER_VALUE, "nth", "topk", "argtopk", "quantile"]
-    made = strew.aggregate(plan, src, names, dim=1, **options)
+    made = strew.aggregate(src, plan, names, dim=1, **options)
     for name, one in zip(names, made):
-        alone = strew.aggregate(groups, src, name, dim=-2, size=5, **options)
+        alone = strew.aggregate(src, groups, name, dim=-2, size=5, **options)
         np.testing.assert_array_equal(one, alone)
         word = f"nan{name}"
         rest = {key: value for key, value in options.items() if key != "skipna"}
@@ -164,7 +164,7 @@ def test_several_axes_are_each_line():
         np.testing.assert_array_equal(lines, one)
         for i in range(3):
             for j in range(2):
-                line = strew.aggregate(plan, src[i, :, j].copy(), name, **options)
+                line = strew.aggregate(src[i, :, j].copy(), plan, name, **options)
                 part = one[:, i, :, j] if name == "quantile" else one[i, :, ..., j]
                 part = one[i, :, j] if "topk" in name and one.ndim == 3 else part
                 np.testing.assert_array_equal(part, line)
@@ -178,7 +178,7 @@ def test_threads_do_not_show():
     for threads in (1, 2, 5):
         strew.set_num_threads(threads)
         try:
-            made.append(strew.aggregate(groups, src, names, k=4, q=[0.1, 0.6], size=950))
+            made.append(strew.aggregate(src, groups, names, k=4, q=[0.1, 0.6], size=950))
         finally:
             strew.set_num_threads(None)
     for one, *others in zip(*made):
@@ -193,9 +193,9 @@ def test_what_is_left_out_gets_the_fill_value():
         ("cumcount", [0, -5, 0, 1]),
         ("shift", [-5, -5, -5, 3]),
     ]:
-        found = strew.aggregate(groups, src, name, ignore_index=7, fill_value=-5)
+        found = strew.aggregate(src, groups, name, ignore_index=7, fill_value=-5)
         np.testing.assert_array_equal(found, expected)
-        few = strew.aggregate(groups, src, name, ignore_index=7, fill_value=-5, min_count=2)
+        few = strew.aggregate(src, groups, name, ignore_index=7, fill_value=-5, min_count=2)
         assert few[2] == -5 and few[3] == expected[3]
 
 
@@ -203,18 +203,18 @@ def test_a_function_of_each_group():
     random = np.random.default_rng(6)
     groups, src = random.integers(0, 5, 60), random.normal(size=(3, 60, 2))
     plan = strew.Plan(groups, 7)
-    made, most = strew.aggregate(plan, src, [lambda v: np.median(v, 1), "max"], dim=1)
-    np.testing.assert_array_equal(made, strew.aggregate(plan, src, "median", dim=1))
-    np.testing.assert_array_equal(most, strew.aggregate(plan, src, "max", dim=1))
+    made, most = strew.aggregate(src, plan, [lambda v: np.median(v, 1), "max"], dim=1)
+    np.testing.assert_array_equal(made, strew.aggregate(src, plan, "median", dim=1))
+    np.testing.assert_array_equal(most, strew.aggregate(src, plan, "max", dim=1))
     seen = []
-    numbers = strew.aggregate(groups, src[0, :, 0], lambda v: seen.append(v) or len(v), size=7)
+    numbers = strew.aggregate(src[0, :, 0], groups, lambda v: seen.append(v) or len(v), size=7)
     assert numbers.dtype.kind == "i" and numbers[5:].tolist() == [0, 0] and len(seen) == 5
     np.testing.assert_array_equal(numbers, np.bincount(groups, minlength=7))
     for group, values in enumerate(seen):
         np.testing.assert_array_equal(values, src[0, groups == group, 0])
-    pairs = strew.aggregate(groups, src[0, :, 0], lambda v: v[:2], size=6, fill_value=-1)
+    pairs = strew.aggregate(src[0, :, 0], groups, lambda v: v[:2], size=6, fill_value=-1)
     assert pairs.shape == (6, 2) and pairs[5].tolist() == [-1, -1]
-    dropped = strew.aggregate(groups, src[0, :, 0], len, size=2, mode="drop", min_count=10**6)
+    dropped = strew.aggregate(src[0, :, 0], groups, len, size=2, mode="drop", min_count=10**6)
     np.testing.assert_array_equal(dropped, [np.nan, np.nan])
     found = strew.scatter(src, groups, 1, dim_size=7, reduce=lambda v: v.sum(1))
     np.testing.assert_array_equal(
@@ -261,18 +261,18 @@ def test_a_function_of_each_group():
 )
 def test_errors(error, words, reduce, options):
     with pytest.raises(error, match=f"^aggregate: .*{words}"):
-        strew.aggregate([0, 1, 1], [1.0, 2.0, 3.0], reduce, **options)
+        strew.aggregate([1.0, 2.0, 3.0], [0, 1, 1], reduce, **options)
 
 
 def test_errors_of_a_function():
     with pytest.raises(IndexError, match=r"^aggregate: index\[1\] = 9"):
-        strew.aggregate([0, 9], [1.0, 2.0], len, size=3)
+        strew.aggregate([1.0, 2.0], [0, 9], len, size=3)
     with pytest.raises(ValueError, match="must be 2"):
-        strew.aggregate([0, 1], [1.0], len)
+        strew.aggregate([1.0], [0, 1], len)
     with pytest.raises(TypeError, match="does not take q"):
         strew.scatter([1.0], [0], q=0.5)
     with pytest.raises(ZeroDivisionError):
-        strew.aggregate([0], [1.0], lambda v: 1 // 0)
+        strew.aggregate([1.0], [0], lambda v: 1 // 0)
 
 
 def test_as_pandas_has_it():
@@ -284,28 +284,28 @@ def test_as_pandas_has_it():
         options = {"size": size, "skipna": True}
         for method in ["average", "min", "max", "dense", "first"]:
             word = "ordinal" if method == "first" else method
-            found = strew.aggregate(groups, src, "rank", method=word, **options)
+            found = strew.aggregate(src, groups, "rank", method=word, **options)
             np.testing.assert_array_equal(found, grouped.rank(method=method))
-            found = strew.aggregate(groups, src, "rank", method=word, size=size)
+            found = strew.aggregate(src, groups, "rank", method=word, size=size)
             expected = grouped.rank(method=method, na_option="bottom")
             np.testing.assert_array_equal(found, expected)
-        found = strew.aggregate(groups, src, "cumcount", size=size)
+        found = strew.aggregate(src, groups, "cumcount", size=size)
         np.testing.assert_array_equal(found, grouped.cumcount())
         for n in (-3, -1, 0, 2):
-            found = strew.aggregate(groups, src, "shift", size=size, periods=n)
+            found = strew.aggregate(src, groups, "shift", size=size, periods=n)
             np.testing.assert_array_equal(found, grouped.shift(n))
             expected = grouped.nth(n, dropna="any")
-            found = strew.aggregate(groups, src, "nth", n=n, **options)
+            found = strew.aggregate(src, groups, "nth", n=n, **options)
             np.testing.assert_array_equal(found[groups[expected.index]], expected)
-        found = strew.aggregate(groups, src, "quantile", q=[0.2, 0.5], **options)
+        found = strew.aggregate(src, groups, "quantile", q=[0.2, 0.5], **options)
         expected = grouped.quantile([0.2, 0.5]).to_numpy().reshape(size, 2)
         np.testing.assert_allclose(found.T, expected, rtol=1e-14)
         for largest, name in [(True, "nlargest"), (False, "nsmallest")]:
             options |= {"k": 3, "largest": largest}
-            best, places = strew.aggregate(groups, src, ["topk", "argtopk"], **options)
+            best, places = strew.aggregate(src, groups, ["topk", "argtopk"], **options)
             expected = getattr(series.groupby(groups), name)(3).dropna()
             assert expected.index.get_level_values(1).tolist() == places[places >= 0].tolist()
             np.testing.assert_array_equal(best[places >= 0], expected)
-        found = strew.aggregate(groups, src, np.ptp, size=size)
+        found = strew.aggregate(src, groups, np.ptp, size=size)
         expected = series.groupby(groups).apply(lambda v: np.ptp(v.to_numpy()))
         np.testing.assert_array_equal(found[np.unique(groups)], expected)

@@ -33,7 +33,7 @@ DTYPES = [
 def made(name, src, index=None, **options):
     src = np.asarray(src)
     index = np.zeros(len(src), np.int64) if index is None else index
-    return strew.aggregate(index, src, name, **options)
+    return strew.aggregate(src, index, name, **options)
 
 
 def test_every_aggregate_is_a_row():

@@ -67,7 +67,7 @@ STARVED = {
     "plan, grouped": (
         "p, s = strew.Plan(np.arange(8 * M)[::-1] // 2), np.ones(8 * M, np.float32)", "p.reduce(s, ['sum', 'max', 'min'])", "s",
     ),
-    "median": ("i, s = np.arange(8 * M) // 3, np.ones(8 * M)", "strew.aggregate(i, s, 'median')", "s"),
+    "median": ("i, s = np.arange(8 * M) // 3, np.ones(8 * M)", "strew.aggregate(s, i, 'median')", "s"),
     "list": ("l = [0] * (20 * M)", "strew.torch_scatter.scatter(F, l)", ""),
 }  # fmt: skip
 

@@ -47,13 +47,13 @@ ROOT = pathlib.Path(__file__).parents[2]
 # What the frameworks lack: functions that are made of operators, and parameters of some.
 EXTENSIONS = {"torch.scatter_reduce_with_arg"}
 EXTRA_PARAMETERS = {
-    f"torch.{name}{form}": ["mode", "plan"]
-    for name in ("scatter", "scatter_add", "scatter_reduce")
+    f"torch.{name}{form}": ["mode", "plan", *exact]
+    for name, exact in (("scatter", []), ("scatter_add", ["exact"]), ("scatter_reduce", ["exact"]))
     for form in ("", "_")
 } | {
     "numpy_groupies.aggregate": ["kwargs"],
-    "strew.scatter": ["plan", "options"],
-    "strew.gather": ["plan"],
+    "strew.scatter": ["plan", "axis", "size", "options"],
+    "strew.gather": ["plan", "axis"],
 }
 
 

@@ -171,7 +171,7 @@ def test_errors():
         (IndexError, "Dimension out of range", lambda: plan.scatter(np.ones(3), dim=1)),
         (
             ValueError,
-            'reduce = "median": it must be sum, mean',
+            'reduce = "median": it must be one of sum, mean',
             lambda: plan.scatter(np.ones(3), "median"),
         ),
         (

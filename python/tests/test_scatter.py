@@ -155,7 +155,7 @@ def test_aggregates_of_lines_are_those_of_each_line():
             word, skipna = reduce.removeprefix("nan"), reduce.startswith("nan")
             options = {"size": 3, "mode": "drop", "skipna": skipna}
             for line in range(len(lines)):
-                expected = strew.aggregate(lines[line], values[line], word, **options)
+                expected = strew.aggregate(values[line], lines[line], word, **options)
                 np.testing.assert_array_equal(found[line], expected)
 
 
@@ -180,3 +180,17 @@ def test_nothing():
     assert strew.scatter(np.ones((0, 2)), [], 0, dim_size=2, fill_value=9).tolist() == [[9, 9]] * 2
     assert strew.scatter([1.0], [7], ignore_index=7).tolist() == []
     assert strew.gather(np.ones((3, 2)), [], 0).shape == (0, 2)
+
+
+def test_an_axis_and_a_size_have_two_names():
+    src, index = np.arange(6.0).reshape(2, 3), [1, 0]
+    expected = strew.scatter(src, index, 0, dim_size=3)
+    np.testing.assert_array_equal(strew.scatter(src, index, axis=0, size=3), expected)
+    np.testing.assert_array_equal(strew.aggregate(src, index, axis=0, dim_size=3), expected)
+    np.testing.assert_array_equal(strew.gather(src, index, axis=0), strew.gather(src, index, 0))
+    with pytest.raises(TypeError, match="dim and axis"):
+        strew.scatter(src, index, 0, axis=0)
+    with pytest.raises(TypeError, match="dim_size and size"):
+        strew.scatter(src, index, 0, dim_size=3, size=3)
+    with pytest.raises(TypeError, match="size and dim_size"):
+        strew.aggregate(src, index, size=3, dim_size=3)

@@ -103,7 +103,7 @@ def test_one_for_each_group(name, values, method, dtype):
         if name == "len":
             # It is one number for a group of rows.
             groups, src, count = drawn_groups(rng, values, dtype)
-            found = strew.aggregate(groups, src, "len", size=count)
+            found = strew.aggregate(src, groups, "len", size=count)
             expected = grouped(groups, src, count).size().to_numpy()
             found = found if src.dtype.kind == "f" else found[np.unique(groups)]
             expected = np.broadcast_to(expected.reshape(-1, *[1] * (src.ndim - 1)), found.shape)

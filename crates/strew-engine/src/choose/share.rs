@@ -119,7 +119,7 @@ fn best_share(run: &Run<'_, '_>, strategy: Strategy) -> Option<(Split, usize)> {
     if narrow && !matches!(best, Some(Split::Axis(_))) && not_by_updates(run, strategy).is_none() {
         let table = space.reach().saturating_add(dst.size());
         let threads = most.min(bytes / BY_UPDATES.max(table.saturating_mul(UPDATES_PER_TABLE)));
-        if threads > 1 && table <= UPDATES_TABLE {
+        if threads > 1 && (table <= UPDATES_TABLE || run.request.exact) {
             return Some((Split::Updates, threads));
         }
     }

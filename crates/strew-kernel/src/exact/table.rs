@@ -186,16 +186,11 @@ impl ExactTable {
     /// [`Problem::Memory`].
     ///
     /// # Panics
-    /// If there is not one slot for each row, if the table has no such slot, or if the walk or the
-    /// block is not of the walk that the table was made for.
+    /// If there is not one slot for each row, if a table that counts has no such slot, or if the
+    /// walk or the block is not of the walk that the table was made for.
     pub fn add(&mut self, walk: &Walk<'_>, block: &Block, slots: &[usize]) -> Result<(), Problem> {
         assert!(walk.id() == self.walk && block.walk() == self.walk);
         assert_eq!(slots.len(), block.dst().len());
-        assert!(
-            slots
-                .iter()
-                .fold(true, |all, &slot| all & (slot < self.slots))
-        );
         if let Some(counts) = &mut self.counts {
             let counts = &mut **counts;
             slots.iter().for_each(|&slot| counts[slot] += 1);
@@ -364,10 +359,10 @@ unsafe fn add_rows<V: Copy + Into<f64>>(
     }
     for (n, &slot) in slots.iter().enumerate() {
         if let Some(&next) = slots.get(n + ROWS_AHEAD) {
-            sums.prefetch(next * width, width);
+            sums.prefetch(next.wrapping_mul(width), width);
         }
         block.ahead().prefetch(n);
-        sums.add_row(slot * width, row(at.get(n), width))?;
+        sums.add_row(slot.saturating_mul(width), row(at.get(n), width))?;
     }
     Ok(())
 }

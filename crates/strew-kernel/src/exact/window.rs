@@ -230,8 +230,23 @@ impl Exact {
     /// # Panics
     /// If the numbers of cells differ.
     pub fn merge(&mut self, other: Self) -> Result<(), Problem> {
-        let other = other.into_planes()?;
-        self.planes.merge(&other)
+        assert_eq!(self.cells(), other.cells());
+        if self.planes.is_empty() && matches!(self.tier, Tier::Unset) {
+            *self = other;
+            return Ok(());
+        }
+        let planes = &mut self.planes;
+        let joined = match (&mut self.tier, &other.tier) {
+            _ if !other.planes.is_empty() => false,
+            (Tier::One(sums), Tier::One(others)) => sums.join(others, planes)?,
+            (Tier::Two(sums), Tier::Two(others)) => sums.join(others, planes)?,
+            (Tier::Three(sums), Tier::Three(others)) => sums.join(others, planes)?,
+            _ => false,
+        };
+        match joined {
+            true => Ok(()),
+            false => self.planes.merge(&other.into_planes()?),
+        }
     }
 
     /// The sums as planes.
@@ -584,6 +599,20 @@ impl<const N: usize> Window<N> {
             }
         }
         Ok(missed)
+    }
+
+    /// Adds the sums of the same window of other values. False if it is another window.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    fn join(&mut self, other: &Self, planes: &mut Planes) -> Result<bool, Problem> {
+        if self.positions != other.positions {
+            return Ok(false);
+        }
+        for (cell, units) in other.sums.as_chunks::<N>().0.iter().enumerate() {
+            self.add_units(cell, units, planes)?;
+        }
+        Ok(true)
     }
 
     /// Adds units to a cell. Ignores a cell that does not exist.
