@@ -8,8 +8,8 @@
 //! | [`table`] | updates of a walk into exact sums, and those into the destination |
 //! | [`window`] | the sums as a few integers per cell, for values of ordinary sizes |
 //! | [`planes`] | the sums as integers of all sizes: the state that is stored and merged |
-//! | [`one_sum`] | the sum of one cell, on the stack |
-//! | [`digits`] | what a plane holds, and how a value is cut into pieces |
+//! | `one_sum` | the sum of one cell, on the stack |
+//! | `digits` | what a plane holds, and how a value is cut into pieces |
 //! | [`number`] | numbers longer than a float, and their rounding |
 
 pub(crate) mod digits;

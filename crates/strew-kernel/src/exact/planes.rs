@@ -140,7 +140,7 @@ impl Planes {
             .map(|(p, plane)| (p, &plane[..]))
     }
 
-    /// The flags of each cell: the sum of [`NAN`], [`PLUS_INFINITY`] and [`MINUS_INFINITY`]. Empty
+    /// The flags of each cell: the sum of `NAN` (1), `PLUS_INFINITY` (2) and `MINUS_INFINITY` (4). Empty
     /// if there are none.
     pub fn flags(&self) -> &[u8] {
         &self.flags

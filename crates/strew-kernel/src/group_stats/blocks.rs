@@ -16,10 +16,11 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
+use crate::group_stats::column::place;
 use crate::group_stats::columns::ByColumn;
-use crate::group_stats::output::{Output, Results, Row, Summary};
+use crate::group_stats::output::{Count, Output, Results, Row, Summary};
 use crate::group_stats::read::{ReadValues, Rows};
-use crate::group_stats::statistics::{Statistic, Value, place};
+use crate::group_stats::statistics::{Statistic, Value};
 use crate::segment::csr::Csr;
 use crate::tensor::{DynTensor, try_vec};
 use std::ops::Range;
@@ -33,16 +34,6 @@ pub struct GroupStats<'c, T> {
     pub values: &'c dyn ReadValues<T>,
     pub outer: usize,
     pub inner: usize,
-}
-
-/// Which statistics to compute, and which values count.
-#[derive(Clone, Copy)]
-pub struct Count<'w> {
-    pub wanted: &'w [&'w Summary],
-    /// NaN is skipped.
-    pub skip: bool,
-    /// Minimum number of values for a result.
-    pub least: usize,
 }
 
 /// One part of the groups, and the cells that it alone writes.

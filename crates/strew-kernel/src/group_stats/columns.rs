@@ -8,10 +8,10 @@
 //! ```
 
 use crate::error::Problem;
-use crate::group_stats::blocks::Count;
+use crate::group_stats::column::Column;
 use crate::group_stats::ordered::Room;
-use crate::group_stats::output::{Results, Row};
-use crate::group_stats::statistics::{Column, Statistic, Value};
+use crate::group_stats::output::{Count, Results, Row};
+use crate::group_stats::statistics::{Statistic, Value};
 
 /// Room for the values of a column.
 pub(crate) struct ByColumn<T: Value> {

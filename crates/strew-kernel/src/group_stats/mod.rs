@@ -12,16 +12,20 @@
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
 //! | `columns` | statistics that take one column of a block after the other |
 //! | `ordered` | values in ascending order: quantiles, the mode, ranks |
-//! | [`statistics`] | what each statistic is, and how it is computed from one column of values |
+//! | [`statistics`] | what each statistic is, and the types of values |
+//! | `column` | statistics of one column of values |
+//! | [`point`] | the numbers that means are made of |
 //! | [`read`] | where rows and values are read |
 //! | [`output`] | converts results to the output's type and writes them |
 
 pub mod blocks;
 pub mod cell;
+pub(crate) mod column;
 mod columns;
 pub mod moments;
 mod ordered;
 pub mod output;
+pub mod point;
 pub mod read;
 mod records;
 pub mod running;

@@ -16,6 +16,16 @@ pub struct Summary {
     pub fill: DynTensor,
 }
 
+/// Which statistics to compute, and which values count.
+#[derive(Clone, Copy)]
+pub struct Count<'w> {
+    pub wanted: &'w [&'w Summary],
+    /// NaN is skipped.
+    pub skip: bool,
+    /// Minimum number of values for a result.
+    pub least: usize,
+}
+
 impl Summary {
     /// Cells for results, all 0.
     ///

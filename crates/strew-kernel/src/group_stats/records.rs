@@ -11,6 +11,10 @@ use crate::group_stats::statistics::{Statistic, Value};
 use crate::tensor::try_vec;
 use std::any::Any as Erased;
 
+/// Maximum number of values of a block, unless a single update has more. The nearest cache holds
+/// them beside their rows.
+pub(crate) const BLOCK: usize = 1 << 11;
+
 /// Some consecutive updates: the row and the values of each.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'b, T> {

@@ -6,7 +6,7 @@
 //! result = finish(record)
 //! ```
 //!
-//! The results have the bits of [`Column`](crate::group_stats::statistics::Column), which has all
+//! The results have the bits of `Column`, which has all
 //! values of a group together: the same operations in the same order. A record is a few words, so
 //! the records of many groups are updated side by side, without bringing a group's values together.
 //!

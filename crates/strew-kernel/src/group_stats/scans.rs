@@ -2,9 +2,8 @@
 
 use crate::error::Problem;
 use crate::group_stats::output::{Output, Results, Row};
-use crate::group_stats::records::Block;
+use crate::group_stats::records::{BLOCK, Block};
 use crate::group_stats::statistics::{Statistic, Value};
-use crate::group_stats::stream::BLOCK;
 use crate::tensor::try_vec;
 
 /// A statistic of each value as a running record of its group.

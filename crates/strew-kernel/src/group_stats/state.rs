@@ -15,8 +15,7 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::blocks::Count;
-use crate::group_stats::output::{Output, Summary};
+use crate::group_stats::output::{Count, Output, Summary};
 use crate::group_stats::read::{ReadRows, ReadValues};
 use crate::group_stats::records::Block;
 use crate::group_stats::statistics::Value;

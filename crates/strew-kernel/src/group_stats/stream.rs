@@ -15,18 +15,13 @@
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::blocks::Count;
-use crate::group_stats::output::Output;
+use crate::group_stats::output::{Count, Output};
 use crate::group_stats::read::{ReadRows, ReadValues};
-use crate::group_stats::records::Block;
+use crate::group_stats::records::{BLOCK, Block};
 use crate::group_stats::scans::{Scans, scan_of};
 use crate::group_stats::statistics::{Statistic, Value};
 use crate::group_stats::tables::Tables;
 use crate::tensor::{DynTensor, try_vec};
-
-/// Maximum number of values of a block, unless a single update has more. The nearest cache holds
-/// them beside their rows.
-pub(crate) const BLOCK: usize = 1 << 11;
 
 /// The values of all updates along one axis, in `outer` times `inner` columns.
 pub struct Stream<'s, T> {
@@ -206,8 +201,8 @@ impl<T: Value> Work<T> {
 #[cfg(test)]
 mod tests {
     use super::{Stream, is_streamed};
-    use crate::group_stats::blocks::{Count, GroupStats};
-    use crate::group_stats::output::Summary;
+    use crate::group_stats::blocks::GroupStats;
+    use crate::group_stats::output::{Count, Summary};
     use crate::group_stats::read::ReadValues;
     use crate::group_stats::statistics::{Statistic, Value};
     use crate::segment::csr::Csr;

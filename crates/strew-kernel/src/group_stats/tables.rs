@@ -1,8 +1,7 @@
 //! The tables of records of all wanted statistics with a result for each group.
 
 use crate::error::Problem;
-use crate::group_stats::blocks::Count;
-use crate::group_stats::output::{Output, Row};
+use crate::group_stats::output::{Count, Output, Row};
 use crate::group_stats::records::{Block, Of, Records, kept, records_of};
 use crate::group_stats::running::{Len, Present};
 use crate::group_stats::statistics::{Statistic, Value};

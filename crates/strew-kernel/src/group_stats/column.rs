@@ -1,0 +1,174 @@
+//! Statistics of one column of a group's values.
+//!
+//! These are the statistics that need all values together, and every other one where no loop over
+//! rows applies (NaN to skip, too few values). Values come in the order of the updates. Those that
+//! need the values in ascending order are in [`ordered`](super::ordered).
+
+use crate::error::Problem;
+use crate::group_stats::moments;
+use crate::group_stats::ordered::{InOrder, Room};
+use crate::group_stats::statistics::{Statistic, Value};
+use crate::ops::order::{beats, minmax};
+use crate::tensor::try_vec;
+
+/// The values of one group at one place of the other axes.
+pub(crate) struct Column<T: Value> {
+    pub(crate) values: Vec<T>,
+    /// Which update each is.
+    pub(crate) places: Vec<usize>,
+    pub(crate) order: InOrder<T>,
+}
+
+impl<T: Value> Column<T> {
+    /// Room for values and what is needed of them.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`] if there is no room for so many.
+    pub(crate) fn with_room(room: Room) -> Result<Self, Problem> {
+        Ok(Self {
+            values: try_vec("the values of a group", room.values)?,
+            places: try_vec("the values of a group", room.places)?,
+            order: InOrder::with_room(room)?,
+        })
+    }
+
+    /// Takes other values, with places for as many or for none.
+    pub(crate) fn refill(&mut self, values: impl Iterator<Item = T>, places: &[usize]) {
+        self.order.clear();
+        self.values.clear();
+        self.values.extend(values);
+        self.places.clear();
+        self.places.extend_from_slice(places);
+    }
+
+    /// Takes the values of another one that are not NaN.
+    pub(crate) fn refill_without_nan(&mut self, from: &Self) {
+        let numbers = from.values.iter().copied();
+        self.refill(numbers.filter(|value| !value.nan()), &[]);
+        let places = from.places.iter().zip(&from.values);
+        self.places.extend(
+            places
+                .filter(|(_, value)| !value.nan())
+                .map(|(&place, _)| place),
+        );
+    }
+
+    pub(crate) fn same(&mut self, statistic: Statistic) -> Option<T> {
+        if statistic == Statistic::Mode {
+            return self.order.mode(&self.values);
+        }
+        let all = || self.values.iter().copied();
+        Some(match statistic {
+            Statistic::Sum => all().fold(T::ZERO, T::add),
+            Statistic::Prod => all().fold(T::ONE, T::mul),
+            Statistic::SumOfSquares => all().map(T::square).fold(T::ZERO, T::add),
+            Statistic::Mean => T::of(T::mean(&self.values)),
+            Statistic::First => *self.values.first()?,
+            Statistic::Last => *self.values.last()?,
+            Statistic::Nth(at) => *self.values.get(place(at, self.values.len())?)?,
+            Statistic::Min => all().reduce(T::lesser)?,
+            Statistic::Max => all().reduce(T::greater)?,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
+        match statistic {
+            Statistic::Median => self.order.median(&self.values),
+            Statistic::Quantile(q) => self.order.quantile(&self.values, q),
+            Statistic::LogSumExp => Some(self.log_sum_exp()),
+            Statistic::Mean => Some(T::mean(&self.values).re),
+            moment => moments::of_values(&self.values, moment),
+        }
+    }
+
+    /// The largest value, and the sum of the exponentials without it.
+    pub(crate) fn exponentials(&self) -> (f64, f64) {
+        let all = || self.values.iter().map(|value| value.complex().re);
+        let most = all().fold(f64::NEG_INFINITY, |most, value| {
+            minmax::<f64, true, false>(most, value)
+        });
+        let most = if all().any(f64::is_nan) {
+            f64::NAN
+        } else {
+            most
+        };
+        (
+            most,
+            all().fold(0.0, |sum, value| sum + libm::exp(value - most)),
+        )
+    }
+
+    fn log_sum_exp(&self) -> f64 {
+        match self.exponentials() {
+            (most, _) if most.is_infinite() => most,
+            (most, sum) => libm::log(sum) + most,
+        }
+    }
+
+    pub(crate) fn whole(&mut self, statistic: Statistic) -> Option<i64> {
+        if statistic == Statistic::Unique {
+            return Some(self.order.different(&self.values) as i64);
+        }
+        let all = || self.values.iter().copied();
+        let is_true = |value: T| value != T::ZERO;
+        let arg = |wins: fn(T, T) -> bool| {
+            let places = self.places.iter().copied().zip(all());
+            let better = |a: (usize, T), b: (usize, T)| {
+                if wins(b.1, a.1) { b } else { a }
+            };
+            let found = places.reduce(better).filter(|_| !all().any(T::nan));
+            found.map(|(place, _)| place as i64)
+        };
+        match statistic {
+            Statistic::Len => Some(self.values.len() as i64),
+            Statistic::Count => Some(all().filter(|value| !value.nan()).count() as i64),
+            Statistic::ArgMin => arg(beats::<T, false>),
+            Statistic::ArgMax => arg(beats::<T, true>),
+            Statistic::Any => Some(all().any(is_true).into()),
+            Statistic::All => Some(all().all(is_true).into()),
+            Statistic::AnyNan => Some(all().any(T::nan).into()),
+            Statistic::AllNan => Some(all().all(T::nan).into()),
+            _ => None,
+        }
+    }
+
+    /// Values become the running result at each, from the place on that is given back. NaN counts for
+    /// nothing in running results if it is skipped, so that the least and the greatest may begin
+    /// late.
+    pub(crate) fn run(&mut self, statistic: Statistic, skip: bool) -> usize {
+        let mut so_far: Option<T> = None;
+        let mut begun = 0;
+        let mut run = |join: fn(T, T) -> T, start: Option<T>| {
+            for value in &mut self.values {
+                if !(skip && value.nan()) {
+                    so_far = Some(so_far.map_or(*value, |so_far| join(so_far, *value)));
+                }
+                match so_far.or(start) {
+                    Some(made) => *value = made,
+                    None => begun += 1,
+                }
+            }
+        };
+        match statistic {
+            Statistic::CumSum => run(T::add, Some(T::ZERO)),
+            Statistic::CumProd => run(T::mul, Some(T::ONE)),
+            Statistic::CumMin => run(T::lesser, None),
+            Statistic::CumMax => run(T::greater, None),
+            _ => {}
+        }
+        begun
+    }
+}
+
+/// The place of the `at`th of `len` values, from the end if negative.
+pub(crate) fn place(at: i64, len: usize) -> Option<usize> {
+    let from_start = usize::try_from(at).ok();
+    let from_end = || {
+        usize::try_from(at.unsigned_abs())
+            .ok()
+            .and_then(|at| len.checked_sub(at))
+    };
+    let found = if at < 0 { from_end() } else { from_start };
+    found.filter(|&found| found < len)
+}
