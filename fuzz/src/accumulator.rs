@@ -1,4 +1,5 @@
-//! Accumulators from strangers: bytes are refused, or they are an accumulator that works like any other.
+//! Accumulators from strangers: bytes are refused, or they are an accumulator that works like any
+//! other.
 
 use crate::made::{below, chance, pick, rest};
 use arbitrary::{Arbitrary, Result, Unstructured};

@@ -220,7 +220,8 @@ pub(crate) fn integer(given: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     }
 }
 
-/// The dtype that an object is or names: "float32", `numpy.float32`, `torch.float32`, a NumPy dtype.
+/// The dtype that an object is or names: "float32", `numpy.float32`, `torch.float32`, or a NumPy
+/// dtype.
 pub(crate) fn dtype_named(operator: &str, given: &Bound<'_, PyAny>) -> PyResult<DType> {
     let name = match given.cast::<PyString>() {
         Ok(name) => name.to_str()?.to_owned(),

@@ -1,4 +1,5 @@
-//! A table of running results, one row for each row of the destination: rounded as they go, or exact.
+//! A table of running results, one row for each row of the destination: rounded as they go, or
+//! exact.
 
 use crate::choose::request::Request;
 use crate::exec::pass::{Fault, Pass, unfit};
@@ -32,7 +33,7 @@ pub(crate) fn begin(request: &Request) -> Begin {
 }
 
 impl RowTable {
-    /// A table of so many rows. It counts updates if the request is for means.
+    /// A table of `rows` rows. It counts updates if the request is for means.
     pub(crate) fn new(
         walk: &Walk<'_>,
         request: &Request,

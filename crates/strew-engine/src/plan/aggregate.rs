@@ -40,7 +40,7 @@ pub enum Aggregate {
     Std,
     /// The standard error of the mean: the square root of the variance by the number of values.
     Sem,
-    /// The skewness without bias (G1, as pandas has it), of three values or more; real numbers only.
+    /// The skewness without bias (G1, as in pandas), of three values or more; real numbers only.
     Skew,
     /// The excess kurtosis without bias (G2, as pandas has it), of four values or more; real
     /// numbers only.
@@ -160,8 +160,8 @@ impl Aggregate {
         named.map_or("", |(name, _)| name)
     }
 
-    /// What is made of values of a type, and what stands where nothing is made: one, or one for each
-    /// of several fractions.
+    /// What is made of values of a type, and what stands where nothing is made: one, or one for
+    /// each of several fractions.
     pub(crate) fn summaries(
         self,
         of: DType,

@@ -165,8 +165,8 @@ impl<'a> Scatter<'a> {
     /// order of the updates. A sum of zero is +0. Sums of integers are exact anyway.
     ///
     /// # Errors
-    /// [`Problem::Value`] for another reduction than sum and mean; [`Problem::DType`] for updates of
-    /// another type than the destination.
+    /// [`Problem::Value`] for another reduction than sum and mean; [`Problem::DType`] for updates
+    /// of another type than the destination.
     pub fn exactly(mut self, exact: bool) -> Result<Self, Problem> {
         let to = self.dtype();
         if !exact || (self.reduction.combine == Combine::Sum && !rounds(to)) {

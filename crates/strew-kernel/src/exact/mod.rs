@@ -6,7 +6,8 @@
 //! | file | holds |
 //! |---|---|
 //! | [`table`] | updates of a walk into exact sums, and those into the destination |
-//! | [`window`] | the sums as a few integers per cell, for values of ordinary sizes |
+//! | [`sums`] | sums of many values, in windows and planes |
+//! | `window` | sums as a few integers per cell, for values of ordinary sizes |
 //! | [`planes`] | the sums as integers of all sizes: the state that is stored and merged |
 //! | `one_sum` | the sum of one cell, on the stack |
 //! | `digits` | what a plane holds, and how a value is cut into pieces |
@@ -16,8 +17,9 @@ pub(crate) mod digits;
 pub mod number;
 pub(crate) mod one_sum;
 pub mod planes;
+pub mod sums;
 pub mod table;
-pub mod window;
+mod window;
 
 #[cfg(test)]
 mod oracle;

@@ -20,7 +20,7 @@
 //! plane once; one is due after 2^30 additions. Rounding is a 128-bit shift for a cell whose set
 //! bits lie in three neighbouring planes, and a loop over the planes for the others.
 //!
-//! [`Exact`](crate::exact::window::Exact) adds many values faster and hands over its sums as planes.
+//! [`Exact`](crate::exact::sums::Exact) adds many values faster and hands over its sums as planes.
 //! Planes are the state to store and to merge, because they are plain integers.
 
 use crate::error::Problem;
@@ -140,8 +140,8 @@ impl Planes {
             .map(|(p, plane)| (p, &plane[..]))
     }
 
-    /// The flags of each cell: the sum of `NAN` (1), `PLUS_INFINITY` (2) and `MINUS_INFINITY` (4). Empty
-    /// if there are none.
+    /// The flags of each cell: the sum of `NAN` (1), `PLUS_INFINITY` (2) and `MINUS_INFINITY` (4).
+    /// Empty if there are none.
     pub fn flags(&self) -> &[u8] {
         &self.flags
     }

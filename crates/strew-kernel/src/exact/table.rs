@@ -11,7 +11,7 @@
 //! and only `finish` cannot fail.
 //!
 //! Cost: 8 to 24 bytes per element of a row, 8 bytes of count per row, and for each value what
-//! [`window`](crate::exact::window) says.
+//! [`sums`](crate::exact::sums) says.
 //!
 //! # Unsafe
 //!
@@ -21,7 +21,7 @@
 
 use crate::error::Problem;
 use crate::exact::number::Format;
-use crate::exact::window::Exact;
+use crate::exact::sums::Exact;
 use crate::ops::number::{Convert, Divisor, Mean};
 use crate::tensor::{Buffer, DType, List};
 use crate::update::converted::Converter;
@@ -284,7 +284,11 @@ impl ExactTable {
             let values = unsafe {
                 std::slice::from_raw_parts_mut(table.scratch.as_mut_ptr().cast::<f64>(), values)
             };
-            for (&slot, values) in chunk.slots.iter().zip(values.chunks_mut(table.width)) {
+            for (&slot, values) in chunk
+                .slots
+                .iter()
+                .zip(values.chunks_mut(table.width.max(1)))
+            {
                 let count = mean.zip(table.counts.as_ref());
                 let count = count.map(|(mean, counts)| counts[slot] + mean.more);
                 (table.sums).results(slot * table.width, count, table.format, values);

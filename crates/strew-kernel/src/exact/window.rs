@@ -1,41 +1,25 @@
-//! Exact sums of many values: a window of one to three integers per cell in front of the planes.
+//! Sums in a window: one to three integers per cell, which count multiples of powers of two.
 //!
 //! ```text
-//! look at the exponents of the first values; choose the number of words N and the window's place
 //! unit[i] = bound / 2^(47 (i + 1))
-//! for each value x:
-//!     for each word i: q[i] = nearest integer to x / unit[i]; x -= q[i] * unit[i]
-//!     if x was below the bound and is 0 now: sums[row][i] += q[i] for each i
-//!     else: planes.add(row, x)
-//! when too many values miss the window: planes += sums; choose again
-//! at the end: planes += sums
+//! for each word i: q[i] = nearest integer to x / unit[i]; x -= q[i] * unit[i]
+//! if x was below the bound and is 0 now: sums[row][i] += q[i] for each i
 //! ```
-//!
-//! | words | bits below the bound | for |
-//! |---|---|---|
-//! | 1 | 47 | ordinary float32 data |
-//! | 2 | 94 | ordinary float64 data, float32 data over 68 exponents |
-//! | 3 | 141 | float64 data over 86 exponents |
-//! | none | all | other values: they go to the planes |
-//!
-//! Every choice is exact. It changes the time, never a sum.
 //!
 //! Blocks of 64 values are converted by float64 additions, which run as vectors. x + M with
 //! M = 1.5 * 2^52 units has x / unit in its lowest bits, rounded to an integer, and (x + M) - M is
-//! that integer times the unit. Infinities, NaN and large multiples of a unit pass the final test for
-//! zero or may pass it, so that |x| is tested too. A sum that overflows 64 bits wraps, and the planes
-//! receive the 2^64 units that it lost.
-//!
-//! Relies on the default floating-point environment: round to nearest, subnormal numbers kept.
+//! that integer times the unit. Infinities, NaN and large multiples of a unit pass the final test
+//! for zero or may pass it, so that |x| is tested too. A sum that overflows 64 bits wraps, and the
+//! planes receive the 2^64 units that it lost.
 //!
 //! Cost: 8 N bytes per cell besides the planes. Per value, one read and write of the cell and about
-//! 4 + 4 N vector operations.
+//! 4 + 4 N vector operations. [`sums`](crate::exact::sums) chooses the windows.
 
 use crate::cpu::LINE;
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
-use crate::exact::number::{Format, LOWEST, Number, SPECIAL};
+use crate::exact::number::{Format, LOWEST, Number};
 use crate::exact::planes::Planes;
 use crate::runtime::machine::L2;
 use crate::tensor::List;
@@ -44,36 +28,15 @@ use crate::walk::offsets::PrefetchHints;
 /// Values that are converted at a time.
 const BLOCK: usize = 64;
 
-/// Values between two looks at how many missed the window. A choice reads at most that many.
-const PART: usize = 1 << 14;
-
 /// Bits of a word that a value may set. The sum of a word overflows after 2^16 largest values.
 const WORD_BITS: i32 = 47;
 
 /// Maximum number of lines of a row that are prefetched.
 const MOST_LINES: usize = 16;
 
-/// Choices of a window before all values go to the planes.
-const CHOICES: u32 = 8;
-
-/// The sums so far, beside the planes.
-#[derive(Debug)]
-enum Tier {
-    /// No window is chosen yet.
-    Unset,
-    /// A window of one word.
-    One(Window<1>),
-    /// A window of two words.
-    Two(Window<2>),
-    /// A window of three words.
-    Three(Window<3>),
-    /// All values go to the planes.
-    Direct,
-}
-
 /// Some integers per cell. Word i counts multiples of 2^(`positions[i]` - 1074).
 #[derive(Debug)]
-struct Window<const N: usize> {
+pub(super) struct Window<const N: usize> {
     /// The words of all cells, one cell after the other.
     sums: List<i64>,
     /// 1.5 * 2^52 units of each word.
@@ -83,309 +46,14 @@ struct Window<const N: usize> {
     bound: f64,
 }
 
-/// The exact sum of each cell, for many values.
-#[derive(Debug)]
-pub struct Exact {
-    planes: Planes,
-    tier: Tier,
-    /// Windows that were chosen so far.
-    choices: u32,
-    /// Values since the last choice, and those of them that missed the window.
-    seen: u64,
-    missed: u64,
-}
-
-impl Exact {
-    /// Sums of zero. Allocates nothing.
-    #[must_use]
-    pub fn new(cells: usize) -> Self {
-        Self {
-            planes: Planes::new(cells),
-            tier: Tier::Unset,
-            choices: 0,
-            seen: 0,
-            missed: 0,
-        }
-    }
-
-    /// Number of cells.
-    pub fn cells(&self) -> usize {
-        self.planes.cells()
-    }
-
-    /// Bytes of memory that the window and the planes take.
-    pub fn bytes(&self) -> usize {
-        let window = match &self.tier {
-            Tier::One(window) => window.bytes(),
-            Tier::Two(window) => window.bytes(),
-            Tier::Three(window) => window.bytes(),
-            Tier::Unset | Tier::Direct => 0,
-        };
-        window + self.planes.bytes()
-    }
-
-    /// Adds each value to the cell of its row. Ignores rows that are not below the number of cells.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_all<V: Copy + Into<f64>>(
-        &mut self,
-        rows: &[usize],
-        values: &[V],
-    ) -> Result<(), Problem> {
-        for (rows, values) in rows.chunks(PART).zip(values.chunks(PART)) {
-            self.add_part(rows, values, PrefetchHints::NONE)?;
-        }
-        Ok(())
-    }
-
-    /// [`add_all`](Self::add_all) of at most some thousand values.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`]. Some of the values have been added then.
-    pub(crate) fn add_part<V: Copy + Into<f64>>(
-        &mut self,
-        rows: &[usize],
-        values: &[V],
-        ahead: PrefetchHints,
-    ) -> Result<(), Problem> {
-        self.prepare(values)?;
-        let planes = &mut self.planes;
-        self.missed += match &mut self.tier {
-            Tier::One(window) => window.add_all(rows, values, planes, ahead)?,
-            Tier::Two(window) => window.add_all(rows, values, planes, ahead)?,
-            Tier::Three(window) => window.add_all(rows, values, planes, ahead)?,
-            Tier::Unset | Tier::Direct => {
-                planes.add_all(rows, values)?;
-                0
-            }
-        };
-        Ok(())
-    }
-
-    /// Prefetches neighbouring cells.
-    pub(crate) fn prefetch(&self, first: usize, cells: usize) {
-        match &self.tier {
-            Tier::One(window) => window.prefetch(first, cells),
-            Tier::Two(window) => window.prefetch(first, cells),
-            Tier::Three(window) => window.prefetch(first, cells),
-            Tier::Unset | Tier::Direct => {}
-        }
-    }
-
-    /// Adds a row of `width` values to the cells of each row: value j of update i to cell
-    /// `rows[i] * width + j`. Ignores cells that do not exist.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_rows(
-        &mut self,
-        rows: &[usize],
-        width: usize,
-        values: &[f64],
-    ) -> Result<(), Problem> {
-        match width {
-            0 => Ok(()),
-            1 => self.add_all(rows, values),
-            _ => (rows.iter().zip(values.chunks(width)))
-                .try_for_each(|(&row, values)| self.add_row(row.saturating_mul(width), values)),
-        }
-    }
-
-    /// Adds values to neighbouring cells from `first` on. Ignores cells that do not exist.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`]. Some of the values have been added then.
-    pub fn add_row<V: Copy + Into<f64>>(
-        &mut self,
-        first: usize,
-        values: &[V],
-    ) -> Result<(), Problem> {
-        let cells = self.cells();
-        if first >= cells {
-            return Ok(());
-        }
-        let values = &values[..values.len().min(cells - first)];
-        for (part, values) in values.chunks(PART).enumerate() {
-            let first = first + part * PART;
-            self.prepare(values)?;
-            self.missed += match &mut self.tier {
-                Tier::One(window) => window.add_row(first, values, &mut self.planes)?,
-                Tier::Two(window) => window.add_row(first, values, &mut self.planes)?,
-                Tier::Three(window) => window.add_row(first, values, &mut self.planes)?,
-                Tier::Unset | Tier::Direct => {
-                    self.planes.add_row(first, values)?;
-                    0
-                }
-            };
-        }
-        Ok(())
-    }
-
-    /// Adds all sums of another state.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    ///
-    /// # Panics
-    /// If the numbers of cells differ.
-    pub fn merge(&mut self, other: Self) -> Result<(), Problem> {
-        assert_eq!(self.cells(), other.cells());
-        if self.planes.is_empty() && matches!(self.tier, Tier::Unset) {
-            *self = other;
-            return Ok(());
-        }
-        let planes = &mut self.planes;
-        let joined = match (&mut self.tier, &other.tier) {
-            _ if !other.planes.is_empty() => false,
-            (Tier::One(sums), Tier::One(others)) => sums.join(others, planes)?,
-            (Tier::Two(sums), Tier::Two(others)) => sums.join(others, planes)?,
-            (Tier::Three(sums), Tier::Three(others)) => sums.join(others, planes)?,
-            _ => false,
-        };
-        match joined {
-            true => Ok(()),
-            false => self.planes.merge(&other.into_planes()?),
-        }
-    }
-
-    /// The sums as planes.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    pub fn into_planes(mut self) -> Result<Planes, Problem> {
-        self.fold()?;
-        Ok(self.planes)
-    }
-
-    /// Prepares for [`results`](Self::results).
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    pub fn settle(&mut self) -> Result<(), Problem> {
-        if !self.planes.is_empty() || matches!(self.tier, Tier::Three(_)) {
-            self.fold()?;
-            self.tier = Tier::Direct;
-        }
-        Ok(())
-    }
-
-    /// The sums of neighbouring cells from `first` on, divided by a count if there is one, each as
-    /// the nearest number of a format. [`settle`](Self::settle) comes before.
-    ///
-    /// # Panics
-    /// If there are no such cells.
-    pub fn results(&self, first: usize, count: Option<u64>, format: Format, to: &mut [f64]) {
-        assert!(first + to.len() <= self.cells());
-        match &self.tier {
-            Tier::One(window) if count.is_none() && format == Format::F64 => {
-                window.f64_results(first, to);
-            }
-            Tier::One(window) if count.is_none() && format == Format::F32 => {
-                window.f32_results(first, to);
-            }
-            Tier::One(window) => window.results(first, count, format, to),
-            Tier::Two(window) => window.results(first, count, format, to),
-            // Its sums have been folded.
-            Tier::Unset | Tier::Direct | Tier::Three(_) => {
-                for (cell, to) in (first..).zip(to) {
-                    *to = match count {
-                        None => self.planes.round(cell, format),
-                        Some(count) => self.planes.mean(cell, count, format),
-                    };
-                }
-            }
-        }
-    }
-
-    /// Adds the window to the planes and sets it to zero.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    fn fold(&mut self) -> Result<(), Problem> {
-        match &mut self.tier {
-            Tier::One(window) => window.fold(&mut self.planes),
-            Tier::Two(window) => window.fold(&mut self.planes),
-            Tier::Three(window) => window.fold(&mut self.planes),
-            Tier::Unset | Tier::Direct => Ok(()),
-        }
-    }
-
-    /// Makes sure that the window fits some values, which are added next.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    #[inline]
-    fn prepare<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
-        let bearable = (self.seen / 64)
-            .max(1024)
-            .max(self.planes.cells() as u64 / 64);
-        if self.missed > bearable {
-            self.fold()?;
-            self.tier = if self.choices < CHOICES {
-                Tier::Unset
-            } else {
-                Tier::Direct
-            };
-        }
-        if let Tier::Unset = self.tier {
-            self.choose(values)?;
-        }
-        self.seen += values.len() as u64;
-        Ok(())
-    }
-
-    /// Chooses the cheapest tier whose window at most 1/128 of some values miss. Leaves the choice
-    /// open if all of them are zero.
-    ///
-    /// # Errors
-    /// [`Problem::Memory`].
-    #[cold]
-    #[inline(never)]
-    fn choose<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
-        let bits = || {
-            values
-                .iter()
-                .map(|&value| value.into().to_bits() & !(1 << 63))
-        };
-        let mut of_exponent = [0u32; 1 << 11];
-        let mut count = 0;
-        for bits in bits().filter(|&bits| bits != 0) {
-            of_exponent[(bits >> 52) as usize] += 1;
-            count += 1;
-        }
-        // A few outliers must not move the window away from the others.
-        let bearable = count / 128;
-        let mut above = 0;
-        let top = of_exponent.iter().rposition(|&values| {
-            above += values;
-            above > bearable / 2
-        });
-        let (Some(top), true) = (top, count > 0) else {
-            return Ok(());
-        };
-        self.choices += 1;
-        (self.seen, self.missed) = (0, 0);
-        let top = (top as u64).min(SPECIAL - 1) as i32;
-        let values = || values.iter().map(|&value| value.into());
-        let bearable = bearable as usize;
-        self.tier = if let Some(window) = Window::fitting(top, values(), bearable) {
-            Tier::One(window.with_cells(self.cells())?)
-        } else if let Some(window) = Window::fitting(top, values(), bearable) {
-            Tier::Two(window.with_cells(self.cells())?)
-        } else if let Some(window) = Window::fitting(top, values(), bearable) {
-            Tier::Three(window.with_cells(self.cells())?)
-        } else {
-            Tier::Direct
-        };
-        Ok(())
-    }
-}
-
 impl<const N: usize> Window<N> {
     /// A window without cells, if at most `bearable` of some values miss it. `top` is the largest
     /// exponent field of most of them.
-    fn fitting(top: i32, values: impl Iterator<Item = f64>, bearable: usize) -> Option<Self> {
+    pub(super) fn fitting(
+        top: i32,
+        values: impl Iterator<Item = f64>,
+        bearable: usize,
+    ) -> Option<Self> {
         let window = Self::new(top);
         let missed = values
             .filter(|&value| window.units(value).is_none())
@@ -411,14 +79,14 @@ impl<const N: usize> Window<N> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    fn with_cells(mut self, cells: usize) -> Result<Self, Problem> {
+    pub(super) fn with_cells(mut self, cells: usize) -> Result<Self, Problem> {
         let what = || format!("exact sums of {cells} cells");
         self.sums = List::zeroed(&what, cells.saturating_mul(N))?;
         Ok(self)
     }
 
     /// Bytes of memory that the sums take.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.sums.len() * size_of::<i64>()
     }
 
@@ -459,7 +127,7 @@ impl<const N: usize> Window<N> {
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
-    fn add_all<V: Copy + Into<f64>>(
+    pub(super) fn add_all<V: Copy + Into<f64>>(
         &mut self,
         rows: &[usize],
         values: &[V],
@@ -519,7 +187,7 @@ impl<const N: usize> Window<N> {
 
     /// Prefetches neighbouring cells.
     #[inline(always)]
-    fn prefetch(&self, first: usize, cells: usize) {
+    pub(super) fn prefetch(&self, first: usize, cells: usize) {
         let at = self.sums.as_ptr().wrapping_add(first.wrapping_mul(N));
         let bytes = cells * size_of::<[i64; N]>();
         prefetch(at.cast(), bytes.div_ceil(LINE).min(MOST_LINES));
@@ -530,7 +198,7 @@ impl<const N: usize> Window<N> {
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
-    fn add_row<V: Copy + Into<f64>>(
+    pub(super) fn add_row<V: Copy + Into<f64>>(
         &mut self,
         first: usize,
         values: &[V],
@@ -605,7 +273,7 @@ impl<const N: usize> Window<N> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    fn join(&mut self, other: &Self, planes: &mut Planes) -> Result<bool, Problem> {
+    pub(super) fn join(&mut self, other: &Self, planes: &mut Planes) -> Result<bool, Problem> {
         if self.positions != other.positions {
             return Ok(false);
         }
@@ -642,7 +310,7 @@ impl<const N: usize> Window<N> {
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    fn fold(&mut self, planes: &mut Planes) -> Result<(), Problem> {
+    pub(super) fn fold(&mut self, planes: &mut Planes) -> Result<(), Problem> {
         for (word, &position) in self.positions.iter().enumerate() {
             planes.take(self.sums.as_chunks_mut::<N>().0, word, position)?;
         }
@@ -651,7 +319,7 @@ impl<const N: usize> Window<N> {
 
     /// The results of cells whose planes are zero. `N` is at most two.
     #[inline(never)]
-    fn results(&self, first: usize, count: Option<u64>, format: Format, to: &mut [f64]) {
+    pub(super) fn results(&self, first: usize, count: Option<u64>, format: Format, to: &mut [f64]) {
         let exponent = self.positions[N - 1].cast_signed() + LOWEST;
         let sums = &self.sums.as_chunks::<N>().0[first..];
         for (words, to) in sums.iter().zip(to) {
@@ -677,7 +345,7 @@ impl Window<1> {
 
     /// [`results`](Window::results) without a count as `float64`. An integer is rounded once when
     /// it becomes a float, and its product with a power of two is exact.
-    fn f64_results(&self, first: usize, to: &mut [f64]) {
+    pub(super) fn f64_results(&self, first: usize, to: &mut [f64]) {
         match self.unit(Format::F64) {
             Some(unit) => {
                 for (&sum, to) in self.sums[first..].iter().zip(to) {
@@ -689,7 +357,7 @@ impl Window<1> {
     }
 
     /// Likewise as `float32`.
-    fn f32_results(&self, first: usize, to: &mut [f64]) {
+    pub(super) fn f32_results(&self, first: usize, to: &mut [f64]) {
         match self.unit(Format::F32) {
             Some(unit) => {
                 for (&sum, to) in self.sums[first..].iter().zip(to) {
@@ -705,6 +373,3 @@ impl Window<1> {
 fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
-
-#[cfg(test)]
-mod tests;

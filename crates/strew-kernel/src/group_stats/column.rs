@@ -133,9 +133,8 @@ impl<T: Value> Column<T> {
         }
     }
 
-    /// Values become the running result at each, from the place on that is given back. NaN counts for
-    /// nothing in running results if it is skipped, so that the least and the greatest may begin
-    /// late.
+    /// Each value becomes the running result up to it. Returns the first place that has one: NaN
+    /// that is skipped joins nothing, so that minima and maxima may begin late.
     pub(crate) fn run(&mut self, statistic: Statistic, skip: bool) -> usize {
         let mut so_far: Option<T> = None;
         let mut begun = 0;

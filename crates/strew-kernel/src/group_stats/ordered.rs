@@ -28,7 +28,7 @@ pub(crate) struct Room {
     pub(crate) pairs: usize,
 }
 
-/// The keys of some values, in order as far as somebody asked.
+/// The keys of some values, in order as far as that was needed.
 pub(crate) struct InOrder<T: Value> {
     keys: Vec<T::Key>,
     /// How many values have been selected; `None`: the keys are sorted.

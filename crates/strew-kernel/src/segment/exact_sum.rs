@@ -2,7 +2,9 @@
 //!
 //! ```text
 //! sum = 0
-//! for each update: new = sum + update; sum = new if (new - sum, new - update) = (update, sum) else NaN
+//! for each update:
+//!     new = sum + update
+//!     sum = new if new - sum = update and new - update = sum, else NaN
 //! cell = sum, rounded once; where that is NaN: the exact sum of the segment's updates once more
 //! ```
 //!

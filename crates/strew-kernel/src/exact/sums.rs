@@ -1,0 +1,349 @@
+//! Exact sums of many values: a window of one to three integers per cell in front of the planes.
+//!
+//! ```text
+//! look at the exponents of the first values; choose the number of words and the window's place
+//! for each value that fits the window: sums[row] += the value
+//! for each other one: planes.add(row, value)
+//! when too many values miss the window: planes += sums; choose again
+//! at the end: results of the window, or planes += sums and results of the planes
+//! ```
+//!
+//! | words | bits below the bound | for |
+//! |---|---|---|
+//! | 1 | 47 | ordinary float32 data |
+//! | 2 | 94 | ordinary float64 data, float32 data over 68 exponents |
+//! | 3 | 141 | float64 data over 86 exponents |
+//! | none | all | other values: they go to the planes |
+//!
+//! Every choice is exact. It changes the time, never a sum.
+//!
+//! Relies on the default floating-point environment: round to nearest, subnormal numbers kept.
+
+use crate::error::Problem;
+use crate::exact::number::{Format, SPECIAL};
+use crate::exact::planes::Planes;
+use crate::exact::window::Window;
+use crate::walk::offsets::PrefetchHints;
+
+/// Values between two looks at how many missed the window. A choice reads at most that many.
+const PART: usize = 1 << 14;
+
+/// Choices of a window before all values go to the planes.
+const CHOICES: u32 = 8;
+
+/// The sums so far, beside the planes.
+#[derive(Debug)]
+enum Tier {
+    /// No window is chosen yet.
+    Unset,
+    /// A window of one word.
+    One(Window<1>),
+    /// A window of two words.
+    Two(Window<2>),
+    /// A window of three words.
+    Three(Window<3>),
+    /// All values go to the planes.
+    Direct,
+}
+
+/// The exact sum of each cell, for many values.
+#[derive(Debug)]
+pub struct Exact {
+    planes: Planes,
+    tier: Tier,
+    /// Windows that were chosen so far.
+    choices: u32,
+    /// Values since the last choice, and those of them that missed the window.
+    seen: u64,
+    missed: u64,
+}
+
+impl Exact {
+    /// Sums of zero. Allocates nothing.
+    #[must_use]
+    pub fn new(cells: usize) -> Self {
+        Self {
+            planes: Planes::new(cells),
+            tier: Tier::Unset,
+            choices: 0,
+            seen: 0,
+            missed: 0,
+        }
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.planes.cells()
+    }
+
+    /// Bytes of memory that the window and the planes take.
+    pub fn bytes(&self) -> usize {
+        let window = match &self.tier {
+            Tier::One(window) => window.bytes(),
+            Tier::Two(window) => window.bytes(),
+            Tier::Three(window) => window.bytes(),
+            Tier::Unset | Tier::Direct => 0,
+        };
+        window + self.planes.bytes()
+    }
+
+    /// Adds each value to the cell of its row. Ignores rows that are not below the number of cells.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub fn add_all<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[usize],
+        values: &[V],
+    ) -> Result<(), Problem> {
+        for (rows, values) in rows.chunks(PART).zip(values.chunks(PART)) {
+            self.add_part(rows, values, PrefetchHints::NONE)?;
+        }
+        Ok(())
+    }
+
+    /// [`add_all`](Self::add_all) of at most some thousand values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub(crate) fn add_part<V: Copy + Into<f64>>(
+        &mut self,
+        rows: &[usize],
+        values: &[V],
+        ahead: PrefetchHints,
+    ) -> Result<(), Problem> {
+        self.prepare(values)?;
+        let planes = &mut self.planes;
+        self.missed += match &mut self.tier {
+            Tier::One(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Two(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Three(window) => window.add_all(rows, values, planes, ahead)?,
+            Tier::Unset | Tier::Direct => {
+                planes.add_all(rows, values)?;
+                0
+            }
+        };
+        Ok(())
+    }
+
+    /// Prefetches neighbouring cells.
+    pub(crate) fn prefetch(&self, first: usize, cells: usize) {
+        match &self.tier {
+            Tier::One(window) => window.prefetch(first, cells),
+            Tier::Two(window) => window.prefetch(first, cells),
+            Tier::Three(window) => window.prefetch(first, cells),
+            Tier::Unset | Tier::Direct => {}
+        }
+    }
+
+    /// Adds a row of `width` values to the cells of each row: value j of update i to cell
+    /// `rows[i] * width + j`. Ignores cells that do not exist.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub fn add_rows(
+        &mut self,
+        rows: &[usize],
+        width: usize,
+        values: &[f64],
+    ) -> Result<(), Problem> {
+        match width {
+            0 => Ok(()),
+            1 => self.add_all(rows, values),
+            _ => (rows.iter().zip(values.chunks(width)))
+                .try_for_each(|(&row, values)| self.add_row(row.saturating_mul(width), values)),
+        }
+    }
+
+    /// Adds values to neighbouring cells from `first` on. Ignores cells that do not exist.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. Some of the values have been added then.
+    pub fn add_row<V: Copy + Into<f64>>(
+        &mut self,
+        first: usize,
+        values: &[V],
+    ) -> Result<(), Problem> {
+        let cells = self.cells();
+        if first >= cells {
+            return Ok(());
+        }
+        let values = &values[..values.len().min(cells - first)];
+        for (part, values) in values.chunks(PART).enumerate() {
+            let first = first + part * PART;
+            self.prepare(values)?;
+            self.missed += match &mut self.tier {
+                Tier::One(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Two(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Three(window) => window.add_row(first, values, &mut self.planes)?,
+                Tier::Unset | Tier::Direct => {
+                    self.planes.add_row(first, values)?;
+                    0
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Adds all sums of another state.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    ///
+    /// # Panics
+    /// If the numbers of cells differ.
+    pub fn merge(&mut self, other: Self) -> Result<(), Problem> {
+        assert_eq!(self.cells(), other.cells());
+        if self.planes.is_empty() && matches!(self.tier, Tier::Unset) {
+            *self = other;
+            return Ok(());
+        }
+        let planes = &mut self.planes;
+        let joined = match (&mut self.tier, &other.tier) {
+            _ if !other.planes.is_empty() => false,
+            (Tier::One(sums), Tier::One(others)) => sums.join(others, planes)?,
+            (Tier::Two(sums), Tier::Two(others)) => sums.join(others, planes)?,
+            (Tier::Three(sums), Tier::Three(others)) => sums.join(others, planes)?,
+            _ => false,
+        };
+        match joined {
+            true => Ok(()),
+            false => self.planes.merge(&other.into_planes()?),
+        }
+    }
+
+    /// The sums as planes.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn into_planes(mut self) -> Result<Planes, Problem> {
+        self.fold()?;
+        Ok(self.planes)
+    }
+
+    /// Prepares for [`results`](Self::results).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn settle(&mut self) -> Result<(), Problem> {
+        if !self.planes.is_empty() || matches!(self.tier, Tier::Three(_)) {
+            self.fold()?;
+            self.tier = Tier::Direct;
+        }
+        Ok(())
+    }
+
+    /// The sums of neighbouring cells from `first` on, divided by a count if there is one, each as
+    /// the nearest number of a format. [`settle`](Self::settle) comes before.
+    ///
+    /// # Panics
+    /// If there are no such cells.
+    pub fn results(&self, first: usize, count: Option<u64>, format: Format, to: &mut [f64]) {
+        assert!(first + to.len() <= self.cells());
+        match &self.tier {
+            Tier::One(window) if count.is_none() && format == Format::F64 => {
+                window.f64_results(first, to);
+            }
+            Tier::One(window) if count.is_none() && format == Format::F32 => {
+                window.f32_results(first, to);
+            }
+            Tier::One(window) => window.results(first, count, format, to),
+            Tier::Two(window) => window.results(first, count, format, to),
+            // Its sums have been folded.
+            Tier::Unset | Tier::Direct | Tier::Three(_) => {
+                for (cell, to) in (first..).zip(to) {
+                    *to = match count {
+                        None => self.planes.round(cell, format),
+                        Some(count) => self.planes.mean(cell, count, format),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Adds the window to the planes and sets it to zero.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    fn fold(&mut self) -> Result<(), Problem> {
+        match &mut self.tier {
+            Tier::One(window) => window.fold(&mut self.planes),
+            Tier::Two(window) => window.fold(&mut self.planes),
+            Tier::Three(window) => window.fold(&mut self.planes),
+            Tier::Unset | Tier::Direct => Ok(()),
+        }
+    }
+
+    /// Makes sure that the window fits some values, which are added next.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    #[inline]
+    fn prepare<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
+        let bearable = (self.seen / 64)
+            .max(1024)
+            .max(self.planes.cells() as u64 / 64);
+        if self.missed > bearable {
+            self.fold()?;
+            self.tier = if self.choices < CHOICES {
+                Tier::Unset
+            } else {
+                Tier::Direct
+            };
+        }
+        if let Tier::Unset = self.tier {
+            self.choose(values)?;
+        }
+        self.seen += values.len() as u64;
+        Ok(())
+    }
+
+    /// Chooses the cheapest tier whose window at most 1/128 of some values miss. Leaves the choice
+    /// open if all of them are zero.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    #[cold]
+    #[inline(never)]
+    fn choose<V: Copy + Into<f64>>(&mut self, values: &[V]) -> Result<(), Problem> {
+        let bits = || {
+            values
+                .iter()
+                .map(|&value| value.into().to_bits() & !(1 << 63))
+        };
+        let mut of_exponent = [0u32; 1 << 11];
+        let mut count = 0;
+        for bits in bits().filter(|&bits| bits != 0) {
+            of_exponent[(bits >> 52) as usize] += 1;
+            count += 1;
+        }
+        // A few outliers must not move the window away from the others.
+        let bearable = count / 128;
+        let mut above = 0;
+        let top = of_exponent.iter().rposition(|&values| {
+            above += values;
+            above > bearable / 2
+        });
+        let (Some(top), true) = (top, count > 0) else {
+            return Ok(());
+        };
+        self.choices += 1;
+        (self.seen, self.missed) = (0, 0);
+        let top = (top as u64).min(SPECIAL - 1) as i32;
+        let values = || values.iter().map(|&value| value.into());
+        let bearable = bearable as usize;
+        self.tier = if let Some(window) = Window::fitting(top, values(), bearable) {
+            Tier::One(window.with_cells(self.cells())?)
+        } else if let Some(window) = Window::fitting(top, values(), bearable) {
+            Tier::Two(window.with_cells(self.cells())?)
+        } else if let Some(window) = Window::fitting(top, values(), bearable) {
+            Tier::Three(window.with_cells(self.cells())?)
+        } else {
+            Tier::Direct
+        };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
