@@ -136,7 +136,7 @@ pub fn scatter_reduce_vjp_kept_dyn(
     // Of what is not needed only the shape is looked at.
     let one = DynTensor::zeros(grad.dtype(), &[]).map_err(refuse)?;
     let stand_in = one.view().broadcast_to(kept.src_shape);
-    let linear = matches!(reduce, "sum" | "mean");
+    let linear = matches!(reduce, "sum" | "mean" | "exact_sum" | "exact_mean");
     let missing = |argument| refuse(Problem::Missing { argument });
     let src = match &kept.src {
         Some(src) => src.clone(),
