@@ -172,13 +172,13 @@ impl Accumulator {
 
     /// Takes a chunk of values.
     ///
-    /// `src` has the shape ``(n, *shape)`` and the accumulator's dtype; `index` has n numbers, or is a
-    /// `strew.Plan` of the chunk, which has its own rule for numbers that name no group. `start` is the
-    /// position of the chunk's first value among all values, by default right after those that were
-    /// taken: "first", "last", "argmin" and "argmax" depend on positions.
+    /// `src` has the shape ``(n, *shape)`` and the accumulator's dtype; `index` has n numbers, or is
+    /// a `strew.Plan` of the chunk, which has its own rule for numbers that name no group. `start`
+    /// is the position of the chunk's first value among all values, by default right after those
+    /// that were taken: "first", "last", "argmin" and "argmax" depend on positions.
     ///
-    /// Raises IndexError for a number that names no group, ValueError for shapes that do not fit and a
-    /// `start` before positions that were taken, TypeError for another dtype, MemoryError. The
+    /// Raises IndexError for a number that names no group, ValueError for shapes that do not fit
+    /// and a `start` before positions that were taken, TypeError for another dtype, MemoryError. The
     /// accumulator is then as it was. A chunk that is being taken cannot be interrupted.
     ///
     /// >>> import numpy as np

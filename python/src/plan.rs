@@ -215,8 +215,8 @@ impl Plan {
     /// `reduce` is "sum", "mean" (integers are rounded down), "prod", "min", "max" (NaN is left out, as
     /// in torch_scatter), "amin" or "amax" (NaN wins, as in PyTorch), or "assign" (the last update; bits
     /// are copied). 16-bit floats accumulate in float32 and are rounded once. "exact_sum" and
-    /// "exact_mean" are the floats nearest to the exact ones, which do not depend on the order of the
-    /// updates. In a new array, rows without updates are 0, and 1 for "prod", as
+    /// "exact_mean" are the floats nearest to the exact ones, which do not depend on the order of
+    /// the updates. In a new array, rows without updates are 0, and 1 for "prod", as
     /// in torch_scatter; "min" and "max" of nothing but NaN, or of the highest (lowest) values, are 0 too.
     ///
     /// With `out`, reduces into it in place and returns it, as torch's ``scatter_reduce_`` does: what it

@@ -197,12 +197,13 @@ impl Plan {
         reduces: &[Reduce],
         anew: bool,
     ) -> (Way, &'static str) {
+        // Groups make exact sums of new tensors only, and of some types only.
+        let grouped = |reduce: &Reduce| match anew {
+            true => reduce.is_grouped(src.dtype()),
+            false => !reduce.is_exact(),
+        };
         match self.way {
-            _ if !(reduces.iter()).all(|reduce| reduce.is_grouped(src.dtype()))
-                || (!anew && reduces.iter().any(|reduce| reduce.is_exact())) =>
-            {
-                (Way::InOrder, "exact sums are kept in a table")
-            }
+            _ if !reduces.iter().all(grouped) => (Way::InOrder, "exact sums are kept in a table"),
             Some(way) => (way, "it was asked for"),
             None => plan_cost::choose(&self.work(src, axis, reduces, anew)),
         }

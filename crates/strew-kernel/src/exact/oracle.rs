@@ -78,9 +78,13 @@ impl Big {
         }
     }
 
-    /// The sum divided by a count, rounded bit by bit to a format, which is its digits, smallest
-    /// and largest exponent.
-    pub(crate) fn divide(&self, count: u64, (digits, least, most): (u32, i32, i32)) -> f64 {
+    /// The sum divided by a count, rounded bit by bit to a format.
+    pub(crate) fn divide(&self, count: u64, format: Format) -> f64 {
+        let Format {
+            digits,
+            min_exponent: least,
+            max_exponent: most,
+        } = format;
         if self.nan || self.plus && self.minus {
             return f64::NAN;
         }

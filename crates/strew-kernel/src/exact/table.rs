@@ -201,14 +201,16 @@ impl ExactTable {
             // SAFETY: the source offsets are the walk's, whose rows are elements of this type, one
             // after the other.
             Source::F32 => return unsafe { add_rows::<f32>(sums, walk, block, slots, width) },
-            // SAFETY: likewise.
+            // SAFETY: the source offsets are the walk's, whose rows are elements of this type, one
+            // after the other.
             Source::F64 => return unsafe { add_rows::<f64>(sums, walk, block, slots, width) },
             Source::Converted(converter) => converter,
         };
         // SAFETY: the source offsets are the walk's, and the window is the walk's.
         unsafe {
             converter.run(walk.src(), block, |part, scratch, _| {
-                // SAFETY: the converter has set so many values from the beginning of its scratch.
+                // SAFETY: the converter has set `width` values for each row of the part, from the
+                // beginning of its scratch on.
                 let values = std::slice::from_raw_parts(scratch.cast::<f64>(), part.len() * width);
                 if added.is_ok() {
                     added = sums.add_rows(&slots[part], width, values);

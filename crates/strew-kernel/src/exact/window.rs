@@ -356,7 +356,7 @@ impl Window<1> {
         }
     }
 
-    /// Likewise as `float32`.
+    /// [`results`](Window::results) without a count as `float32`, rounded in the same way.
     pub(super) fn f32_results(&self, first: usize, to: &mut [f64]) {
         match self.unit(Format::F32) {
             Some(unit) => {

@@ -23,7 +23,7 @@ impl<T: Value> Column<T> {
     /// Room for values and what is needed of them.
     ///
     /// # Errors
-    /// [`Problem::Memory`] if there is no room for so many.
+    /// [`Problem::Memory`] if there is no room for the values.
     pub(crate) fn with_room(room: Room) -> Result<Self, Problem> {
         Ok(Self {
             values: try_vec("the values of a group", room.values)?,

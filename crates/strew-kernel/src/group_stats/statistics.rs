@@ -210,7 +210,7 @@ pub trait Value: Element + Compared + Cell + PartialEq {
         let wins = first_nan_replaces::<Self, false>(other, self);
         if wins { other } else { self }
     }
-    /// The greater of two, likewise.
+    /// The greater of two, as `lesser` has it.
     #[inline(always)]
     fn greater(self, other: Self) -> Self {
         let wins = first_nan_replaces::<Self, true>(other, self);

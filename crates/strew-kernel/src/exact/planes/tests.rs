@@ -11,8 +11,7 @@ fn f64_of(planes: &Planes, cell: usize) -> f64 {
 fn check(planes: &Planes, cells: &[Big], about: &str) {
     for (cell, big) in cells.iter().enumerate() {
         for format in FORMATS {
-            let digits = (format.digits, format.min_exponent, format.max_exponent);
-            let (got, want) = (planes.round(cell, format), big.divide(1, digits));
+            let (got, want) = (planes.round(cell, format), big.divide(1, format));
             assert_eq!(
                 got.to_bits(),
                 want.to_bits(),
@@ -27,8 +26,7 @@ fn check_means(planes: &Planes, cells: &[Big], about: &str) {
     for (cell, big) in cells.iter().enumerate() {
         for count in [1, 2, 3, 7, 1_000_000, u64::from(u32::MAX) + 2, u64::MAX] {
             for format in FORMATS {
-                let digits = (format.digits, format.min_exponent, format.max_exponent);
-                let (got, want) = (planes.mean(cell, count, format), big.divide(count, digits));
+                let (got, want) = (planes.mean(cell, count, format), big.divide(count, format));
                 assert_eq!(
                     got.to_bits(),
                     want.to_bits(),
@@ -109,7 +107,6 @@ fn every_order_and_division_gives_the_same_planes() {
 fn ties_go_to_the_even_neighbour() {
     let mut random = Random(3);
     for format in FORMATS {
-        let digits = (format.digits, format.min_exponent, format.max_exponent);
         let smallest = format.min_exponent - format.digits as i32 + 1;
         let cells = 4000;
         let mut planes = Planes::new(cells);
@@ -140,7 +137,7 @@ fn ties_go_to_the_even_neighbour() {
         }
         check(&planes, &wanted, "ties");
         for (cell, wanted) in wanted.iter().enumerate() {
-            let want = wanted.divide(2, digits);
+            let want = wanted.divide(2, format);
             assert_eq!(planes.mean(cell, 2, format).to_bits(), want.to_bits());
         }
     }
