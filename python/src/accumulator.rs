@@ -36,7 +36,7 @@ const NAME: &str = "Accumulator";
 ///     The shape of one value: chunks have the shape ``(n, *shape)``. By default a number.
 /// mode : {"error", "wrap", "drop", "clip"}
 ///     What a number outside the groups means. "wrap" needs a size.
-/// ignore_index, skipna, min_count, fill_value, ddof
+/// ignore_index, skipna, min_count, fill_value, ddof, exact
 ///     As in `strew.aggregate`.
 ///
 /// Raises
@@ -65,6 +65,15 @@ const NAME: &str = "Accumulator";
 /// >>> parts[0].merge(parts[1])
 /// >>> parts[0].result()
 /// (array([1, 0, 3]), array([ 1, -1,  3]))
+///
+/// Sums of floats can be merged if they are exact:
+///
+/// >>> parts = [strew.Accumulator(1, ["sum", "std"], exact=True) for _ in range(2)]
+/// >>> parts[0].update(np.array([1e16, 1.0]), np.array([0, 0]))
+/// >>> parts[1].update(np.array([-1e16]), np.array([0]))
+/// >>> parts[0].merge(parts[1])
+/// >>> parts[0].result()[0]
+/// array([1.])
 #[pyclass(frozen, module = "strew", name = "Accumulator")]
 pub(crate) struct Accumulator {
     all: Mutex<strew::Accumulator>,
@@ -95,7 +104,8 @@ impl Accumulator {
 impl Accumulator {
     #[new]
     #[pyo3(signature = (size, reduce, *, dtype = None, shape = Vec::new(), mode = "error",
-        ignore_index = None, skipna = false, min_count = 1, fill_value = None, ddof = 0.0))]
+        ignore_index = None, skipna = false, min_count = 1, fill_value = None, ddof = 0.0,
+        exact = false))]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn new(
         py: Python<'_>,
@@ -109,6 +119,7 @@ impl Accumulator {
         min_count: usize,
         fill_value: Option<&Bound<'_, PyAny>>,
         ddof: f64,
+        exact: bool,
     ) -> PyResult<Self> {
         not_too_long(py, NAME, "mode", mode.len(), "bytes")?;
         let (size, bounds) = rules(py, NAME, size, mode, ignore_index)?;
@@ -122,6 +133,7 @@ impl Accumulator {
             min_count,
             fill_value: filling(py, NAME, fill_value)?,
             ddof,
+            exact,
             ..AggregateOptions::default()
         };
         let made =

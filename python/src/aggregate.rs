@@ -21,6 +21,7 @@ pub(crate) struct Options<'py> {
     min_count: usize,
     fill_value: Option<Bound<'py, PyAny>>,
     ddof: f64,
+    exact: bool,
     q: Q,
     k: i64,
     largest: bool,
@@ -52,6 +53,7 @@ impl Options<'_> {
             min_count: self.min_count,
             fill_value,
             ddof: self.ddof,
+            exact: self.exact,
             q: match self.q {
                 Q::One(q) => Fractions::One(q),
                 Q::Several(all) => Fractions::Several(all),

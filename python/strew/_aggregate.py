@@ -81,6 +81,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
+    exact: bool = False,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -104,6 +105,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
+    exact: bool = False,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -126,6 +128,7 @@ def aggregate(
     fill_value: Any = None,
     ignore_index: int | None = None,
     ddof: float = 0,
+    exact: bool = False,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -182,6 +185,10 @@ def aggregate(
     ddof : number
         "var", "std" and "sem" divide by the number of values minus this. Groups that do not have
         more values get the fill value.
+    exact : bool
+        Whether "sum", "mean", "sumsq", "var", "std" and "sem" are the exact value, rounded once to
+        the result's dtype. They are then the same for every order of the values. Other reductions
+        that round refuse it.
     q : number, or sequence of numbers
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
         interpolated linearly. The results for several fractions lie along a new first axis.
@@ -251,6 +258,7 @@ def aggregate(
         "min_count": _options.integer("min_count", min_count, 0),
         "fill_value": fill_value,
         "ddof": _options.number("ddof", ddof),
+        "exact": _options.flag("exact", exact),
         "q": _options.fractions(q),
         "k": _options.integer("k", k, 1),
         "largest": _options.flag("largest", largest),

@@ -60,6 +60,7 @@ class Accumulator:
         min_count: SupportsIndex = 1,
         fill_value: Any = None,
         ddof: float = 0.0,
+        exact: bool = False,
     ) -> Accumulator: ...
     @property
     def size(self) -> int: ...

@@ -11,6 +11,7 @@
 //! | 8 | what numbers out of range mean: 0 error, 1 drop, 2 clip |
 //! | 8, 8 | 1 if a number is ignored, else 0; that number, or 0 |
 //! | 8, 8, 8 | 1 if NaN is skipped, else 0; `min_count`; `ddof` |
+//! | 8 | 1 if sums are exact, else 0 |
 //! | 8 | the fill value: 0 none, 1 bool, 2 int64, 3 uint64, 4 float64, 5 complex128 |
 //! | 8, 8 | its two parts |
 //! | list of texts | the names of the statistics |
@@ -93,6 +94,7 @@ impl Accumulator {
         to.long(self.options.skip_nan.into());
         to.long(self.options.min_count as u64);
         to.long(self.options.ddof.to_bits());
+        to.long(self.options.exact.into());
         fill_parts(self.options.fill_value)
             .into_iter()
             .for_each(|part| to.long(part));
@@ -101,7 +103,7 @@ impl Accumulator {
             to.long(span.start as u64);
             to.long(span.end as u64);
         });
-        self.states.write(&self.kept, &mut to.0);
+        self.states.write(&self.kept, &mut to.0)?;
         Ok(to.0)
     }
 
@@ -134,13 +136,16 @@ impl Accumulator {
         let records = rows
             .checked_mul(made.kept.inner)
             .and_then(|cells| cells.checked_mul(made.states.record_bytes()));
-        if records != Some(rest.0.len()) || isize::try_from(rows).is_err() {
-            return Err(refuse("they are cut off, or go on behind the end"));
+        if records.is_none_or(|bytes| bytes > rest.0.len()) || isize::try_from(rows).is_err() {
+            return Err(refuse("they are cut off"));
         }
         made.states.grow(&made.kept, rows)?;
         let read = made.states.read(&mut rest.0);
-        read.ok_or_else(|| refuse("a record is not one that is written"))?;
-        Ok(made)
+        read.ok_or_else(|| refuse("they are cut off, or a record is not one that is written"))?;
+        match rest.0.is_empty() {
+            true => Ok(made),
+            false => Err(refuse("they go on behind the end")),
+        }
     }
 }
 
@@ -268,6 +273,7 @@ impl<'b> Rest<'b> {
     fn options(&mut self) -> Result<AggregateOptions, Problem> {
         let (skip_nan, min_count) = (self.flag()?, self.size()?);
         let ddof = f64::from_bits(self.long()?);
+        let exact = self.flag()?;
         let parts = [self.long()?, self.long()?, self.long()?];
         let [kind, first, second] = parts;
         let fill_value = match kind {
@@ -287,6 +293,7 @@ impl<'b> Rest<'b> {
                 min_count,
                 fill_value,
                 ddof,
+                exact,
                 ..AggregateOptions::default()
             }),
             false => Err(refuse("the fill value is not one that is written")),

@@ -9,7 +9,7 @@ impl Accumulator {
     /// Takes what another accumulator has made of other values, as if their chunks had come here.
     ///
     /// It is allowed where the result does not depend on the order of the values: sums, products
-    /// and means of integers, min and max, any and all, counts, and first, last, argmin and argmax,
+    /// and means of integers, exact sums and what is made of them, min and max, any and all, counts, and first, last, argmin and argmax,
     /// whose positions are known. Of equal values that min and max may keep, such as 0.0 and -0.0,
     /// those of `self` stay.
     ///
@@ -73,6 +73,7 @@ impl Accumulator {
                 self.options.ddof.to_bits() == other.options.ddof.to_bits(),
             ),
             ("fill_value", fills(self) == fills(other)),
+            ("exact", self.options.exact == other.options.exact),
         ];
         let differs = same.into_iter().find(|(_, same)| !same);
         differs.map(|(what, _)| what)
@@ -81,10 +82,16 @@ impl Accumulator {
 
 /// The problem of a statistic that cannot be merged.
 fn order_matters(aggregate: Aggregate) -> Problem {
+    let other = match aggregate.has_exact_value() {
+        true => "exact=True, or ",
+        false => "",
+    };
     value(
         "reduce",
         format!("{:?}", aggregate.name()),
-        "it is rounded in the order of the values, so merging would change its bits: \
-         pass all chunks to one accumulator",
+        &format!(
+            "it is rounded in the order of the values, so merging would change its bits: \
+             pass {other}all chunks to one accumulator"
+        ),
     )
 }

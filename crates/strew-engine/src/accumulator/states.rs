@@ -82,13 +82,13 @@ impl States {
         each!(self, state => of(state, statistic))
     }
 
-    /// Bytes of the records of one column of a group where they are written.
+    /// Bytes that the records of one column of a group take at least where they are written.
     pub(super) fn record_bytes(&self) -> usize {
         each!(self, state => state.record_bytes())
     }
 
-    pub(super) fn write(&self, kept: &Kept, to: &mut Vec<u8>) {
-        each!(self, state => state.write(kept, to));
+    pub(super) fn write(&self, kept: &Kept, to: &mut Vec<u8>) -> Result<(), Problem> {
+        each!(self, state => state.write(kept, to))
     }
 
     pub(super) fn read(&mut self, from: &mut &[u8]) -> Option<()> {

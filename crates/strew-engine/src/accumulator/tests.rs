@@ -94,6 +94,29 @@ impl Case {
         }
     }
 
+    /// Exact sums, of values over all magnitudes.
+    fn exact(mut self, state: &mut u64) -> Self {
+        self.options.exact = true;
+        let dtype = self.values.dtype();
+        let wide = chance(state, 2);
+        let mut wild = || {
+            let high = random(state) as u64;
+            let bits = high << 33 ^ random(state) as u64;
+            let near = (bits & !(0x7ff << 52)) | (1000 + bits % 40) << 52;
+            f64::from_bits(if wide { bits } else { near })
+        };
+        for cell in self.values.as_bytes_mut().chunks_exact_mut(dtype.size()) {
+            match dtype {
+                DType::F32 => cell.copy_from_slice(&(wild() as f32).to_ne_bytes()),
+                DType::F64 | DType::C128 => cell
+                    .chunks_exact_mut(8)
+                    .for_each(|part| part.copy_from_slice(&wild().to_ne_bytes())),
+                _ => {}
+            }
+        }
+        self
+    }
+
     fn empty(&self) -> Accumulator {
         let (dtype, bounds) = (self.values.dtype(), self.bounds);
         Accumulator::new(self.size, &self.wanted, dtype, &[2], bounds, &self.options).unwrap()
@@ -232,6 +255,110 @@ fn merges_in_any_order_give_the_same() {
             assert_eq!(merged.position(), all.position());
         }
     }
+}
+
+const EXACT: [Aggregate; 7] = [
+    Aggregate::Sum,
+    Aggregate::Mean,
+    Aggregate::SumSquares,
+    Aggregate::Var,
+    Aggregate::Std,
+    Aggregate::Sem,
+    Aggregate::Max,
+];
+
+#[test]
+fn exact_sums_are_the_same_in_any_chunks_and_merges() {
+    let mut state = 17;
+    for round in 0..150 {
+        let dtype = [DType::F64, DType::F32, DType::C128, DType::I64][round % 4];
+        let some = 1 + random(&mut state) % EXACT.len();
+        let case = Case::new(&mut state, dtype, &EXACT[EXACT.len() - some..]).exact(&mut state);
+        let [zero, one, two, end] = case.cuts(&mut state);
+        let index = TensorView::from(&case.index[..]).into_dyn();
+        let once = aggregate_dyn(
+            &case.values.view(),
+            &index,
+            0,
+            &case.wanted,
+            case.size,
+            case.bounds,
+            &case.options,
+        );
+        let once = shown(&once.unwrap(), true);
+        let mut merged = case.of(two..end);
+        merged.merge(&case.of(zero..one)).unwrap();
+        let written = merged.to_bytes().unwrap();
+        let mut merged = Accumulator::from_bytes(&written).unwrap();
+        assert_eq!(merged.to_bytes().unwrap(), written);
+        merged.merge(&case.of(one..two)).unwrap();
+        assert_eq!(
+            shown(&merged.result().unwrap(), true),
+            once,
+            "round {round}"
+        );
+        let mut chunks = case.of(zero..one);
+        let early = chunks.result().unwrap().len();
+        case.take(&mut chunks, one..two);
+        case.take(&mut chunks, two..end);
+        assert_eq!(early, case.wanted.len());
+        assert_eq!(
+            shown(&chunks.result().unwrap(), true),
+            once,
+            "round {round}"
+        );
+    }
+}
+
+#[test]
+fn hostile_exact_sums_are_refused_or_are_an_accumulator() {
+    let mut state = 23;
+    let mut case = Case::new(&mut state, DType::F64, &EXACT).exact(&mut state);
+    while case.index.len() < 7 {
+        case = Case::new(&mut state, DType::F64, &EXACT).exact(&mut state);
+    }
+    let bytes = case.of(0..7).to_bytes().unwrap();
+    for cut in 0..bytes.len() {
+        assert!(Accumulator::from_bytes(&bytes[..cut]).is_err(), "{cut}");
+    }
+    for bit in 0..bytes.len().min(3000) * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(mut read) = Accumulator::from_bytes(&flipped) {
+            let again = Accumulator::from_bytes(&read.to_bytes().unwrap()).unwrap();
+            let results = read.result().map(|results| shown(&results, true));
+            assert_eq!(results, again.result().map(|results| shown(&results, true)));
+            let _ = read.merge(&again).is_ok();
+        }
+    }
+}
+
+#[test]
+fn what_has_no_exact_form_is_refused() {
+    let options = AggregateOptions {
+        exact: true,
+        ..AggregateOptions::default()
+    };
+    for wanted in [Aggregate::Prod, Aggregate::Skew, Aggregate::Kurt] {
+        let made = Accumulator::new(
+            Some(1),
+            &[wanted],
+            DType::F32,
+            &[],
+            Bounds::STRICT,
+            &options,
+        );
+        assert_eq!(made.unwrap_err().problem().argument(), Some("exact"));
+    }
+    let made = Accumulator::new(
+        Some(1),
+        &[Aggregate::Prod],
+        DType::I8,
+        &[],
+        Bounds::STRICT,
+        &options,
+    );
+    assert!(made.is_ok());
 }
 
 #[test]

@@ -7,8 +7,9 @@ use crate::plan::statistics::{Among, Groups, Numbers};
 use crate::scatter::bounds::Bounds;
 use std::str::FromStr;
 use strew_kernel::error::{Error, Problem, Result};
+use strew_kernel::group_stats::exact::format_of;
 use strew_kernel::group_stats::output::Summary;
-use strew_kernel::group_stats::statistics::Statistic;
+use strew_kernel::group_stats::statistics::{ExactOf, Statistic};
 use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Scalar};
 
 pub use crate::plan::aggregate_options::{AggregateOptions, Fractions, RankMethod, rank_method};
@@ -168,14 +169,46 @@ impl Aggregate {
         options: &AggregateOptions,
     ) -> Result<Vec<Summary>, Problem> {
         let dtype = self.dtype(of)?;
+        if options.exact && self.rounds(of) {
+            return Err(Problem::Value {
+                argument: "exact".into(),
+                value: "true".into(),
+                expected: format!(
+                    "{} rounds in the order of the values: exact are sum, mean, sumsq, var, std \
+                     and sem",
+                    self.name()
+                ),
+            });
+        }
+        let exact = |statistic| match options.exact {
+            true => exactly(statistic, of, dtype),
+            false => statistic,
+        };
         let fill = options.fill_value.unwrap_or(self.usual_fill(dtype));
         let one = |statistic| {
             Ok(Summary {
-                statistic,
+                statistic: exact(statistic),
                 fill: fill.tensor("fill_value", dtype)?,
             })
         };
         self.statistics(options).into_iter().map(one).collect()
+    }
+
+    /// Whether its exact value can be rounded once.
+    pub(crate) fn has_exact_value(self) -> bool {
+        matches!(
+            self,
+            Self::Sum | Self::Mean | Self::SumSquares | Self::Var | Self::Std | Self::Sem
+        )
+    }
+
+    /// Whether it is rounded in the order of values of a type, and has no exact form.
+    fn rounds(self, of: DType) -> bool {
+        match self {
+            Self::Skew | Self::Kurt | Self::LogSumExp | Self::Softmax => true,
+            Self::Prod | Self::CumSum | Self::CumProd => of.is_float() || of.is_complex(),
+            _ => false,
+        }
     }
 
     /// What to compute: one, or one for each of several fractions.
@@ -287,6 +320,21 @@ impl Aggregate {
             _ => Scalar::Int(0),
         }
     }
+}
+
+/// The exact form of a statistic of values of a type, if it has one. Sums of integers are exact.
+fn exactly(statistic: Statistic, values: DType, results: DType) -> Statistic {
+    let whole = values == DType::Bool || values.is_integer();
+    let of = match statistic {
+        Statistic::Sum if !whole => ExactOf::Sum,
+        Statistic::SumOfSquares if !whole => ExactOf::SumOfSquares,
+        Statistic::Mean => ExactOf::Mean,
+        Statistic::Var { ddof } => ExactOf::Var { ddof },
+        Statistic::Std { ddof } => ExactOf::Std { ddof },
+        Statistic::Sem { ddof } => ExactOf::Sem { ddof },
+        other => return other,
+    };
+    Statistic::Exact(of, format_of(results))
 }
 
 impl FromStr for Aggregate {

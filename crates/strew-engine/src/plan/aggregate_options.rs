@@ -19,6 +19,9 @@ pub struct AggregateOptions {
     pub fill_value: Option<Scalar>,
     /// What is taken off the number of values in a variance.
     pub ddof: f64,
+    /// Sums, means, sums of squares, variances, standard deviations and errors are the exact value,
+    /// rounded once. Other aggregates that round are refused.
+    pub exact: bool,
     /// The fraction of [`Quantile`](crate::plan::Aggregate::Quantile), or several.
     pub q: Fractions,
     /// How many values [`TopK`](crate::plan::Aggregate::TopK) and its positions have; at least 1.
@@ -49,6 +52,7 @@ impl Default for AggregateOptions {
             min_count: 1,
             fill_value: None,
             ddof: 0.0,
+            exact: false,
             q: Fractions::One(0.5),
             k: 1,
             largest: true,

@@ -10,6 +10,7 @@
 //! | `window` | sums as a few integers per cell, for values of ordinary sizes |
 //! | [`planes`] | the sums as integers of all sizes: the state that is stored and merged |
 //! | `one_sum` | the sum of one cell, on the stack |
+//! | `quotient` | variances of these sums, by large integers |
 //! | `digits` | what a plane holds, and how a value is cut into pieces |
 //! | [`number`] | numbers longer than a float, and their rounding |
 
@@ -17,6 +18,7 @@ pub(crate) mod digits;
 pub mod number;
 pub(crate) mod one_sum;
 pub mod planes;
+pub(crate) mod quotient;
 pub mod sums;
 pub mod table;
 mod window;

@@ -29,6 +29,7 @@ use crate::exact::digits::{
     LIMIT, MINUS_INFINITY, NAN, PLUS_INFINITY, carry_of, flag_of, number_of, pieces, special,
 };
 use crate::exact::number::{Format, Number};
+use crate::exact::one_sum::OneSum;
 use crate::tensor::{List, try_vec};
 
 /// Largest absolute value of an entry that [`Planes::from_parts`] takes.
@@ -157,6 +158,43 @@ impl Planes {
         self.low > self.high && self.flags.is_empty()
     }
 
+    /// Makes sums of zero at the end until there are `cells`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The sums are as they were then.
+    pub fn grow(&mut self, cells: usize) -> Result<(), Problem> {
+        if cells <= self.cells {
+            return Ok(());
+        }
+        let what = || format!("exact sums of {cells} cells");
+        let mut grown = [const { List::empty() }; PLANES];
+        for (to, from) in grown.iter_mut().zip(&self.planes) {
+            if !from.is_empty() {
+                *to = List::zeroed(&what, cells)?;
+                to[..from.len()].copy_from_slice(from);
+            }
+        }
+        if !self.flags.is_empty() {
+            let mut flags = try_vec("flags of exact sums", cells)?;
+            flags.extend_from_slice(&self.flags);
+            flags.resize(cells, 0);
+            self.flags = flags;
+        }
+        (self.planes, self.cells) = (grown, cells);
+        Ok(())
+    }
+
+    /// The sum of a cell, without its window. It is zero for a cell that does not exist.
+    pub(crate) fn one(&self, cell: usize) -> OneSum {
+        let mut one = OneSum::new();
+        for (number, plane) in self.planes() {
+            one.set_entry(number, plane.get(cell).copied().unwrap_or(0));
+        }
+        one.add_flags(self.flags.get(cell).copied().unwrap_or(0));
+        one.carry();
+        one
+    }
+
     /// Adds a value to a cell. Ignores a cell that does not exist.
     ///
     /// # Errors
@@ -208,15 +246,11 @@ impl Planes {
         Ok(())
     }
 
-    /// Adds all sums of another state.
+    /// Adds all sums of another state. Cells that it has beyond these are left out.
     ///
     /// # Errors
-    /// [`Problem::Memory`].
-    ///
-    /// # Panics
-    /// If the numbers of cells differ.
+    /// [`Problem::Memory`]. The sums are unchanged then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Problem> {
-        assert_eq!(self.cells, other.cells);
         if self.pending.saturating_add(other.pending) > self.limit {
             self.carry()?;
         }

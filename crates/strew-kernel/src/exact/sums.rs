@@ -21,6 +21,7 @@
 
 use crate::error::Problem;
 use crate::exact::number::{Format, SPECIAL};
+use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
 use crate::exact::window::Window;
 use crate::walk::offsets::PrefetchHints;
@@ -185,19 +186,24 @@ impl Exact {
         Ok(())
     }
 
-    /// Adds all sums of another state.
+    /// Adds all sums of another state of as many cells.
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    ///
-    /// # Panics
-    /// If the numbers of cells differ.
     pub fn merge(&mut self, other: Self) -> Result<(), Problem> {
-        assert_eq!(self.cells(), other.cells());
-        if self.planes.is_empty() && matches!(self.tier, Tier::Unset) {
+        let unused = self.planes.is_empty() && matches!(self.tier, Tier::Unset);
+        if unused && self.cells() == other.cells() {
             *self = other;
             return Ok(());
         }
+        self.merge_from(&other)
+    }
+
+    /// Adds all sums of another state. Cells that it has beyond these are left out.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn merge_from(&mut self, other: &Self) -> Result<(), Problem> {
         let planes = &mut self.planes;
         let joined = match (&mut self.tier, &other.tier) {
             _ if !other.planes.is_empty() => false,
@@ -208,7 +214,96 @@ impl Exact {
         };
         match joined {
             true => Ok(()),
-            false => self.planes.merge(&other.into_planes()?),
+            false => self.planes.merge(&other.to_planes()?),
+        }
+    }
+
+    /// Makes sums of zero at the end until there are `cells`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The sums are as they were then.
+    pub(crate) fn grow(&mut self, cells: usize) -> Result<(), Problem> {
+        if cells <= self.cells() {
+            return Ok(());
+        }
+        match &mut self.tier {
+            Tier::One(window) => window.grow(cells)?,
+            Tier::Two(window) => window.grow(cells)?,
+            Tier::Three(window) => window.grow(cells)?,
+            Tier::Unset | Tier::Direct => {}
+        }
+        self.planes.grow(cells)
+    }
+
+    /// Sums that were stored as planes.
+    pub(crate) fn of(planes: Planes) -> Self {
+        Self {
+            planes,
+            ..Self::new(0)
+        }
+    }
+
+    /// A copy of the sums as planes, after a carry.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn to_planes(&self) -> Result<Planes, Problem> {
+        let mut planes = Planes::new(self.cells());
+        planes.merge(&self.planes)?;
+        match &self.tier {
+            Tier::One(window) => window.copy_into(&mut planes)?,
+            Tier::Two(window) => window.copy_into(&mut planes)?,
+            Tier::Three(window) => window.copy_into(&mut planes)?,
+            Tier::Unset | Tier::Direct => {}
+        }
+        planes.carry()?;
+        Ok(planes)
+    }
+
+    /// The sum of a cell.
+    pub(crate) fn one(&self, cell: usize) -> OneSum {
+        let mut one = self.planes.one(cell);
+        match &self.tier {
+            Tier::One(window) => window.add_to(cell, &mut one),
+            Tier::Two(window) => window.add_to(cell, &mut one),
+            Tier::Three(window) => window.add_to(cell, &mut one),
+            Tier::Unset | Tier::Direct => {}
+        }
+        one.carry();
+        one
+    }
+
+    /// The sums of neighbouring cells from `first` on, divided by their counts if there are any,
+    /// each as the nearest number of a format.
+    pub(crate) fn round(
+        &self,
+        first: usize,
+        counts: Option<&[u64]>,
+        format: Format,
+        to: &mut [f64],
+    ) {
+        let whole = match &self.tier {
+            Tier::One(_) | Tier::Two(_) => self.planes.is_empty(),
+            Tier::Three(_) => false,
+            Tier::Unset | Tier::Direct => true,
+        };
+        match (whole, counts) {
+            (true, None) => self.results(first, None, format, to),
+            (true, Some(counts)) => {
+                for ((cell, to), &count) in (first..).zip(to).zip(counts) {
+                    self.results(cell, Some(count), format, std::slice::from_mut(to));
+                }
+            }
+            (false, None) => {
+                for (cell, to) in (first..).zip(to) {
+                    *to = self.one(cell).round(format);
+                }
+            }
+            (false, Some(counts)) => {
+                for ((cell, to), &count) in (first..).zip(to).zip(counts) {
+                    *to = self.one(cell).mean(count, format);
+                }
+            }
         }
     }
 

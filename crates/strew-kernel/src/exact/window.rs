@@ -20,6 +20,7 @@ use crate::cpu::prefetch::prefetch;
 use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
 use crate::exact::number::{Format, LOWEST, Number};
+use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
 use crate::runtime::machine::L2;
 use crate::tensor::List;
@@ -83,6 +84,26 @@ impl<const N: usize> Window<N> {
         let what = || format!("exact sums of {cells} cells");
         self.sums = List::zeroed(&what, cells.saturating_mul(N))?;
         Ok(self)
+    }
+
+    /// Makes sums of zero at the end until there are `cells`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The sums are as they were then.
+    pub(super) fn grow(&mut self, cells: usize) -> Result<(), Problem> {
+        let what = || format!("exact sums of {cells} cells");
+        let mut grown = List::zeroed(&what, cells.saturating_mul(N))?;
+        grown[..self.sums.len()].copy_from_slice(&self.sums);
+        self.sums = grown;
+        Ok(())
+    }
+
+    /// Adds the sum of a cell to one.
+    pub(super) fn add_to(&self, cell: usize, one: &mut OneSum) {
+        let words = self.sums.as_chunks::<N>().0.get(cell);
+        for (&sum, &position) in words.into_iter().flatten().zip(&self.positions) {
+            one.add_integer(sum, position);
+        }
     }
 
     /// Bytes of memory that the sums take.
@@ -313,6 +334,19 @@ impl<const N: usize> Window<N> {
     pub(super) fn fold(&mut self, planes: &mut Planes) -> Result<(), Problem> {
         for (word, &position) in self.positions.iter().enumerate() {
             planes.take(self.sums.as_chunks_mut::<N>().0, word, position)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the sums to planes, and keeps them.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(super) fn copy_into(&self, planes: &mut Planes) -> Result<(), Problem> {
+        let mut copy = List::scratch("exact sums", self.sums.len())?;
+        copy.copy_from_slice(&self.sums);
+        for (word, &position) in self.positions.iter().enumerate() {
+            planes.take(copy.as_chunks_mut::<N>().0, word, position)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 //! | [`running`], `moments` | those statistics: start, join, finish |
 //! | [`cell`] | what records are made of, and their bytes |
 //! | `records`, `tables` | a record of each group: of one kind, of all wanted statistics |
+//! | [`exact`] | records of exact sums |
 //! | `scans` | running results of each value |
 //! | [`state`] | records that are kept from one chunk of values to the next |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
@@ -22,6 +23,7 @@ pub mod blocks;
 pub mod cell;
 pub(crate) mod column;
 mod columns;
+pub mod exact;
 pub mod moments;
 mod ordered;
 pub mod output;

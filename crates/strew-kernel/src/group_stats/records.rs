@@ -1,13 +1,14 @@
 //! Records of all groups: one table of records for each kind of statistic.
 
 use crate::error::Problem;
+use crate::exact::number::Format;
 use crate::group_stats::cell::Cell;
 use crate::group_stats::moments::{Powers, Variance};
 use crate::group_stats::output::{Row, Summary};
 use crate::group_stats::running::{
     All, AllNan, Any, AnyNan, Arg, Count, End, Fold, Len, Max, Mean, Min, Prod, Sum, SumOfSquares,
 };
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::group_stats::statistics::{ExactOf, Statistic, Value};
 use crate::tensor::try_vec;
 use std::any::Any as Erased;
 
@@ -39,16 +40,26 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
     fn join(&mut self, block: &Block<'_, T>);
     /// Merges records of the same kind, cell by cell. Others are left alone.
     fn merge(&mut self, other: &dyn Records<T>);
+    /// Whether all values that came have joined.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The records are of no use any more.
+    fn check(&self) -> Result<(), Problem> {
+        Ok(())
+    }
     /// Puts the results of the cells from `from` on into a row, whose set cells have values.
     fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>);
     /// Whether a group without values has the bytes of the fill value.
     fn starts_with_fill(&self, wanted: &Summary) -> bool;
-    /// Bytes of a record where it is written.
+    /// Bytes that a record takes at least where it is written.
     fn bytes(&self) -> usize;
     /// Bytes that the records take in memory.
     fn memory(&self) -> usize;
     /// Writes the first `cells` records.
-    fn write(&self, cells: usize, to: &mut Vec<u8>);
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    fn write(&self, cells: usize, to: &mut Vec<u8>) -> Result<(), Problem>;
     /// Reads all records from the front of bytes. `None` if they are cut off, or not ones that are
     /// written; then some may have been read.
     fn read(&mut self, from: &mut &[u8]) -> Option<()>;
@@ -120,8 +131,9 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
         self.cells.capacity() * size_of::<F::Cell>()
     }
 
-    fn write(&self, cells: usize, to: &mut Vec<u8>) {
+    fn write(&self, cells: usize, to: &mut Vec<u8>) -> Result<(), Problem> {
         write(&self.cells[..cells], to);
+        Ok(())
     }
 
     fn read(&mut self, from: &mut &[u8]) -> Option<()> {
@@ -130,7 +142,7 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
 }
 
 /// Makes cells at the end until there are `len`, with room for as many again if there were any.
-fn grow<C: Cell>(cells: &mut Vec<C>, len: usize, start: C) -> Result<(), Problem> {
+pub(crate) fn grow<C: Cell>(cells: &mut Vec<C>, len: usize, start: C) -> Result<(), Problem> {
     if len > cells.capacity() {
         let room = len.max(cells.len().saturating_mul(2));
         let mut more = try_vec("the statistics of the groups", room)?;
@@ -185,6 +197,7 @@ pub(crate) fn kept(statistic: Statistic) -> Statistic {
             Statistic::Var { ddof: 0.0 }
         }
         Statistic::Kurt => Statistic::Skew,
+        Statistic::Exact(..) => Statistic::Exact(ExactOf::Sum, Format::F64),
         other => other,
     }
 }

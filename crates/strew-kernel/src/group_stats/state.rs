@@ -95,7 +95,8 @@ impl<T: Value> State<T> {
     /// not one of the groups are left out.
     ///
     /// # Errors
-    /// [`Problem::Memory`]. The state is then as it was.
+    /// [`Problem::Memory`]. The state is then as it was, unless exact sums had no room for more
+    /// digits: then it gives this error from then on.
     pub fn join(&mut self, kept: &Kept, chunk: Chunk<'_, T>, size: usize) -> Result<(), Problem> {
         let _floats = DefaultFloats::enter();
         let mut work = Work::new(kept.inner)?;
@@ -116,17 +117,18 @@ impl<T: Value> State<T> {
                 });
             });
         }
-        Ok(())
+        self.tables.check()
     }
 
     /// Merges a state of other values, of the same statistics.
     ///
     /// # Errors
-    /// [`Problem::Memory`]. Nothing has been merged then.
+    /// [`Problem::Memory`]. Nothing has been merged then, with the same exception as in
+    /// [`join`](Self::join).
     pub fn merge(&mut self, kept: &Kept, other: &Self) -> Result<(), Problem> {
         self.grow(kept, other.rows)?;
         self.tables.merge(&other.tables);
-        Ok(())
+        self.tables.check()
     }
 
     /// The results: of each statistic rows times columns.
@@ -134,6 +136,7 @@ impl<T: Value> State<T> {
     /// # Errors
     /// [`Problem::Memory`].
     pub fn finish(&self, kept: &Kept) -> Result<Vec<DynTensor>, Problem> {
+        self.tables.check()?;
         let cells = self.rows * kept.inner;
         kept.count(|count| {
             let mut made = Vec::with_capacity(kept.wanted.len());
@@ -152,14 +155,18 @@ impl<T: Value> State<T> {
         self.tables.memory()
     }
 
-    /// Bytes of the records of one column of a group where they are written.
+    /// Bytes that the records of one column of a group take at least where they are written.
     pub fn record_bytes(&self) -> usize {
         self.tables.bytes()
     }
 
     /// Writes all records.
-    pub fn write(&self, kept: &Kept, to: &mut Vec<u8>) {
-        self.tables.write(self.rows * kept.inner, to);
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn write(&self, kept: &Kept, to: &mut Vec<u8>) -> Result<(), Problem> {
+        self.tables.check()?;
+        self.tables.write(self.rows * kept.inner, to)
     }
 
     /// Reads the records of [`rows`](Self::rows) groups from the front of bytes. `None` if they

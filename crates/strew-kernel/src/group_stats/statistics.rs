@@ -1,5 +1,6 @@
 //! What statistics there are, and the types of values that they are made of.
 
+use crate::exact::number::Format;
 use crate::group_stats::cell::Cell;
 use crate::group_stats::point::Point;
 use crate::ops::order::{Compared, first_nan_replaces};
@@ -13,6 +14,8 @@ pub enum Statistic {
     Sum,
     Prod,
     Mean,
+    /// The exact value of a statistic, rounded once to a format.
+    Exact(ExactOf, Format),
     /// The mean square of the differences from the mean, of which `ddof` less are counted.
     Var {
         ddof: f64,
@@ -88,6 +91,17 @@ pub enum Statistic {
     },
 }
 
+/// What has an exact value that can be rounded once. The names are those of [`Statistic`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ExactOf {
+    Sum,
+    Mean,
+    SumOfSquares,
+    Var { ddof: f64 },
+    Std { ddof: f64 },
+    Sem { ddof: f64 },
+}
+
 /// The rank of equal values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ties {
@@ -124,8 +138,9 @@ pub(crate) enum Kind {
 impl Statistic {
     pub(crate) fn kind(self, complex: bool) -> Kind {
         match self {
-            Self::Mean if complex => Kind::Same,
-            Self::Mean
+            Self::Mean | Self::Exact(ExactOf::Sum | ExactOf::Mean, _) if complex => Kind::Same,
+            Self::Exact(..)
+            | Self::Mean
             | Self::Var { .. }
             | Self::Std { .. }
             | Self::Sem { .. }
@@ -230,6 +245,13 @@ pub trait Value: Element + Compared + Cell + PartialEq {
     }
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
+    /// The real and the imaginary part; of a real number two whose sum it is exactly, the second
+    /// one mostly 0.
+    fn pieces(self) -> [f64; 2];
+    /// The values as `f64`, if that is what they are.
+    fn floats(_all: &[Self]) -> Option<&[f64]> {
+        None
+    }
     /// Writes values as elements of their own type.
     fn write_all(values: &[Self], cells: &mut [u8]);
 }
@@ -278,6 +300,13 @@ macro_rules! integers {
             }
             fn complex(self) -> Complex64 { (self as f64).into() }
             fn of(value: Complex64) -> Self { value.re as Self }
+            fn pieces(self) -> [f64; 2] {
+                if i128::from(self).unsigned_abs() <= 1 << 53 {
+                    return [self as f64, 0.0];
+                }
+                let high = self >> 32 << 32;
+                [high as f64, (self - high) as f64]
+            }
             eight_bytes!();
         }
     )*};
@@ -344,6 +373,13 @@ impl Value for f64 {
     fn of(value: Complex64) -> Self {
         value.re
     }
+    #[inline(always)]
+    fn pieces(self) -> [f64; 2] {
+        [self, 0.0]
+    }
+    fn floats(all: &[Self]) -> Option<&[f64]> {
+        Some(all)
+    }
     eight_bytes!();
 }
 
@@ -396,6 +432,9 @@ impl Value for Complex64 {
     }
     fn of(value: Complex64) -> Self {
         value
+    }
+    fn pieces(self) -> [f64; 2] {
+        [self.re, self.im]
     }
     fn write_all(values: &[Self], cells: &mut [u8]) {
         let (cells, _) = cells.as_chunks_mut::<16>();

@@ -86,6 +86,7 @@ impl<T: Value> Stream<'_, T> {
             if !read {
                 return Ok(false);
             }
+            tables.check()?;
             for (number, output) in results.outputs.iter_mut().enumerate() {
                 tables.finish(count, number, output, outer * cells..(outer + 1) * cells)?;
             }

@@ -1,10 +1,11 @@
 //! The tables of records of all wanted statistics with a result for each group.
 
 use crate::error::Problem;
-use crate::group_stats::output::{Count, Output, Row};
+use crate::group_stats::exact::{ExactRecords, Parts};
+use crate::group_stats::output::{Count, Output, Row, Summary};
 use crate::group_stats::records::{Block, Of, Records, kept, records_of};
 use crate::group_stats::running::{Len, Present};
-use crate::group_stats::statistics::{Statistic, Value};
+use crate::group_stats::statistics::{ExactOf, Statistic, Value};
 use std::ops::Range;
 
 /// Cells whose results are written at a time.
@@ -12,8 +13,7 @@ const CELLS: usize = 1 << 10;
 
 /// The tables of records. Statistics that are made of the same record share a table.
 ///
-/// A table of another kind, such as one of exact sums, is one more implementation of [`Records`]
-/// that [`records_of`] makes.
+/// A table is an implementation of [`Records`]: of exact sums, or one that [`records_of`] makes.
 pub(crate) struct Tables<T: Value> {
     tables: Vec<Box<dyn Records<T>>>,
     /// The table of each wanted statistic; `None`: it has a result for each value.
@@ -34,6 +34,8 @@ impl<T: Value> Tables<T> {
             of: Vec::new(),
             counts: Counts::Unused,
         };
+        let exact = count.wanted.iter().filter_map(|wanted| exact_of(wanted));
+        let exact = exact.map(Parts::of).reduce(Parts::and).unwrap_or_default();
         // A result that is the fill value without values needs no count of them.
         let mut fills = false;
         for wanted in count.wanted {
@@ -41,11 +43,17 @@ impl<T: Value> Tables<T> {
             let known = kinds.iter().position(|&known| known == kind);
             let table = match known {
                 Some(at) => Some(at),
-                None => records_of::<T>(kind, cells)?.map(|table| {
-                    kinds.push(kind);
-                    made.tables.push(table);
-                    kinds.len() - 1
-                }),
+                None => {
+                    let table: Option<Box<dyn Records<T>>> = match exact_of(wanted) {
+                        Some(_) => Some(Box::new(ExactRecords::new::<T>(exact, cells)?)),
+                        None => records_of::<T>(kind, cells)?,
+                    };
+                    table.map(|table| {
+                        kinds.push(kind);
+                        made.tables.push(table);
+                        kinds.len() - 1
+                    })
+                }
             };
             if let Some(at) = table {
                 fills |= !made.tables[at].starts_with_fill(wanted);
@@ -95,6 +103,14 @@ impl<T: Value> Tables<T> {
         pairs.for_each(|(table, other)| table.merge(other));
     }
 
+    /// Whether all values that came have joined.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        self.all().try_for_each(|table| table.check())
+    }
+
     /// Writes the results of one wanted statistic of consecutive groups, the first `cells.len()`,
     /// to some cells of its output. Does nothing if it has results for each value.
     ///
@@ -122,7 +138,7 @@ impl<T: Value> Tables<T> {
         Ok(())
     }
 
-    /// Bytes of the records of a group where they are written.
+    /// Bytes that the records of a group take at least where they are written.
     pub(crate) fn bytes(&self) -> usize {
         self.all().map(Records::bytes).sum()
     }
@@ -133,14 +149,25 @@ impl<T: Value> Tables<T> {
     }
 
     /// Writes the records of the first `cells` groups, table by table.
-    pub(crate) fn write(&self, cells: usize, to: &mut Vec<u8>) {
-        self.all().for_each(|table| table.write(cells, to));
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn write(&self, cells: usize, to: &mut Vec<u8>) -> Result<(), Problem> {
+        self.all().try_for_each(|table| table.write(cells, to))
     }
 
     /// Reads all records from the front of bytes. `None` if they are cut off, or not ones that are
     /// written.
     pub(crate) fn read(&mut self, from: &mut &[u8]) -> Option<()> {
         self.all_mut().try_for_each(|table| table.read(from))
+    }
+}
+
+/// The exact statistic that is wanted, if it is one.
+fn exact_of(wanted: &Summary) -> Option<ExactOf> {
+    match wanted.statistic {
+        Statistic::Exact(of, _) => Some(of),
+        _ => None,
     }
 }
 
