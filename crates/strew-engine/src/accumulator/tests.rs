@@ -264,7 +264,7 @@ const EXACT: [Aggregate; 7] = [
     Aggregate::Var,
     Aggregate::Std,
     Aggregate::Sem,
-    Aggregate::Max,
+    Aggregate::Count,
 ];
 
 #[test]
