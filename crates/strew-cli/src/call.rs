@@ -2,11 +2,10 @@
 
 use crate::cli;
 use crate::failure::{Failure, Result};
+use crate::outputs::Outputs;
 use crate::progress;
 use crate::read::Loaded;
-use crate::show;
 use crate::values::{Given, is_file};
-use crate::write::{self, Destination, Named};
 use clap::ArgMatches;
 use std::io::Write;
 use strew::{Arguments, Call, DynTensor, Machine, Operator, Strategy, Traffic};
@@ -80,7 +79,9 @@ impl<'m> Values<'m> {
 pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let (operator, matches, mut values) = Values::read(matches)?;
     let name = operator.name;
-    let plan = Outputs::new(operator, matches).map_err(|f| f.for_operator(name))?;
+    let first = matches.get_one::<String>(cli::OUTPUT);
+    let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
+    let plan = Outputs::new(operator.returns, first, own).map_err(|f| f.for_operator(name))?;
     let made = values.with_call(|call| progress::with_bar(|| call.run()))?;
     let first = match made.tensor {
         Some(tensor) => Some(tensor),
@@ -94,111 +95,6 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
         .collect();
     plan.write(&tensors).map_err(|f| f.for_operator(name))?;
     plan.print(name, &tensors, json, out)
-}
-
-/// Where each output goes.
-struct Outputs {
-    /// A file, with the outputs that go there; the first output's is in front.
-    files: Vec<(Destination, Vec<&'static str>)>,
-    printed: Vec<&'static str>,
-}
-
-impl Outputs {
-    fn new(operator: &Operator, matches: &ArgMatches) -> Result<Self> {
-        let first = matches.get_one::<String>(cli::OUTPUT);
-        let mut main = Vec::new();
-        let mut files = Vec::new();
-        let mut printed = Vec::new();
-        let file = first
-            .filter(|name| *name != "-")
-            .map(|name| Destination::new(name));
-        let file = file.transpose()?;
-        for (n, &name) in operator.returns.iter().enumerate() {
-            let own = match n {
-                0 => None,
-                _ => matches.get_one::<String>(&cli::output_flag(name)),
-            };
-            match (own, &file) {
-                (Some(own), _) => files.push((Destination::new(own)?, vec![name])),
-                (None, None) => printed.push(name),
-                (None, Some(file)) if n == 0 || file.takes_several() => main.push(name),
-                (None, Some(_)) => {}
-            }
-        }
-        if let Some(file) = file {
-            files.insert(0, (file, main));
-        }
-        for (n, (one, _)) in files.iter().enumerate() {
-            if files[..n]
-                .iter()
-                .any(|(other, _)| other.path() == one.path())
-            {
-                return Err(Failure::file(
-                    one.path(),
-                    "two outputs cannot go to the same file",
-                ));
-            }
-        }
-        Ok(Self { files, printed })
-    }
-
-    fn write(&self, tensors: &[(&str, DynTensor)]) -> Result<()> {
-        let named = |names: &[&str]| -> Named<'_> {
-            let held = tensors.iter().filter(|(name, _)| names.contains(name));
-            held.map(|(name, tensor)| (*name, tensor)).collect()
-        };
-        let files: Vec<_> = self
-            .files
-            .iter()
-            .map(|(file, names)| (file, named(names)))
-            .collect();
-        write::write(&files)
-    }
-
-    fn print(
-        &self,
-        operator: &str,
-        tensors: &[(&str, DynTensor)],
-        json: bool,
-        out: &mut impl Write,
-    ) -> Result<()> {
-        if !json {
-            for (name, tensor) in tensors {
-                if self.printed.contains(name) {
-                    let (dtype, shape) = (tensor.dtype(), tensor.shape());
-                    writeln!(out, "{name}: {dtype} {shape:?}\n{}", show::text(tensor))?;
-                }
-            }
-            return Ok(());
-        }
-        // By hand and not as one value: a result may be larger than one would want to hold twice.
-        write!(out, "{{\"operator\":{},\"outputs\":{{", quoted(operator))?;
-        for (n, (name, tensor)) in tensors.iter().enumerate() {
-            let comma = if n > 0 { "," } else { "" };
-            let (dtype, shape) = (tensor.dtype().name(), tensor.shape());
-            write!(
-                out,
-                "{comma}{}:{{\"dtype\":\"{dtype}\",\"shape\":{shape:?},",
-                quoted(name)
-            )?;
-            let mut files = self.files.iter();
-            if let Some((file, _)) = files.find(|(_, names)| names.contains(name)) {
-                write!(out, "\"file\":{}", quoted(&file.path().to_string_lossy()))?;
-            } else if self.printed.contains(name) {
-                write!(out, "\"values\":")?;
-                show::write_json(tensor, out)?;
-            } else {
-                write!(out, "\"file\":null")?;
-            }
-            write!(out, "}}")?;
-        }
-        writeln!(out, "}}}}")?;
-        Ok(())
-    }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// `strew explain OPERATOR ...`

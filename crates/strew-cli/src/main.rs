@@ -1,9 +1,10 @@
 //! `strew`: scatter operators of many frameworks on `.npy`, `.npz` and `.safetensors` files.
 //!
-//! The commands, their flags and their help are made from [`strew::OPERATORS`]; a new operator in
-//! that table needs no line here. What a call does is the library's business: this program only
+//! The commands `run` and `explain`, their flags and their help are made from
+//! [`strew::OPERATORS`]; a new operator in that table needs no line here. What a call does is the library's business: this program only
 //! brings tensors to it and carries results away.
 
+mod aggregate;
 mod call;
 mod cli;
 mod demo;
@@ -12,6 +13,7 @@ mod interrupt;
 mod literal;
 mod mapped;
 mod ops;
+mod outputs;
 mod progress;
 mod read;
 mod show;
@@ -56,6 +58,8 @@ fn dispatch(matches: &ArgMatches, json: bool) -> Result<()> {
             let name = matches.get_one::<String>(cli::NAME);
             ops::ops(name.map(String::as_str), json, &mut out)?;
         }
+        Some(("aggregate", matches)) => aggregate::aggregate(matches, json, &mut out)?,
+        Some(("merge", matches)) => aggregate::merge(matches, json, &mut out)?,
         Some(("demo", _)) => demo::demo(json, &mut out)?,
         Some(("completions", matches)) => {
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>(cli::SHELL) {

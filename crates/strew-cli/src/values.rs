@@ -75,7 +75,7 @@ pub(crate) fn is_file(text: &str) -> bool {
     Place::parse(text).is_some()
 }
 
-fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
+pub(crate) fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
     if let Some(place) = Place::parse(text) {
         return place.load(purpose);
     }
@@ -89,7 +89,7 @@ fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
 }
 
 /// `2`, `1.5`, `true`, `1-2j`.
-fn scalar(text: &str) -> Result<Scalar> {
+pub(crate) fn scalar(text: &str) -> Result<Scalar> {
     let number = text.trim();
     if let Ok(value) = number.parse::<i64>() {
         return Ok(value.into());

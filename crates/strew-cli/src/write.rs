@@ -23,31 +23,13 @@ pub(crate) struct Destination {
 impl Destination {
     /// Checks, before anything is computed, that the file could be written.
     pub(crate) fn new(name: &str) -> Result<Self> {
-        let path = PathBuf::from(name);
         let format = Format::of(name).ok_or_else(|| {
             Failure::file(
-                &path,
+                Path::new(name),
                 "an output is a .npy, .npz or .safetensors file, or - for text",
             )
         })?;
-        // A link stays a link: what it points at is replaced.
-        let path = match fs::canonicalize(&path) {
-            Ok(path) => path,
-            Err(_) if path.is_symlink() => {
-                return Err(Failure::file(&path, "it is a link that leads nowhere"));
-            }
-            Err(_) => path,
-        };
-        if !directory(&path).is_dir() {
-            return Err(Failure::file(&path, "its directory does not exist"));
-        }
-        if path.is_dir() {
-            return Err(Failure::file(&path, "it is a directory"));
-        }
-        // A device or a pipe would be replaced by a file.
-        if path.exists() && !path.is_file() {
-            return Err(Failure::file(&path, "it is not a regular file"));
-        }
+        let path = writable(name)?;
         Ok(Self { path, format })
     }
 
@@ -59,6 +41,30 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// The path of a file that could be written, checked before anything is computed.
+pub(crate) fn writable(name: &str) -> Result<PathBuf> {
+    let path = PathBuf::from(name);
+    // A link stays a link: what it points at is replaced.
+    let path = match fs::canonicalize(&path) {
+        Ok(path) => path,
+        Err(_) if path.is_symlink() => {
+            return Err(Failure::file(&path, "it is a link that leads nowhere"));
+        }
+        Err(_) => path,
+    };
+    if !directory(&path).is_dir() {
+        return Err(Failure::file(&path, "its directory does not exist"));
+    }
+    if path.is_dir() {
+        return Err(Failure::file(&path, "it is a directory"));
+    }
+    // A device or a pipe would be replaced by a file.
+    if path.exists() && !path.is_file() {
+        return Err(Failure::file(&path, "it is not a regular file"));
+    }
+    Ok(path)
 }
 
 /// Where a file without a directory in its name lies.
@@ -90,6 +96,17 @@ pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
         file.persist(&to.path)
             .map_err(|e| Failure::file(&to.path, format!("it cannot be written: {}", e.error)))?;
     }
+    Ok(())
+}
+
+/// Writes bytes as one file, which appears whole or not at all.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |e: io::Error| Failure::file(path, format!("it cannot be written: {e}"));
+    let file = temporary(path).map_err(failed)?;
+    let _registered = Registered::new(file.path());
+    file.as_file().write_all(bytes).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
 }
 

@@ -284,3 +284,83 @@ fn a_full_disk_is_an_error_of_one_line() {
     );
     assert_eq!(complaint.lines().count(), 1);
 }
+
+#[test]
+fn aggregate_gives_several_statistics_of_groups() {
+    let folder = Folder::new();
+    let call = "aggregate --src [1.0,5.0,2.0,6.0]:float32 --index [2,0,2,2]";
+    let json = folder
+        .strew(&format!("{call} --reduce mean,max,len --json"))
+        .json();
+    assert_eq!(json["operator"], "aggregate");
+    let outputs = &json["outputs"];
+    assert_eq!(outputs["mean"]["dtype"], "float32");
+    assert_eq!(outputs["max"]["values"][2], 6.0);
+    assert_eq!(outputs["len"]["values"], serde_json::json!([1, 0, 3]));
+    let text = folder.strew(&format!("{call} --reduce cumsum")).ok();
+    assert!(text.starts_with("cumsum: float32 [4]\n"), "{text}");
+    folder
+        .strew(&format!("{call} --reduce sum,std -o out.npz"))
+        .ok();
+    folder.strew(&format!("{call} --size 5 -o out.npy")).ok();
+    for (flags, said) in [
+        (
+            "--reduce sum,std -o both.npy",
+            "a .npy file takes one result, not 2",
+        ),
+        ("--reduce sum,sum", "sum is there twice"),
+        ("--reduce total", "it must be one of sum,"),
+        ("--size 2", "index"),
+        ("--q a", "'a' is no list of numbers"),
+        ("--reduce skew --exact", "exact"),
+        ("--dim 1", "dim"),
+    ] {
+        let line = folder.strew(&format!("{call} {flags}")).refused();
+        assert!(line.contains(said), "{flags}: {line}");
+    }
+    assert_eq!(folder.names(), ["out.npy", "out.npz"]);
+}
+
+#[test]
+fn states_of_parts_are_merged() {
+    let folder = Folder::new();
+    let reduce = "--reduce sum,std,argmax --exact --size 3 --json";
+    let whole = "--src [1e16,5.0,1.0,-1e16,6.0] --index [2,0,2,2,0]";
+    let whole = folder.strew(&format!("aggregate {whole} {reduce}")).json();
+    let one = "--src [1e16,5.0] --index [2,0] --partial 1.strew";
+    let two = "--src [1.0,-1e16,6.0] --index [2,2,0] --start 2 --partial 2.strew";
+    let told = folder.strew(&format!("aggregate {one} {reduce}")).json();
+    assert_eq!(told["state"]["groups"], 3);
+    folder.strew(&format!("aggregate {two} {reduce}")).json();
+    for states in ["1.strew 2.strew", "2.strew 1.strew"] {
+        let merged = folder.strew(&format!("merge {states} --json")).json();
+        assert_eq!(merged, whole);
+    }
+    folder
+        .strew("merge 1.strew 2.strew --partial all.strew")
+        .ok();
+    assert_eq!(folder.strew("merge all.strew --json").json(), whole);
+    let bytes = folder.read("all.strew");
+    folder.write("cut.strew", &bytes[..bytes.len() - 1]);
+    let max = "aggregate --src [1.0] --index [0] --reduce max --size 3";
+    folder.strew(&format!("{max} --partial max.strew")).ok();
+    for (line, said) in [
+        ("merge cut.strew", "these bytes are no accumulator"),
+        (
+            "merge all.strew none.strew",
+            "none.strew: it cannot be read",
+        ),
+        ("merge all.strew max.strew", "it must have the same reduce"),
+        ("merge all.strew all.strew", "position 0"),
+        (
+            "merge all.strew -o out.npy",
+            "a .npy file takes one result, not 3",
+        ),
+    ] {
+        let refused = folder.strew(line).refused();
+        assert!(refused.contains(said), "{line}: {refused}");
+    }
+    let columns = "aggregate --src [[1.0,2.0]] --index [0,1] --dim 1 --partial x.strew";
+    assert!(folder.strew(columns).refused().contains("--dim"));
+    assert!(!folder.exists("x.strew"));
+}
