@@ -10,11 +10,13 @@
 //! | [`explain`] | says what was chosen, and what it moves through memory |
 //! | [`plan`] | an index kept as a value, for many runs |
 //! | [`accumulator`] | statistics of groups whose values come chunk by chunk |
+//! | `bytes` | reading plans and accumulators from bytes |
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs)] // Internal: what is public for users is documented in the crate `strew`.
 
 pub mod accumulator;
+mod bytes;
 pub mod checks;
 pub mod choose;
 pub mod context;

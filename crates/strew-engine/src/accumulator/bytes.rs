@@ -23,6 +23,7 @@
 
 use crate::accumulator::spans::Spans;
 use crate::accumulator::{Accumulator, context};
+use crate::bytes::Rest;
 use crate::plan::{Aggregate, AggregateOptions};
 use crate::scatter::bounds::{Bounds, Negative, OutOfRange};
 use num_complex::Complex64;
@@ -108,16 +109,8 @@ impl Accumulator {
     }
 
     fn read(bytes: &[u8]) -> Result<Self, Problem> {
-        let mut rest = Rest(bytes);
-        if rest.take(MAGIC.len())? != MAGIC {
-            return Err(refuse("they do not begin like one"));
-        }
-        let version = rest.long()?;
-        if version != VERSION {
-            return Err(refuse(&format!(
-                "they are of version {version}, and {VERSION} is known"
-            )));
-        }
+        let mut rest = Rest::new(bytes, "accumulator");
+        rest.begin(MAGIC, VERSION, Rest::long)?;
         let dtype: DType = rest.name()?;
         let shape = rest.list(8, Rest::size)?;
         let fixed = rest.flag()?;
@@ -132,19 +125,21 @@ impl Accumulator {
             .last()
             .is_none_or(|span| isize::try_from(span.end).is_ok());
         let taken = Spans::of(spans).filter(|_| ends);
-        made.taken = taken.ok_or_else(|| refuse("the positions do not ascend"))?;
+        made.taken = taken.ok_or_else(|| rest.refuse("the positions do not ascend"))?;
         let records = rows
             .checked_mul(made.kept.inner)
             .and_then(|cells| cells.checked_mul(made.states.record_bytes()));
-        if records.is_none_or(|bytes| bytes > rest.0.len()) || isize::try_from(rows).is_err() {
-            return Err(refuse("they are cut off"));
+        if records.is_none_or(|bytes| bytes > rest.bytes.len()) || isize::try_from(rows).is_err() {
+            return Err(rest.refuse("they are cut off"));
         }
         made.states.grow(&made.kept, rows)?;
-        let read = made.states.read(&mut rest.0);
-        read.ok_or_else(|| refuse("they are cut off, or a record is not one that is written"))?;
-        match rest.0.is_empty() {
+        let read = made.states.read(&mut rest.bytes);
+        read.ok_or_else(|| {
+            rest.refuse("they are cut off, or a record is not one that is written")
+        })?;
+        match rest.bytes.is_empty() {
             true => Ok(made),
-            false => Err(refuse("they go on behind the end")),
+            false => Err(rest.refuse("they go on behind the end")),
         }
     }
 }
@@ -184,54 +179,25 @@ impl Writer {
     }
 }
 
-fn refuse(why: &str) -> Problem {
-    Problem::Layout {
-        argument: "bytes".into(),
-        why: format!("these bytes are no accumulator: {why}"),
-    }
-}
-
-/// Bytes that have not been read.
-struct Rest<'b>(&'b [u8]);
-
 impl<'b> Rest<'b> {
-    fn take(&mut self, count: usize) -> Result<&'b [u8], Problem> {
-        let (taken, rest) = self
-            .0
-            .split_at_checked(count)
-            .ok_or_else(|| refuse("they are cut off"))?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn long(&mut self) -> Result<u64, Problem> {
-        let mut long = [0; 8];
-        long.copy_from_slice(self.take(8)?);
-        Ok(u64::from_le_bytes(long))
-    }
-
-    fn size(&mut self) -> Result<usize, Problem> {
-        usize::try_from(self.long()?).map_err(|_| refuse("a size is too large"))
-    }
-
     fn flag(&mut self) -> Result<bool, Problem> {
         match self.long()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(refuse("the header is not one that is written")),
+            _ => Err(self.refuse("the header is not one that is written")),
         }
     }
 
     fn text(&mut self) -> Result<&'b str, Problem> {
         let len = self.size()?;
-        std::str::from_utf8(self.take(len)?).map_err(|_| refuse("a name is not UTF-8"))
+        std::str::from_utf8(self.take(len)?).map_err(|_| self.refuse("a name is not UTF-8"))
     }
 
     /// Something that is known by its name, which is the only one that is written for it.
     fn name<T: std::str::FromStr + Named>(&mut self) -> Result<T, Problem> {
         let name = self.text()?;
         let known = name.parse().ok().filter(|known: &T| known.named() == name);
-        known.ok_or_else(|| refuse("a name is unknown"))
+        known.ok_or_else(|| self.refuse("a name is unknown"))
     }
 
     /// A list of items that take at least `bytes` each.
@@ -241,8 +207,8 @@ impl<'b> Rest<'b> {
         mut each: impl FnMut(&mut Self) -> Result<T, Problem>,
     ) -> Result<Vec<T>, Problem> {
         let len = self.size()?;
-        if len > self.0.len() / bytes {
-            return Err(refuse("they are cut off"));
+        if len > self.bytes.len() / bytes {
+            return Err(self.refuse("they are cut off"));
         }
         let mut items = try_vec("an accumulator", len)?;
         for _ in 0..len {
@@ -254,14 +220,14 @@ impl<'b> Rest<'b> {
     /// One of some rules.
     fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, Problem> {
         let found = all.get(self.size()?).copied();
-        found.ok_or_else(|| refuse("a rule for numbers is unknown"))
+        found.ok_or_else(|| self.refuse("a rule for numbers is unknown"))
     }
 
     fn bounds(&mut self) -> Result<Bounds, Problem> {
         let (negative, out_of_range) = (self.one_of(&NEGATIVE)?, self.one_of(&OUT_OF_RANGE)?);
         let (ignores, ignored) = (self.flag()?, self.long()?.cast_signed());
         if !ignores && ignored != 0 {
-            return Err(refuse("the header is not one that is written"));
+            return Err(self.refuse("the header is not one that is written"));
         }
         Ok(Bounds {
             negative,
@@ -296,7 +262,7 @@ impl<'b> Rest<'b> {
                 exact,
                 ..AggregateOptions::default()
             }),
-            false => Err(refuse("the fill value is not one that is written")),
+            false => Err(self.refuse("the fill value is not one that is written")),
         }
     }
 }

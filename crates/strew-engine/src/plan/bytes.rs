@@ -17,6 +17,7 @@
 //!
 //! All integers are little-endian. The facts are there to be compared: none is believed.
 
+use crate::bytes::Rest;
 use crate::plan::{Plan, context};
 use std::sync::Arc;
 use strew_kernel::error::{Problem, Result};
@@ -95,16 +96,8 @@ impl Plan {
     }
 
     fn read(bytes: &[u8]) -> Result<Self, Problem> {
-        let mut rest = Rest(bytes);
-        if rest.take(MAGIC.len())? != MAGIC {
-            return Err(refuse("they do not begin like a plan"));
-        }
-        let version = rest.word()?;
-        if version != VERSION {
-            return Err(refuse(&format!(
-                "they are of version {version}, and {VERSION} is known"
-            )));
-        }
+        let mut rest = Rest::new(bytes, "plan");
+        rest.begin(MAGIC, VERSION.into(), |rest| rest.word().map(u64::from))?;
         let width = rest.word()?;
         let mut claims = [0; 6];
         for claim in &mut claims {
@@ -113,23 +106,24 @@ impl Plan {
         let size = usize::try_from(claims[0])
             .ok()
             .filter(|&size| isize::try_from(size).is_ok())
-            .ok_or_else(|| refuse("no tensor has so many rows"))?;
-        let len = usize::try_from(claims[1]).map_err(|_| refuse("they are cut off"))?;
-        let name_len = usize::try_from(rest.long()?).map_err(|_| refuse("they are cut off"))?;
+            .ok_or_else(|| rest.refuse("no tensor has so many rows"))?;
+        let len = usize::try_from(claims[1]).map_err(|_| rest.refuse("they are cut off"))?;
+        let name_len =
+            usize::try_from(rest.long()?).map_err(|_| rest.refuse("they are cut off"))?;
         let name = std::str::from_utf8(rest.take(name_len)?);
-        let name = name.map_err(|_| refuse("the name is not UTF-8"))?;
+        let name = name.map_err(|_| rest.refuse("the name is not UTF-8"))?;
         let padding = name_len.next_multiple_of(8) - name_len;
         let zeros = rest.take(padding)?.iter().all(|&byte| byte == 0);
         if !zeros || width as usize != RowIds::width(size) {
-            return Err(refuse("the header is not one that is written"));
+            return Err(rest.refuse("the header is not one that is written"));
         }
         let wanted = len.checked_mul(width as usize);
-        if wanted != Some(rest.0.len()) {
-            return Err(refuse("they are cut off, or go on behind the end"));
+        if wanted != Some(rest.bytes.len()) {
+            return Err(rest.refuse("they are cut off, or go on behind the end"));
         }
         let mut numbers = RowIds::with_room("the row numbers of a plan", len, size)?;
         let mut good = true;
-        for number in rest.0.chunks_exact(width as usize) {
+        for number in rest.bytes.chunks_exact(width as usize) {
             let mut long = [0; 8];
             long[..number.len()].copy_from_slice(number);
             let number = u64::from_le_bytes(long);
@@ -141,45 +135,12 @@ impl Plan {
             });
         }
         if !good {
-            return Err(refuse("a row number is beyond the destination"));
+            return Err(rest.refuse("a row number is beyond the destination"));
         }
         let plan = Self::of_numbers(Arc::new(numbers), size, (name_len > 0).then_some(name))?;
         match plan.claims() == claims {
             true => Ok(plan),
-            false => Err(refuse("what they say of the row numbers is not so")),
+            false => Err(rest.refuse("what they say of the row numbers is not so")),
         }
-    }
-}
-
-fn refuse(why: &str) -> Problem {
-    Problem::Layout {
-        argument: "bytes".into(),
-        why: format!("these bytes are no plan: {why}"),
-    }
-}
-
-/// Bytes that have not been read.
-struct Rest<'b>(&'b [u8]);
-
-impl<'b> Rest<'b> {
-    fn take(&mut self, count: usize) -> Result<&'b [u8], Problem> {
-        let (taken, rest) = self
-            .0
-            .split_at_checked(count)
-            .ok_or_else(|| refuse("they are cut off"))?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn word(&mut self) -> Result<u32, Problem> {
-        let mut word = [0; 4];
-        word.copy_from_slice(self.take(4)?);
-        Ok(u32::from_le_bytes(word))
-    }
-
-    fn long(&mut self) -> Result<u64, Problem> {
-        let mut long = [0; 8];
-        long.copy_from_slice(self.take(8)?);
-        Ok(u64::from_le_bytes(long))
     }
 }
