@@ -1,24 +1,23 @@
-//! Statistics of groups: each group is read once, some columns at a time, and every statistic is
-//! computed from that block while it is in a near cache.
+//! Statistics that need all values of a group together: each group is read once, some columns at a
+//! time, and every statistic is computed from that block while it is in a near cache.
 //!
 //! ```text
 //! rows without a group get the fill value
 //! for each large group or some small ones, for each block of columns:
 //!     read the groups' rows of these columns
 //!     for each group:
-//!         for each statistic that has a loop over rows: compute all columns side by side
-//!         for each column that is left: compute the other statistics from its values in order
+//!         for each column: compute all statistics from its values in order
 //!         write results
 //! ```
 //!
 //! Cost: each update is read once, however many statistics are wanted. A block holds `BLOCK`
-//! values, or one column of the largest group. Sums go in the order of the updates, in 64 bits.
+//! values, or one column of the largest group. Statistics that are running records are computed in
+//! [one pass](crate::group_stats::stream).
 
 use crate::cpu::fp_env::DefaultFloats;
 use crate::error::Problem;
-use crate::group_stats::column::place;
 use crate::group_stats::columns::ByColumn;
-use crate::group_stats::output::{Count, Output, Results, Row, Summary};
+use crate::group_stats::output::{Count, Output, Row, Summary};
 use crate::group_stats::read::{ReadValues, Rows};
 use crate::group_stats::statistics::{Statistic, Value};
 use crate::segment::csr::Csr;
@@ -248,7 +247,6 @@ struct Work<T: Value> {
     block: Vec<T>,
     /// For each wanted statistic.
     made: Vec<Row<T>>,
-    means: Means,
     columns: ByColumn<T>,
 }
 
@@ -274,27 +272,18 @@ impl<T: Value> Work<T> {
         Ok(Self {
             block,
             made,
-            means: Means::with_room(widest)?,
             columns: ByColumn::with_room(count, most)?,
         })
     }
 
     /// Makes all wanted statistics of some rows of the block, which are those updates.
     fn make(&mut self, count: Count<'_>, rows: Range<usize>, width: usize, updates: &[usize]) {
-        let len = rows.len();
         let block = &self.block[rows.start * width..rows.end * width];
-        let skips = count.skip && block.iter().any(|value| value.nan());
-        let whole = !skips && len >= count.least.max(1);
-        self.means.made = false;
-        let mut left = false;
         for (wanted, made) in count.wanted.iter().zip(&mut self.made) {
-            made.begin(results(wanted.statistic, len) * width);
-            left |= !(whole && side_by_side(wanted.statistic, block, width, made, &mut self.means));
+            made.begin(results(wanted.statistic, rows.len()) * width);
         }
-        if left {
-            let columns = &mut self.columns;
-            columns.make(block, width, updates, count, &mut self.made);
-        }
+        self.columns
+            .make(block, width, updates, count, &mut self.made);
     }
 }
 
@@ -303,104 +292,5 @@ fn results(statistic: Statistic, len: usize) -> usize {
     match statistic.is_of_each() {
         true => len,
         false => statistic.per_group(),
-    }
-}
-
-/// Makes a statistic of the rows of a block, all columns side by side; false if it is not made so.
-fn side_by_side<T: Value>(
-    statistic: Statistic,
-    block: &[T],
-    width: usize,
-    made: &mut Row<T>,
-    means: &mut Means,
-) -> bool {
-    if statistic.is_of_each() {
-        return false;
-    }
-    let count = block.len() / width;
-    match &mut made.numbers {
-        Results::Same(to) => match statistic {
-            Statistic::Sum => fold(to, block, Some(T::ZERO), T::add),
-            Statistic::Prod => fold(to, block, Some(T::ONE), T::mul),
-            Statistic::SumOfSquares => fold(to, block, Some(T::ZERO), |a, b| a.add(b.square())),
-            Statistic::Min | Statistic::Max => {
-                let (first, others) = block.split_at(width);
-                to.copy_from_slice(first);
-                match statistic {
-                    Statistic::Min => fold(to, others, None, T::lesser),
-                    _ => fold(to, others, None, T::greater),
-                }
-            }
-            Statistic::First => to.copy_from_slice(&block[..width]),
-            Statistic::Last => to.copy_from_slice(&block[block.len() - width..]),
-            Statistic::Nth(at) => match place(at, count) {
-                Some(at) => to.copy_from_slice(&block[at * width..][..width]),
-                None => return true,
-            },
-            _ => return false,
-        },
-        Results::Real(to) if T::FLOAT => {
-            if statistic != Statistic::Mean {
-                return false;
-            }
-            to.copy_from_slice(means.of(block, width));
-        }
-        Results::Whole(to) => {
-            let mut counted = |all: i64, join: fn(i64, T) -> i64| fold(to, block, Some(all), join);
-            match statistic {
-                Statistic::Len => to.fill(count as i64),
-                Statistic::Count => counted(0, |sum, value| sum + i64::from(!value.nan())),
-                Statistic::Any => counted(0, |any, value| any | i64::from(value != T::ZERO)),
-                Statistic::All => counted(1, |all, value| all & i64::from(value != T::ZERO)),
-                _ => return false,
-            }
-        }
-        Results::Real(_) => return false,
-    }
-    made.set.fill(true);
-    true
-}
-
-/// Joins the rows of a block into one, from a value or from what is there on.
-fn fold<S: Copy, T: Copy>(to: &mut [S], block: &[T], start: Option<S>, join: impl Fn(S, T) -> S) {
-    if let Some(start) = start {
-        to.fill(start);
-    }
-    for row in block.chunks_exact(to.len()) {
-        for (to, &value) in to.iter_mut().zip(row) {
-            *to = join(*to, value);
-        }
-    }
-}
-
-/// The means of the columns of a block, which several statistics begin with.
-struct Means {
-    means: Vec<f64>,
-    made: bool,
-}
-
-impl Means {
-    fn with_room(most: usize) -> Result<Self, Problem> {
-        Ok(Self {
-            means: try_vec("the means of a group", most)?,
-            made: false,
-        })
-    }
-
-    fn of<T: Value>(&mut self, block: &[T], width: usize) -> &[f64] {
-        if !self.made {
-            self.made = true;
-            self.means.clear();
-            self.means.resize(width, 0.0);
-            for row in block.chunks_exact(width) {
-                for (to, value) in self.means.iter_mut().zip(row) {
-                    *to += value.complex().re;
-                }
-            }
-            #[allow(clippy::cast_precision_loss)]
-            let count = (block.len() / width) as f64;
-            self.means.iter_mut().for_each(|mean| *mean /= count);
-        }
-        &self.means
     }
 }

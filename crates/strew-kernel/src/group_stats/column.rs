@@ -1,14 +1,12 @@
 //! Statistics of one column of a group's values.
 //!
-//! These are the statistics that need all values together, and every other one where no loop over
-//! rows applies (NaN to skip, too few values). Values come in the order of the updates. Those that
-//! need the values in ascending order are in [`ordered`](super::ordered).
+//! These are the statistics that need all values together. Values come in the order of the updates.
+//! Those that need the values in ascending order are in [`ordered`](super::ordered).
 
 use crate::error::Problem;
-use crate::group_stats::moments;
 use crate::group_stats::ordered::{InOrder, Room};
 use crate::group_stats::statistics::{Statistic, Value};
-use crate::ops::order::{beats, minmax};
+use crate::ops::order::minmax;
 use crate::tensor::try_vec;
 
 /// The values of one group at one place of the other axes.
@@ -54,22 +52,11 @@ impl<T: Value> Column<T> {
     }
 
     pub(crate) fn same(&mut self, statistic: Statistic) -> Option<T> {
-        if statistic == Statistic::Mode {
-            return self.order.mode(&self.values);
+        match statistic {
+            Statistic::Mode => self.order.mode(&self.values),
+            Statistic::Nth(at) => Some(self.values[place(at, self.values.len())?]),
+            _ => None,
         }
-        let all = || self.values.iter().copied();
-        Some(match statistic {
-            Statistic::Sum => all().fold(T::ZERO, T::add),
-            Statistic::Prod => all().fold(T::ONE, T::mul),
-            Statistic::SumOfSquares => all().map(T::square).fold(T::ZERO, T::add),
-            Statistic::Mean => T::of(T::mean(&self.values)),
-            Statistic::First => *self.values.first()?,
-            Statistic::Last => *self.values.last()?,
-            Statistic::Nth(at) => *self.values.get(place(at, self.values.len())?)?,
-            Statistic::Min => all().reduce(T::lesser)?,
-            Statistic::Max => all().reduce(T::greater)?,
-            _ => return None,
-        })
     }
 
     pub(crate) fn real(&mut self, statistic: Statistic) -> Option<f64> {
@@ -77,8 +64,7 @@ impl<T: Value> Column<T> {
             Statistic::Median => self.order.median(&self.values),
             Statistic::Quantile(q) => self.order.quantile(&self.values, q),
             Statistic::LogSumExp => Some(self.log_sum_exp()),
-            Statistic::Mean => Some(T::mean(&self.values).re),
-            moment => moments::of_values(&self.values, moment),
+            _ => None,
         }
     }
 
@@ -107,28 +93,8 @@ impl<T: Value> Column<T> {
     }
 
     pub(crate) fn whole(&mut self, statistic: Statistic) -> Option<i64> {
-        if statistic == Statistic::Unique {
-            return Some(self.order.different(&self.values) as i64);
-        }
-        let all = || self.values.iter().copied();
-        let is_true = |value: T| value != T::ZERO;
-        let arg = |wins: fn(T, T) -> bool| {
-            let places = self.places.iter().copied().zip(all());
-            let better = |a: (usize, T), b: (usize, T)| {
-                if wins(b.1, a.1) { b } else { a }
-            };
-            let found = places.reduce(better).filter(|_| !all().any(T::nan));
-            found.map(|(place, _)| place as i64)
-        };
         match statistic {
-            Statistic::Len => Some(self.values.len() as i64),
-            Statistic::Count => Some(all().filter(|value| !value.nan()).count() as i64),
-            Statistic::ArgMin => arg(beats::<T, false>),
-            Statistic::ArgMax => arg(beats::<T, true>),
-            Statistic::Any => Some(all().any(is_true).into()),
-            Statistic::All => Some(all().all(is_true).into()),
-            Statistic::AnyNan => Some(all().any(T::nan).into()),
-            Statistic::AllNan => Some(all().all(T::nan).into()),
+            Statistic::Unique => Some(self.order.different(&self.values) as i64),
             _ => None,
         }
     }

@@ -1,10 +1,9 @@
-//! Statistics of a block's columns, one column after the other: those that need a group's values in
-//! order or next to each other, and all others where NaN is skipped or values are too few.
+//! Statistics of a block's columns, one column after the other.
 //!
 //! ```text
 //! for each column: copy its values, and those that are not NaN if NaN is skipped
 //!     if enough values count:
-//!         for each statistic that is not computed yet: of the values that count, or of each value
+//!         for each statistic: of the values that count, or of each value
 //! ```
 
 use crate::error::Problem;
@@ -65,7 +64,7 @@ impl<T: Value> ByColumn<T> {
         })
     }
 
-    /// Makes everything that is not made yet of the rows of a block, which are those updates.
+    /// Makes everything that is wanted of the rows of a block, which are those updates.
     pub(crate) fn make(
         &mut self,
         block: &[T],
@@ -99,7 +98,7 @@ impl<T: Value> ByColumn<T> {
                 let statistic = wanted.statistic;
                 if statistic.is_of_each() {
                     self.of_each(statistic, count.skip, skips, place, made);
-                } else if some && !made.set[i] {
+                } else if some {
                     let counted = match skips {
                         true => &mut self.numbers,
                         false => &mut self.all,
@@ -188,10 +187,7 @@ impl<T: Value> ByColumn<T> {
 
 /// Whether a statistic tells where values are.
 fn needs_places(statistic: Statistic) -> bool {
-    matches!(
-        statistic,
-        Statistic::ArgMin | Statistic::ArgMax | Statistic::ArgSort | Statistic::ArgTop { .. }
-    )
+    matches!(statistic, Statistic::ArgSort | Statistic::ArgTop { .. })
 }
 
 /// Whether a statistic brings values in order.

@@ -152,6 +152,7 @@ fn kurt(cell: Shape) -> Option<f64> {
 }
 
 /// One of these statistics of values in their order; `None` of too few values.
+#[cfg(test)]
 pub(crate) fn of_values<T: Value>(values: &[T], statistic: Statistic) -> Option<f64> {
     match statistic {
         Statistic::Skew | Statistic::Kurt => {

@@ -236,13 +236,6 @@ pub trait Value: Element + Compared + Cell + PartialEq {
     fn add_totals(a: Self::Total, b: Self::Total) -> Self::Total;
     /// The mean of `count` values with this total; NaN of none.
     fn mean_of(total: Self::Total, count: u64) -> Complex64;
-    /// The mean of values in their order.
-    fn mean(all: &[Self]) -> Complex64 {
-        let total = all
-            .iter()
-            .fold(Self::NOTHING, |total, value| value.add_to(total));
-        Self::mean_of(total, all.len() as u64)
-    }
     fn complex(self) -> Complex64;
     fn of(value: Complex64) -> Self;
     /// The real and the imaginary part; of a real number two whose sum it is exactly, the second

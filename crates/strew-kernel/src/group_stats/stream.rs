@@ -203,9 +203,11 @@ impl<T: Value> Work<T> {
 mod tests {
     use super::{Stream, is_streamed};
     use crate::group_stats::blocks::GroupStats;
-    use crate::group_stats::output::{Count, Summary};
+    use crate::group_stats::moments::of_values;
+    use crate::group_stats::output::{Count, Output, Results, Row, Summary};
     use crate::group_stats::read::ReadValues;
     use crate::group_stats::statistics::{Statistic, Value};
+    use crate::ops::order::beats;
     use crate::segment::csr::Csr;
     use crate::segment::row_ids::{Facts, RowIds};
     use crate::tensor::{DType, DynTensor};
@@ -257,6 +259,72 @@ mod tests {
         }
     }
 
+    /// A result of a group.
+    enum Made<T> {
+        Same(T),
+        Real(f64),
+        Whole(i64),
+    }
+
+    /// A statistic of some values and their updates, of which there is one, from its definition.
+    fn naive<T: Value>(statistic: Statistic, all: &[(usize, T)]) -> Option<Made<T>> {
+        let values: Vec<T> = all.iter().map(|&(_, value)| value).collect();
+        let sum = |of: fn(T) -> T| {
+            values
+                .iter()
+                .fold(T::ZERO, |sum, &value| sum.add(of(value)))
+        };
+        let count = |of: fn(T) -> bool| values.iter().filter(|&&value| of(value)).count() as i64;
+        let is_true = |value: T| value != T::ZERO;
+        let arg = |wins: fn(T, T) -> bool| {
+            let nan = values.iter().any(|value| value.nan());
+            let best = all.iter().copied().reduce(
+                |best, next| {
+                    if wins(next.1, best.1) { next } else { best }
+                },
+            );
+            best.filter(|_| !nan)
+                .map(|(update, _)| Made::Whole(update as i64))
+        };
+        let len = values.len() as i64;
+        Some(match statistic {
+            Statistic::Sum => Made::Same(sum(|value| value)),
+            Statistic::SumOfSquares => Made::Same(sum(T::square)),
+            Statistic::Prod => Made::Same(values.iter().fold(T::ONE, |all, &v| all.mul(v))),
+            Statistic::Mean => {
+                let total = values.iter().fold(T::NOTHING, |total, v| v.add_to(total));
+                Made::Real(T::mean_of(total, len as u64).re)
+            }
+            Statistic::Min => Made::Same(values.iter().copied().reduce(T::lesser)?),
+            Statistic::Max => Made::Same(values.iter().copied().reduce(T::greater)?),
+            Statistic::First => Made::Same(*values.first()?),
+            Statistic::Last => Made::Same(*values.last()?),
+            Statistic::Len => Made::Whole(len),
+            Statistic::Count => Made::Whole(count(|value| !value.nan())),
+            Statistic::Any => Made::Whole(i64::from(count(is_true) > 0)),
+            Statistic::All => Made::Whole(i64::from(count(is_true) == len)),
+            Statistic::AllNan => Made::Whole(i64::from(count(T::nan) == len)),
+            Statistic::ArgMin => return arg(beats::<T, false>),
+            Statistic::ArgMax => return arg(beats::<T, true>),
+            moment => Made::Real(of_values(&values, moment)?),
+        })
+    }
+
+    /// Writes a result, or the fill value.
+    fn write<T: Value>(to: &mut DynTensor, wanted: &Summary, cell: usize, made: Option<Made<T>>) {
+        let mut row = Row::<T>::with_room(wanted.statistic, 1).unwrap();
+        row.begin(1);
+        row.set[0] = made.is_some();
+        match (&mut row.numbers, made) {
+            (Results::Same(to), Some(Made::Same(value))) => to[0] = value,
+            (Results::Real(to), Some(Made::Real(value))) => to[0] = value,
+            (Results::Whole(to), Some(Made::Whole(value))) => to[0] = value,
+            (_, None) => {}
+            _ => panic!("{:?} is of another kind", wanted.statistic),
+        }
+        Output::of(to, wanted).write(&row, 0..1, cell);
+    }
+
     /// Computes all statistics both ways, and compares their bytes.
     fn compare<T: Value>(fill: u8, of: impl Fn(usize) -> T) {
         let mut state = 3;
@@ -305,15 +373,46 @@ mod tests {
             };
             assert!(stream.make(&mut found, count).unwrap());
             let groups = Csr::new(&rows, size, Facts::of(&rows, size)).unwrap();
+            let of_each = wanted.iter().copied();
+            let of_each: Vec<&Summary> = of_each
+                .filter(|wanted| wanted.statistic.is_of_each())
+                .collect();
+            let mut expected: Vec<DynTensor> = wanted.iter().map(cells).collect();
+            let mut each: Vec<DynTensor> = of_each.iter().map(cells).collect();
             let columns = GroupStats {
                 groups: &groups,
                 values: &values,
                 outer,
                 inner,
             };
-            let mut expected: Vec<DynTensor> = wanted.iter().map(cells).collect();
-            for part in columns.parts(&mut expected, &wanted, 1) {
+            let count = Count {
+                wanted: &of_each,
+                ..count
+            };
+            for part in columns.parts(&mut each, &of_each, 1) {
                 columns.make(part, count).unwrap();
+            }
+            let mut each = each.into_iter();
+            for (expected, wanted) in expected.iter_mut().zip(&wanted) {
+                if wanted.statistic.is_of_each() {
+                    *expected = each.next().unwrap();
+                    continue;
+                }
+                for cell in 0..outer * size * inner {
+                    let (line, row) = (cell / inner / size * updates, cell / inner % size);
+                    let of_row = (0..updates).filter(|&update| rows.get(update) == row);
+                    let value = |update| values.0[(line + update) * inner + cell % inner];
+                    let counted: Vec<(usize, T)> = of_row
+                        .map(|update| (update, value(update)))
+                        .filter(|(_, value)| !(skip && value.nan()))
+                        .collect();
+                    if counted.len() >= least.max(1) {
+                        let made = naive(wanted.statistic, &counted);
+                        write(expected, wanted, cell, made);
+                    } else {
+                        write::<T>(expected, wanted, cell, None);
+                    }
+                }
             }
             for ((wanted, found), expected) in wanted.iter().zip(&found).zip(&expected) {
                 assert_eq!(
@@ -327,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn the_results_are_those_of_group_by_group() {
+    fn the_results_are_those_of_the_definitions() {
         compare(0, |n| n as i64 - (1 << 30));
         compare(0, |n| (n as u64) << 33);
         for fill in [0, 0x7f] {
