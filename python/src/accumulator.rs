@@ -229,7 +229,7 @@ impl Accumulator {
     /// Takes what another accumulator has made of other values, as if its chunks had come here.
     ///
     /// It is allowed where the result does not depend on the order of the values: "sum", "prod",
-    /// "sumsq" and "mean" of integers; "min", "max", "any", "all", "anynan", "allnan", "len" and
+    /// "sumsq" and "mean" of integers; what `exact=True` computes; "min", "max", "any", "all", "anynan", "allnan", "len" and
     /// "count"; "first", "last", "argmin" and "argmax" if no position was taken by both. Of 0.0 and
     /// -0.0, "min" and "max" keep the one that is here.
     ///
@@ -281,17 +281,33 @@ impl Accumulator {
         }
     }
 
-    /// The accumulator that `to_bytes` wrote. ValueError for bytes that are none.
+    /// The accumulator that `to_bytes` wrote, from bytes or another object with a buffer.
+    ///
+    /// Raises ValueError for bytes that are none, TypeError for an object without a buffer.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+    fn from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = data.py();
+        let held = match data.cast::<PyBytes>() {
+            Ok(bytes) => bytes.clone(),
+            Err(_) => {
+                let view = py.import("builtins")?.getattr("memoryview")?.call1((data,))?;
+                view.call_method0("tobytes")?.cast_into()?
+            }
+        };
+        let data = held.as_bytes();
         let read = py.detach(|| strew::Accumulator::from_bytes(data));
         read.map(Self::of).map_err(|error| raise(py, &error))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    /// With protocol 5 the bytes are a buffer, which may travel outside of the pickle.
+    fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: i64) -> PyResult<Bound<'py, PyTuple>> {
         let make = py.import("strew._strew")?;
         let make = make.getattr("_accumulator_from_bytes")?;
-        let bytes = PyTuple::new(py, [self.to_bytes(py)?])?;
+        let mut bytes = self.to_bytes(py)?.into_any();
+        if protocol >= 5 {
+            bytes = py.import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
+        }
+        let bytes = PyTuple::new(py, [bytes])?;
         PyTuple::new(py, [make, bytes.into_any()])
     }
 }
@@ -299,8 +315,8 @@ impl Accumulator {
 /// `Accumulator.from_bytes` under a name that pickles find.
 #[pyfunction]
 #[pyo3(name = "_accumulator_from_bytes", signature = (data, /))]
-pub(crate) fn accumulator_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Accumulator> {
-    Accumulator::from_bytes(py, data)
+pub(crate) fn accumulator_from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Accumulator> {
+    Accumulator::from_bytes(data)
 }
 
 /// A name or a sequence of names.

@@ -198,6 +198,20 @@ def test_hostile_bytes():
         read.result()
 
 
+def test_pickles_with_bytes_of_their_own():
+    acc = strew.Accumulator(1000, ["sum", "mean"], exact=True)
+    acc.update(np.array([0.1, 0.2, 1e300]), [3, 3, 999])
+    buffers = []
+    pickled = pickle.dumps(acc, 5, buffer_callback=buffers.append)
+    assert len(buffers) == 1
+    assert len(pickled) < 200
+    for given in (buffers, [bytearray(buffers[0])], [memoryview(buffers[0])]):
+        same(pickle.loads(pickled, buffers=given).result(), acc.result())
+    for wrong in (5, "bytes", None):
+        with pytest.raises(TypeError):
+            strew.Accumulator.from_bytes(wrong)
+
+
 def test_the_examples_of_the_document():
     text = (pathlib.Path(__file__).resolve().parents[2] / "docs/accumulator.md").read_text()
     names = {"nan": np.nan}
