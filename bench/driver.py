@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chart, plans, report, sweep
+from . import chart, group_statistics, plans, report, sweep
 from .run import Bench, Run, problems, say
 from .summary import Row, row
 from .workloads import Workload, read, select
@@ -32,6 +32,8 @@ def main() -> int:
         return sweep.main(options.out, options.quick, options.docs)
     if options.plans:
         return plans.main(options.out, options.quick, options.docs)
+    if options.statistics:
+        return group_statistics.main(options.out, options.quick, options.docs)
     workloads = read()
     try:
         chosen = select(workloads, options.workloads)
@@ -82,6 +84,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--plans", action="store_true")
+    parser.add_argument("--statistics", action="store_true")
     parser.add_argument("--docs", action="store_true")
     return parser.parse_args()
 

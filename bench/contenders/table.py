@@ -61,6 +61,8 @@ def one_thread() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS",
         "TF_NUM_INTRAOP_THREADS",
         "TF_NUM_INTEROP_THREADS",
+        "NUMBA_NUM_THREADS",
+        "POLARS_MAX_THREADS",
     ]
     flags = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
     return dict.fromkeys(names, "1") | flags

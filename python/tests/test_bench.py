@@ -9,7 +9,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bench import data, plans, reference, report, run, summary, sweep, workloads
+from bench import (
+    data,
+    group_statistics,
+    plans,
+    reference,
+    report,
+    run,
+    summary,
+    sweep,
+    workloads,
+)
 from bench.contenders import plain, problem
 from bench.contenders import strew as contender
 from bench.contenders.table import CONTENDERS, PLAIN
@@ -434,6 +444,20 @@ def test_the_largest_step():
     assert sweep.largest_step(dtypes, {"int8": 1.0, "uint8": 2.0, "float64": 9.0})[0] == 2.0
     assert set(sweep.DTYPES) == set(sweep.LINES["dtype, values"].points)
     assert len(sweep.DTYPES) == 15
+
+
+def test_statistics_are_summed_up_by_function():
+    quick, whole = group_statistics.points(True), group_statistics.points(False)
+    assert set(quick) < set(whole)
+    first, *others = quick
+    seconds = {point: {"strew": 0.001, "pandas": 0.004, "polars": 0.002} for point in quick}
+    seconds[first] = {"strew": 0.001, "strew.numpy_groupies": 0.0001, "pandas": 0.0005}
+    seconds[others[-1]] = {"strew": 0.001}
+    text = group_statistics.markdown({1: seconds}, {"pandas": "3.0"})
+    assert f"| 0.50 | {str(first).removeprefix('sum, ')} |" in text
+    assert f"| {first} | 1 | 0.1 | 0.5 |  |" in text
+    assert f"| {others[-1]} | 1 |  |  |  |" in text
+    assert "pandas 3.0" in text
 
 
 def test_plans_that_are_slower_are_listed():

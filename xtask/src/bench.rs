@@ -52,6 +52,9 @@ pub(crate) struct Bench {
     /// Compare planned runs of strew with its unplanned ones instead
     #[arg(long, conflicts_with_all = ["sweep", "peers", "workloads", "threads", "repeat"])]
     plans: bool,
+    /// Compare strew.aggregate with numpy_groupies, numbagg, pandas, Polars, NumPy and torch instead
+    #[arg(long, conflicts_with_all = ["sweep", "plans", "peers", "workloads", "threads", "repeat"])]
+    statistics: bool,
     /// Also write the table and the chart to docs/
     #[arg(long)]
     docs: bool,
@@ -109,7 +112,7 @@ impl Bench {
         let known = groups()?;
         let none = self.peers.iter().any(|peer| peer == "none");
         let chosen = match self.peers.as_slice() {
-            _ if self.sweep || self.plans || none => Vec::new(),
+            _ if self.sweep || self.plans || self.statistics || none => Vec::new(),
             [] => known,
             named => {
                 if let Some(name) = named.iter().find(|name| !known.contains(name)) {
@@ -150,6 +153,7 @@ impl Bench {
             ("--quick", self.quick),
             ("--sweep", self.sweep),
             ("--plans", self.plans),
+            ("--statistics", self.statistics),
             ("--docs", self.docs),
         ] {
             driver.args(given.then_some(option));
