@@ -12,6 +12,7 @@ from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
 from ._swapped import explain as _explain_swapped
+from ._weights import weighted as _weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ._types import Array, Keys, Mode, Numbers, Sizes
+    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -84,6 +85,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -108,6 +110,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -131,6 +134,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -194,6 +198,14 @@ def aggregate(
         Whether "sum", "mean", "sumsq", "var", "std" and "sem" are the exact value, rounded once to
         the result's dtype. They are then the same for every order of the values. Other reductions
         that round refuse it.
+    weights : array, optional
+        The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape.
+        "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
+        where the weights sum to 0. "var" and "std" divide the sum of w * (x - mean)**2 by the sum
+        of w minus `ddof`. Weights thus count how often a value is there. They are the fill value
+        where the divisor is not positive. "count" and "len" count values. Other reductions refuse
+        weights, and so does `exact`. Integers are computed in float64 and give float64. `skipna`
+        leaves out NaN with their weights.
     q : number, or sequence of numbers
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
         interpolated linearly. The results for several fractions lie along a new first axis.
@@ -244,6 +256,8 @@ def aggregate(
            [ 6.,  2.]])
     >>> strew.aggregate(values, groups, np.ptp, fill_value=0)
     array([0., 0., 5.])
+    >>> strew.aggregate(values, groups, "mean", weights=[1, 1, 1, 2])
+    array([5.  , nan, 3.75])
     >>> strew.aggregate(values, (groups, [0, 1, 0, 1]), "sum", size=(3, 2))
     array([[0., 5.],
            [0., 0.],
@@ -252,6 +266,7 @@ def aggregate(
     dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0)
     given: Any = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     sizes: tuple[int, ...] | None = None
+    rows: Any = index
     try:
         if isinstance(index, _Plan):
             groups: Any = index
@@ -259,11 +274,11 @@ def aggregate(
                 raise ValueError(
                     "aggregate: a plan has its own size, mode and numbers that are left out"
                 )
-        elif _keys.several(index):
-            rows, sizes = _keys.rows("aggregate", index, given, mode, ignore_index)
-            groups = _groups(rows, _math.prod(sizes), "drop", None)
         else:
-            groups = _groups(index, given, mode, ignore_index)
+            if _keys.several(index):
+                rows, sizes = _keys.rows("aggregate", index, given, mode, ignore_index)
+                given, mode, ignore_index = _math.prod(sizes), "drop", None
+            groups = _groups(rows, given, mode, ignore_index)
         several = not (isinstance(reduce, str) or callable(reduce))
         reduces: list[Any] = list(reduce) if several else [reduce]
         names = [one for one in reduces if not callable(one)]
@@ -284,11 +299,22 @@ def aggregate(
             raise ValueError(
                 "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
             )
-        made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
-        results = tuple(
-            _apply(groups, src, one, dim, min_count, fill_value) if callable(one) else next(made)
-            for one in reduces
-        )
+        if weights is None:
+            made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
+            results = tuple(
+                _apply(groups, src, one, dim, min_count, fill_value)
+                if callable(one)
+                else next(made)
+                for one in reduces
+            )
+        else:
+
+            def plan() -> _Plan:
+                if isinstance(rows, _Plan):
+                    return rows
+                return _Plan(rows, given, mode=mode, ignore_index=ignore_index)
+
+            results = _weighted(groups, plan, src, weights, reduces, dim, options)
     except (TypeError, ValueError) as error:
         _explain_swapped(error, src, index)
         raise

@@ -310,6 +310,8 @@ def _aggregate_groups(
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
     if out is not None:
         raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
+    if "weights" in options:
+        raise TypeError("scatter: weights are an argument of strew.aggregate")
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
