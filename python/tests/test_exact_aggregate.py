@@ -134,7 +134,9 @@ def check(found, group, name, ddof, dtype):
     if name in ("sum", "mean"):
         for some, made in zip(parts, (found.real, found.imag)):
             if not all(map(math.isfinite, some)):
-                np.testing.assert_equal(float(made), float(sum(x for x in some if not is_finite(x))))
+                np.testing.assert_equal(
+                    float(made), float(sum(x for x in some if not is_finite(x)))
+                )
                 continue
             exact = sum(map(Fraction, some), Fraction(0))
             exact /= len(group) if name == "mean" else 1
@@ -208,7 +210,14 @@ def same_bits(found, expected):
 @pytest.mark.parametrize("dtype", [*DTYPES, *INTEGERS])
 def test_results_are_fractions_rounded_once(dtype, kind):
     rng = np.random.default_rng(21)
-    for count, size, ddof in [(0, 2, 0), (1, 2, 0), (5, 2, 1), (60, 9, 0), (60, 9, 0.5), (90, 4, 1)]:
+    for count, size, ddof in [
+        (0, 2, 0),
+        (1, 2, 0),
+        (5, 2, 1),
+        (60, 9, 0),
+        (60, 9, 0.5),
+        (90, 4, 1),
+    ]:
         src, index = drawn(kind, dtype, count, rng), rng.integers(0, size, count)
         made = compare(src, index, size, dtype, ddof=ddof)
         order = rng.permutation(count)
@@ -251,7 +260,12 @@ def test_columns_orders_and_threads_show_in_no_bit(dtype):
                     plan = strew.Plan(index[order], size)
                     for by in (index[order], plan):
                         found = strew.aggregate(
-                            src[order], by, NAMES, size=None if by is plan else size, ddof=1, exact=True
+                            src[order],
+                            by,
+                            NAMES,
+                            size=None if by is plan else size,
+                            ddof=1,
+                            exact=True,
                         )
                         for one, other in zip(found, expected):
                             same_bits(one, other)

@@ -136,9 +136,7 @@ def test_shapes_of_weights(dim):
     found = strew.aggregate(src, index, "var", weights=each, **options)
     lines = np.moveaxis(src, dim, -1), np.moveaxis(each, dim, -1)
     for at in np.ndindex(lines[0].shape[:2]):
-        line = strew.aggregate(
-            lines[0][at], index, "var", weights=lines[1][at], size=4, ddof=0.1
-        )
+        line = strew.aggregate(lines[0][at], index, "var", weights=lines[1][at], size=4, ddof=0.1)
         np.testing.assert_array_equal(np.moveaxis(found, dim, -1)[at], line)
     alike = strew.aggregate(src, index, "mean", weights=2, **options)
     plain = strew.aggregate(src, index, "mean", **options)
