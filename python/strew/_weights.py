@@ -65,7 +65,7 @@ def weighted(
         raise ValueError("aggregate: exact = True: weighted results have no exact form")
     # Checks the arguments, too.
     counts = _run(groups, src, ["len"], dim, _PLAIN | {"skipna": options["skipna"]})[0]
-    sums = _Sums(groups, plan, _np.asarray(src), weights, dim, options)
+    sums = _Sums(groups, plan, _array("src", src), weights, dim, options)
     enough = _np.asarray(counts) >= max(options["min_count"], 1)
     library = _Library(src)
     return tuple(
@@ -146,9 +146,18 @@ class _Sums:
         return sums if (self.weights < 0).any() else _np.maximum(sums, 0)
 
 
+def _array(name: str, given: Any) -> _Values:
+    """A NumPy array of the same values."""
+    try:
+        return _np.asarray(given)
+    except (TypeError, RuntimeError) as error:
+        # Torch's bfloat16, and tensors that require a gradient.
+        raise TypeError(f"aggregate: {name} is no NumPy array: {error}") from error
+
+
 def _checked(weights: Any, shape: tuple[int, ...], axis: int) -> _Values:
     """The weights in float64, broadcast against an array of this shape."""
-    made = _np.asarray(weights)
+    made = _array("weights", weights)
     if made.dtype.kind not in "biuf" and made.dtype.name != "bfloat16":
         raise TypeError(
             f"aggregate: weights has dtype {made.dtype}: it must be of real numbers, integers or "

@@ -240,6 +240,11 @@ def test_torch_tensors_stay_tensors():
     mean, count = strew.aggregate(src, torch.tensor([0, 0, 0]), ["mean", "count"], weights=weights)
     assert isinstance(mean, torch.Tensor) and mean.dtype == torch.float32
     assert mean.tolist() == [3.75] and count.tolist() == [3]
+    # NumPy has no such type.
+    with pytest.raises(TypeError, match="^aggregate: src is no NumPy array"):
+        strew.aggregate(src.bfloat16(), [0, 0, 0], weights=[1, 1, 1])
+    with pytest.raises(TypeError, match="^aggregate: weights is no NumPy array"):
+        strew.aggregate(src, [0, 0, 0], weights=weights.clone().requires_grad_())
 
 
 def test_the_recipes_of_the_document():
