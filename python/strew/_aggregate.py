@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math as _math
 from typing import TYPE_CHECKING, overload
 
-from . import _options
+from . import _keys, _options
 from ._aliases import one_of as _one_of
 from ._apply import apply as _apply
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
+from ._swapped import explain as _explain_swapped
+from ._weights import weighted as _weighted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ._types import Array, ArrayLike, Mode, Numbers
+    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -68,13 +71,13 @@ if TYPE_CHECKING:
 @overload
 def aggregate(
     src: Array | Numbers,
-    index: ArrayLike | _Plan,
+    index: Keys | _Plan,
     reduce: _Reduce = "sum",
     *,
     dim: SupportsIndex = 0,
     axis: SupportsIndex | None = None,
-    size: SupportsIndex | None = None,
-    dim_size: SupportsIndex | None = None,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -82,6 +85,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -92,13 +96,13 @@ def aggregate(
 @overload
 def aggregate(
     src: Array | Numbers,
-    index: ArrayLike | _Plan,
+    index: Keys | _Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
     dim: SupportsIndex = 0,
     axis: SupportsIndex | None = None,
-    size: SupportsIndex | None = None,
-    dim_size: SupportsIndex | None = None,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -106,6 +110,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -115,13 +120,13 @@ def aggregate(
 ) -> tuple[Array, ...]: ...
 def aggregate(
     src: Any,
-    index: ArrayLike | _Plan,
+    index: Keys | _Plan,
     reduce: Any = "sum",
     *,
     dim: SupportsIndex = 0,
     axis: SupportsIndex | None = None,
-    size: SupportsIndex | None = None,
-    dim_size: SupportsIndex | None = None,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
     mode: Mode = "error",
     skipna: bool = False,
     min_count: SupportsIndex = 1,
@@ -129,6 +134,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
     largest: bool = True,
@@ -146,9 +152,10 @@ def aggregate(
     ----------
     src : array
         The values: any shape, with as many of them along `dim` as there are in `index`.
-    index : array of int, or Plan
-        The group of each value: 1-d. Or a `strew.Plan` of it, which is analysed once for many
-        calls.
+    index : array of int, tuple of them, or Plan
+        The group of each value: 1-d. Or a tuple of such arrays, all of one length: the result then
+        has one axis for each of these keys in place of `dim`. Or a `strew.Plan` of it, which is
+        analysed once for many calls.
     reduce : str, callable, or a list or tuple of them
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
         given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
@@ -168,10 +175,12 @@ def aggregate(
         empty or have fewer than `min_count` values.
     dim, axis : int
         The axis of `src` that `index` lies along.
-    size, dim_size : int, optional
-        The number of groups; by default one more than the largest number.
+    size, dim_size : int, or tuple of int or None, optional
+        The number of groups; by default one more than the largest number. With several keys a tuple
+        of one number for each key, or None.
     mode : {"error", "wrap", "drop", "clip"}
-        What a number outside the groups means, as for `strew.Plan`.
+        What a number outside the groups means, as for `strew.Plan`. With several keys it holds for
+        each of them.
     skipna : bool
         Whether NaN is left out. At a NaN, a running result is that of the values before; softmax,
         and running minima and maxima before the first value, are the fill value. So is its rank.
@@ -181,7 +190,7 @@ def aggregate(
     fill_value : number, optional
         The result of groups and values without one, also of values that are left out.
     ignore_index : int, optional
-        Values with this number belong to no group.
+        Values with this number, in any key, belong to no group.
     ddof : number
         "var", "std" and "sem" divide by the number of values minus this. Groups that do not have
         more values get the fill value.
@@ -189,6 +198,14 @@ def aggregate(
         Whether "sum", "mean", "sumsq", "var", "std" and "sem" are the exact value, rounded once to
         the result's dtype. They are then the same for every order of the values. Other reductions
         that round refuse it.
+    weights : array, optional
+        The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape.
+        "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
+        where the weights sum to 0. "var" and "std" divide the sum of w * (x - mean)**2 by the sum
+        of w minus `ddof`. Weights thus count how often a value is there. They are the fill value
+        where the divisor is not positive. "count" and "len" count values. Other reductions refuse
+        weights, and so does `exact`. Integers are computed in float64 and give float64. `skipna`
+        leaves out NaN with their weights.
     q : number, or sequence of numbers
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
         interpolated linearly. The results for several fractions lie along a new first axis.
@@ -239,40 +256,90 @@ def aggregate(
            [ 6.,  2.]])
     >>> strew.aggregate(values, groups, np.ptp, fill_value=0)
     array([0., 0., 5.])
+    >>> strew.aggregate(values, groups, "mean", weights=[1, 1, 1, 2])
+    array([5.  , nan, 3.75])
+    >>> strew.aggregate(values, (groups, [0, 1, 0, 1]), "sum", size=(3, 2))
+    array([[0., 5.],
+           [0., 0.],
+           [3., 6.]])
     """
     dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0)
-    size = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
-    if isinstance(index, _Plan):
-        groups: Any = index
-        if size is not None or mode != "error" or ignore_index is not None:
+    given: Any = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
+    sizes: tuple[int, ...] | None = None
+    rows: Any = index
+    try:
+        if isinstance(index, _Plan):
+            groups: Any = index
+            if given is not None or mode != "error" or ignore_index is not None:
+                raise ValueError(
+                    "aggregate: a plan has its own size, mode and numbers that are left out"
+                )
+        else:
+            if _keys.several(index):
+                rows, sizes = _keys.rows("aggregate", index, given, mode, ignore_index)
+                given, mode, ignore_index = _math.prod(sizes), "drop", None
+            groups = _groups(rows, given, mode, ignore_index)
+        several = not (isinstance(reduce, str) or callable(reduce))
+        reduces: list[Any] = list(reduce) if several else [reduce]
+        names = [one for one in reduces if not callable(one)]
+        options = {
+            "skipna": _options.flag("skipna", skipna),
+            "min_count": _options.integer("min_count", min_count, 0),
+            "fill_value": fill_value,
+            "ddof": _options.number("ddof", ddof),
+            "exact": _options.flag("exact", exact),
+            "q": _options.fractions(q),
+            "k": _options.integer("k", k, 1),
+            "largest": _options.flag("largest", largest),
+            "n": _options.integer("n", n),
+            "periods": _options.integer("periods", periods),
+            "method": _options.text("method", method),
+        }
+        if skipna and len(names) < len(reduces):
             raise ValueError(
-                "aggregate: a plan has its own size, mode and numbers that are left out"
+                "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
             )
-    else:
-        groups = _groups(index, size, mode, ignore_index)
-    several = not (isinstance(reduce, str) or callable(reduce))
-    reduces: list[Any] = list(reduce) if several else [reduce]
-    names = [one for one in reduces if not callable(one)]
-    options = {
-        "skipna": _options.flag("skipna", skipna),
-        "min_count": _options.integer("min_count", min_count, 0),
-        "fill_value": fill_value,
-        "ddof": _options.number("ddof", ddof),
-        "exact": _options.flag("exact", exact),
-        "q": _options.fractions(q),
-        "k": _options.integer("k", k, 1),
-        "largest": _options.flag("largest", largest),
-        "n": _options.integer("n", n),
-        "periods": _options.integer("periods", periods),
-        "method": _options.text("method", method),
-    }
-    if skipna and len(names) < len(reduces):
-        raise ValueError(
-            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
+        if weights is None:
+            made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
+            results = tuple(
+                _apply(groups, src, one, dim, min_count, fill_value)
+                if callable(one)
+                else next(made)
+                for one in reduces
+            )
+        else:
+
+            def plan() -> _Plan:
+                if isinstance(rows, _Plan):
+                    return rows
+                return _Plan(rows, given, mode=mode, ignore_index=ignore_index)
+
+            results = _weighted(groups, plan, src, weights, reduces, dim, options)
+    except (TypeError, ValueError) as error:
+        _explain_swapped(error, src, index)
+        raise
+    if sizes is not None:
+        results = tuple(
+            _unfold(one, result, src, dim, sizes, options["q"])
+            for one, result in zip(reduces, results, strict=True)
         )
-    made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
-    results = tuple(
-        _apply(groups, src, one, dim, min_count, fill_value) if callable(one) else next(made)
-        for one in reduces
-    )
     return results if several else results[0]
+
+
+# Reductions with a result for each value.
+PER_VALUE = frozenset(
+    "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
+)
+
+
+def _unfold(reduce: Any, result: Any, src: Any, dim: Any, sizes: tuple[int, ...], q: Any) -> Any:
+    """A result with one axis for each key."""
+    if isinstance(reduce, str) and reduce in PER_VALUE:
+        return result
+    axis = _keys.axis_of("aggregate", dim, src)
+    if reduce == "quantile" and isinstance(q, list):
+        axis += 1
+    if callable(reduce):
+        # Results of few dimensions are stacked along the last axis.
+        axis = min(axis, result.ndim - 1)
+    return _keys.unfold(result, axis, sizes)

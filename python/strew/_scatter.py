@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math as _math
 import sys as _sys
 from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from . import _keys
+from ._aggregate import PER_VALUE as _PER_VALUE
 from ._aggregate import aggregate as _aggregate
 from ._aliases import one_of as _one_of
 from ._dispatch import torch_operators as _torch_operators
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
+from ._swapped import explain as _explain_swapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, SupportsIndex
 
-    from ._types import Array, ArrayLike, Mode, Numbers
+    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
 
 __all__ = ["gather", "scatter"]
 
@@ -43,11 +47,11 @@ _REDUCTIONS = {
 
 def scatter(
     src: Array | Numbers,
-    index: ArrayLike | None,
+    index: Keys | None,
     dim: SupportsIndex = -1,
     *,
     out: Array | None = None,
-    dim_size: SupportsIndex | None = None,
+    dim_size: Sizes | None = None,
     reduce: str | Callable[[Any], Any] = "sum",
     mode: Mode = "error",
     include_self: bool = True,
@@ -56,7 +60,7 @@ def scatter(
     exact: bool = False,
     plan: _Plan | None = None,
     axis: SupportsIndex | None = None,
-    size: SupportsIndex | None = None,
+    size: Sizes | None = None,
     **options: Any,
 ) -> Array:
     """Reduce the elements of `src` that share an index along `dim`.
@@ -65,16 +69,19 @@ def scatter(
     ----------
     src : array
         The elements: one or more dimensions, any dtype.
-    index : array of int, or None
+    index : array of int, tuple of them, or None
         The cell of each element along `dim`, of any integer dtype. A 1-d index lies along `dim`; an
-        index of another rank is broadcast to `src`'s shape as in NumPy. None if `plan` is given.
+        index of another rank is broadcast to `src`'s shape as in NumPy. In a tuple of 1-d arrays,
+        each is the index along an axis of its own: the result has these axes in place of `dim`. A
+        new result only. None if `plan` is given.
     dim, axis : int
         The axis that `index` points along.
     out : array, optional
         An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and
         `src`'s shape apart from `dim`.
-    dim_size, size : int, optional
-        The result's size along `dim`; by default one more than the largest index.
+    dim_size, size : int, or tuple of int or None, optional
+        The result's size along `dim`; by default one more than the largest index. With a tuple as
+        `index`, a tuple of one size for each axis, or None.
     reduce : str or callable
         "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
         "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
@@ -135,6 +142,8 @@ def scatter(
     >>> strew.scatter(src, np.array([[0, 1], [1, 0], [0, 0]]), 0, reduce="median")
     array([[3., 5.],
            [3., 2.]])
+    >>> strew.scatter(src, ([2, 0, 2], [0, 1, 1]), 0, size=(3, 2)).shape
+    (3, 2, 2)
     >>> tenths, cell = np.full(10, 0.1), np.zeros(10, int)
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
@@ -165,16 +174,30 @@ def scatter(
             return operators.plan.scatter(plan, None, src, dim, name, include_self, by_index)
         index, mode = _plan_as_index(plan), "drop"
         dim_size = plan.size if out is None else None
+    sizes: tuple[int, ...] | None = None
+    if plan is None and name is not None and _keys.several(index):
+        if out is not None:
+            raise ValueError("scatter: several keys make a new array: out must be None")
+        axis_of_keys = _keys.axis_of("scatter", dim, src)
+        index, sizes = _keys.rows("scatter", index, dim_size, mode, ignore_index)
+        dim_size, mode, ignore_index = _math.prod(sizes), "drop", None
     if name is None:
         of_index = {"size": dim_size, "mode": mode, "ignore_index": ignore_index}
         return _aggregate_groups(src, index, dim, out, of_index, reduce, options)
-    if operators := _torch_operators(src, out):
-        return operators.own.scatter(
-            src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
-        )
-    return _scatter(
-        src, index, dim, out, dim_size, reduce, mode, include_self, fill_value, ignore_index, exact
-    )
+    try:
+        if operators := _torch_operators(src, out):
+            result = operators.own.scatter(
+                src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
+            )
+        else:
+            result = _scatter(
+                *(src, index, dim, out, dim_size, reduce, mode, include_self),
+                *(fill_value, ignore_index, exact),
+            )
+    except (TypeError, ValueError) as error:
+        _explain_swapped(error, src, index)
+        raise
+    return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
 
 
 def gather(
@@ -271,10 +294,6 @@ def _plan_as_index(plan: _Plan) -> Any:
     return plan.gather(_np.arange(1, plan.size + 1)) - 1
 
 
-# Reductions with a result for each element.
-_PER_ELEMENT = frozenset(
-    "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
-)
 # Reductions whose results are positions of elements.
 _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
 
@@ -291,13 +310,16 @@ def _aggregate_groups(
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
     if out is not None:
         raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
+    if "weights" in options:
+        raise TypeError("scatter: weights are an argument of strew.aggregate")
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
     if isinstance(index, _Plan):
         return _aggregate(src, index, name, dim=dim, **options)
-    index = _np.asarray(index)
-    if index.ndim == 1:
+    if not _keys.several(index):
+        index = _np.asarray(index)
+    if isinstance(index, tuple) or index.ndim == 1:
         return _aggregate(src, index, name, dim=dim, **of_index, **options)
     return _aggregate_lines(src, index, dim, of_index, name, options)
 
@@ -321,7 +343,7 @@ def _aggregate_lines(
     # The axes before and after that of the groups.
     before = 1 if name == "quantile" and _np.ndim(options.get("q", 0.5)) else 0
     after = result.shape[before + 1 :]
-    groups = count if isinstance(name, str) and name in _PER_ELEMENT else plan.size
+    groups = count if isinstance(name, str) and name in _PER_VALUE else plan.size
     result = result.reshape((*result.shape[:before], *values.shape[:-1], groups, *after))
     dim = dim % values.ndim + before
     result = _np.moveaxis(result, before + values.ndim - 1, dim)

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     # Anything that is read.
     ArrayLike: TypeAlias = SupportsDLPack | np.ndarray[Any, Any] | Numbers
 
+    # The group of each value; in a tuple one key for each axis of the result.
+    Keys: TypeAlias = ArrayLike | tuple[ArrayLike, ...]
+
+    # How many groups there are; in a tuple, of each key.
+    Sizes: TypeAlias = SupportsIndex | Sequence[SupportsIndex | None]
+
     # A list of integers, or a 1-d array of them.
     Integers: TypeAlias = Sequence[SupportsIndex] | SupportsDLPack | np.ndarray[Any, Any]
 

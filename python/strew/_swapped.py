@@ -1,0 +1,31 @@
+"""Errors about an index that stands where the values should."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def explain(error: Exception, src: Any, index: Any) -> None:
+    """Adds to an error that `src` comes first, if `src` and `index` look swapped."""
+    if error.args and isinstance(error.args[0], str) and _swapped(src, index):
+        said = f"{error.args[0]}; src comes first and index second: are they swapped?"
+        error.args = (said, *error.args[1:])
+
+
+def _swapped(src: Any, index: Any) -> bool:
+    """Whether the first argument is like an index, and the second like values for it."""
+    if isinstance(index, tuple):
+        return False
+    try:
+        first, second = _np.asarray(src), _np.asarray(index)
+    except Exception:
+        # The error is about one of these, which is no array.
+        return False
+    if first.dtype.kind not in "iu" or first.ndim != 1 or len(first) not in second.shape:
+        return False
+    return second.dtype.kind in "fc" or (second.dtype.kind in "iu" and second.ndim > 1)
