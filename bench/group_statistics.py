@@ -325,8 +325,9 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
     parts = [
         "# Statistics of groups",
         "",
-        "`strew.aggregate` beside what it replaces. A ratio is the time of the fastest other library "
-        "divided by strew's: above 1, strew is faster. All run in one process and take turns; "
+        "`strew.aggregate` beside what it replaces. A ratio is the time of the fastest other "
+        "library divided by strew's: above 1, strew is faster. All run in one process and take "
+        "turns; "
         "medians. The number of groups is given. A contender that gives another answer, or cannot "
         "do it, is left out. `strew.numpy_groupies` is strew with the arguments of numpy_groupies.",
         "",

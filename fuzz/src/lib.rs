@@ -19,6 +19,9 @@ mod naive;
 mod support;
 
 #[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/aggregate_flags.rs"]
+mod aggregate_flags;
+#[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/cli.rs"]
 mod cli;
 #[allow(dead_code)]

@@ -290,7 +290,10 @@ impl Accumulator {
         let held = match data.cast::<PyBytes>() {
             Ok(bytes) => bytes.clone(),
             Err(_) => {
-                let view = py.import("builtins")?.getattr("memoryview")?.call1((data,))?;
+                let view = py
+                    .import("builtins")?
+                    .getattr("memoryview")?
+                    .call1((data,))?;
                 view.call_method0("tobytes")?.cast_into()?
             }
         };
@@ -305,7 +308,10 @@ impl Accumulator {
         let make = make.getattr("_accumulator_from_bytes")?;
         let mut bytes = self.to_bytes(py)?.into_any();
         if protocol >= 5 {
-            bytes = py.import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
+            bytes = py
+                .import("pickle")?
+                .getattr("PickleBuffer")?
+                .call1((bytes,))?;
         }
         let bytes = PyTuple::new(py, [bytes])?;
         PyTuple::new(py, [make, bytes.into_any()])

@@ -205,8 +205,8 @@ def test_pickles_with_bytes_of_their_own():
     pickled = pickle.dumps(acc, 5, buffer_callback=buffers.append)
     assert len(buffers) == 1
     assert len(pickled) < 200
-    for given in (buffers, [bytearray(buffers[0])], [memoryview(buffers[0])]):
-        same(pickle.loads(pickled, buffers=given).result(), acc.result())
+    for held in (buffers, [bytearray(buffers[0])], [memoryview(buffers[0])]):
+        same(pickle.loads(pickled, buffers=held).result(), acc.result())
     for wrong in (5, "bytes", None):
         with pytest.raises(TypeError):
             strew.Accumulator.from_bytes(wrong)

@@ -1,6 +1,6 @@
 //! The command tree. `run` and `explain` are made from the table of operators: none is named here.
 
-use crate::aggregate;
+use crate::aggregate_flags;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use std::num::NonZeroUsize;
@@ -58,7 +58,7 @@ pub(crate) fn command() -> Command {
                         .num_args(1),
                 ),
         )
-        .subcommands(aggregate::commands())
+        .subcommands(aggregate_flags::commands())
         .subcommand(
             Command::new("demo").about(
                 "Do a real job on a data set that comes with the program, and check the result",

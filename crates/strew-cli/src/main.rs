@@ -5,6 +5,7 @@
 //! brings tensors to it and carries results away.
 
 mod aggregate;
+mod aggregate_flags;
 mod call;
 mod cli;
 mod demo;

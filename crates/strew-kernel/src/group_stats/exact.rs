@@ -294,10 +294,8 @@ impl<T: Value> Records<T> for ExactRecords {
         let Some(other) = other.downcast_ref::<Self>() else {
             return;
         };
-        let pairs = self.all_mut().zip(other.all());
-        let merged = pairs
-            .map(|(sums, others)| sums.merge_from(others))
-            .collect::<Result<(), _>>();
+        let merged = (self.all_mut().zip(other.all()))
+            .try_for_each(|(sums, others)| sums.merge_from(others));
         for (count, other) in self.counts.iter_mut().zip(&other.counts) {
             *count = count.wrapping_add(*other);
         }

@@ -1,0 +1,136 @@
+//! The flags of `strew aggregate` and `strew merge`.
+
+use crate::cli;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
+use std::path::PathBuf;
+
+pub(crate) const NAME: &str = "aggregate";
+
+pub(crate) const SRC: &str = "src";
+pub(crate) const INDEX: &str = "index";
+pub(crate) const REDUCE: &str = "reduce";
+pub(crate) const DIM: &str = "dim";
+pub(crate) const SIZE: &str = "size";
+pub(crate) const MODE: &str = "mode";
+pub(crate) const IGNORED: &str = "ignore-index";
+pub(crate) const SKIP: &str = "skipna";
+pub(crate) const LEAST: &str = "min-count";
+pub(crate) const FILL: &str = "fill-value";
+pub(crate) const DDOF: &str = "ddof";
+pub(crate) const EXACT: &str = "exact";
+pub(crate) const FRACTIONS: &str = "q";
+pub(crate) const BEST: &str = "k";
+pub(crate) const SMALLEST: &str = "smallest";
+pub(crate) const NTH: &str = "n";
+pub(crate) const PERIODS: &str = "periods";
+pub(crate) const METHOD: &str = "method";
+pub(crate) const PARTIAL: &str = "partial";
+pub(crate) const START: &str = "start";
+pub(crate) const STATES: &str = "states";
+
+/// The two commands.
+pub(crate) fn commands() -> [Command; 2] {
+    [
+        Command::new(NAME)
+            .about("Reduce the values of each group, in one way or in several at once")
+            .after_help(
+                "Examples:\n  strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
+                 strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew",
+            )
+            .args(of_aggregate()),
+        Command::new("merge")
+            .about("Merge the states that `aggregate --partial` wrote, and give their results")
+            .after_help("Example:\n  strew merge part-*.strew -o out.npz")
+            .arg(
+                Arg::new(STATES)
+                    .value_name("STATE")
+                    .value_hint(ValueHint::FilePath)
+                    .required(true)
+                    .num_args(1..)
+                    .value_parser(value_parser!(PathBuf))
+                    .help("The files, of accumulators that were made with the same arguments"),
+            )
+            .args([output(), partial()]),
+    ]
+}
+
+fn of_aggregate() -> Vec<Arg> {
+    let value = |id: &'static str, kind: &'static str, help: &'static str| {
+        let arg = Arg::new(id).long(id).value_name(kind).help(help);
+        arg.allow_hyphen_values(true)
+    };
+    let flag = |id: &'static str, help: &'static str| {
+        let arg = Arg::new(id).long(id).help(help);
+        arg.action(ArgAction::SetTrue)
+    };
+    vec![
+        value(SRC, "TENSOR", "The values")
+            .required(true)
+            .value_hint(ValueHint::FilePath),
+        value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d")
+            .required(true)
+            .value_hint(ValueHint::FilePath),
+        value(REDUCE, "WORDS", "What is made of each group: sum, prod, sumsq, mean, var, std, sem, skew, kurt, min, max, first, last, nth, median, quantile, mode, logsumexp, len, count, nunique, any, all, anynan, allnan, argmin, argmax, topk, argtopk; of each value: softmax, cumsum, cumprod, cummin, cummax, cumcount, shift, rank, sort, argsort. Several with commas between them")
+            .default_value("sum"),
+        value(DIM, "INTEGER", "The axis of the values that the index lies along")
+            .default_value("0")
+            .value_parser(value_parser!(i64)),
+        value(SIZE, "INTEGER", "The number of groups [default: one more than the largest number]")
+            .value_parser(value_parser!(usize)),
+        value(MODE, "WORD", "What a number outside the groups means")
+            .default_value("error")
+            .value_parser(PossibleValuesParser::new(["error", "wrap", "drop", "clip"])),
+        value(IGNORED, "INTEGER", "Values with this number belong to no group")
+            .value_parser(value_parser!(i64)),
+        flag(SKIP, "Leave NaN out"),
+        value(LEAST, "INTEGER", "Groups with fewer values get the fill value")
+            .default_value("1")
+            .value_parser(value_parser!(usize)),
+        value(FILL, "NUMBER", "The result of groups without one [default: 0 for sums and counts, 1 for prod, -1 for positions, else NaN, or 0 of integers]"),
+        value(DDOF, "NUMBER", "var, std and sem divide by the number of values minus this")
+            .default_value("0")
+            .value_parser(value_parser!(f64)),
+        flag(EXACT, "sum, mean, sumsq, var, std and sem are the exact value, rounded once"),
+        value(FRACTIONS, "NUMBERS", "The fraction of quantile, or several with commas between them")
+            .default_value("0.5"),
+        value(BEST, "INTEGER", "How many values topk and argtopk give")
+            .default_value("1")
+            .value_parser(value_parser!(usize)),
+        flag(SMALLEST, "These are the smallest values, not the largest"),
+        value(NTH, "INTEGER", "The place of nth in the group: 0 is the first value, -1 the last")
+            .default_value("0")
+            .value_parser(value_parser!(i64)),
+        value(PERIODS, "INTEGER", "How many places of the group shift moves values on")
+            .default_value("1")
+            .value_parser(value_parser!(i64)),
+        value(METHOD, "WORD", "The rank of equal values")
+            .default_value("average")
+            .value_parser(PossibleValuesParser::new([
+                "average", "min", "max", "dense", "ordinal",
+            ])),
+        output(),
+        partial(),
+        value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")
+            .requires(PARTIAL)
+            .value_parser(value_parser!(usize)),
+    ]
+}
+
+fn output() -> Arg {
+    Arg::new(cli::OUTPUT)
+        .short('o')
+        .long("output")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help("Where the results go: .npy (one result), .npz or .safetensors; - prints them [default: -]")
+}
+
+fn partial() -> Arg {
+    Arg::new(PARTIAL)
+        .long(PARTIAL)
+        .value_name("STATE")
+        .value_hint(ValueHint::FilePath)
+        .conflicts_with(cli::OUTPUT)
+        .help("Write the state of the groups to this file, for `strew merge`, and no results")
+}
