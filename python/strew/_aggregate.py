@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 from . import _options
 from ._aliases import one_of as _one_of
 from ._apply import apply as _apply
+from ._dispatch import torch_operators as _torch_operators
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
@@ -213,7 +214,10 @@ def aggregate(
         Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
         products and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and
         softmax of them float64; ranks float64; counts and positions int64; flags bool; everything
-        else has `src`'s dtype.
+        else has `src`'s dtype. Torch tensors have first and second derivatives for all names whose
+        results are neither counts, flags, positions nor ranks. The smallest and largest values
+        share the gradient equally if there are several. Any other result that is a copy of a value
+        gives its gradient to that value.
 
     Raises
     ------
@@ -270,7 +274,18 @@ def aggregate(
         raise ValueError(
             "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
         )
-    made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
+    made: Any = iter(())
+    if names or not reduces:
+        if operators := _torch_operators(src):
+
+            def plan() -> _Plan:
+                if isinstance(index, _Plan):
+                    return index
+                return _Plan(index, size, mode=mode, ignore_index=ignore_index)
+
+            made = iter(operators.aggregate.aggregate(src, groups, plan, names, dim, options))
+        else:
+            made = iter(_run(groups, src, names, dim, options))
     results = tuple(
         _apply(groups, src, one, dim, min_count, fill_value) if callable(one) else next(made)
         for one in reduces
