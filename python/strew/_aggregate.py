@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 from . import _keys, _options
 from ._aliases import one_of as _one_of
 from ._apply import apply as _apply
+from ._dispatch import torch_operators as _torch_operators
 from ._strew import Plan as _Plan
 from ._strew import _aggregate as _run
 from ._strew import _groups
@@ -230,7 +231,10 @@ def aggregate(
         Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
         products and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and
         softmax of them float64; ranks float64; counts and positions int64; flags bool; everything
-        else has `src`'s dtype.
+        else has `src`'s dtype. Torch tensors have first and second derivatives for all names whose
+        results are neither counts, flags, positions nor ranks. The smallest and largest values
+        share the gradient equally if there are several. Any other result that is a copy of a value
+        gives its gradient to that value.
 
     Raises
     ------
@@ -299,8 +303,16 @@ def aggregate(
             raise ValueError(
                 "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
             )
+
+        def plan() -> _Plan:
+            if isinstance(rows, _Plan):
+                return rows
+            return _Plan(rows, given, mode=mode, ignore_index=ignore_index)
+
         if weights is None:
-            made = iter(_run(groups, src, names, dim, options) if names or not reduces else ())
+            # Without any name, the arguments are still checked.
+            some = names or not reduces
+            made = iter(_of_names(groups, plan, src, names, dim, options) if some else ())
             results = tuple(
                 _apply(groups, src, one, dim, min_count, fill_value)
                 if callable(one)
@@ -308,12 +320,6 @@ def aggregate(
                 for one in reduces
             )
         else:
-
-            def plan() -> _Plan:
-                if isinstance(rows, _Plan):
-                    return rows
-                return _Plan(rows, given, mode=mode, ignore_index=ignore_index)
-
             results = _weighted(groups, plan, src, weights, reduces, dim, options)
     except (TypeError, ValueError) as error:
         _explain_swapped(error, src, index)
@@ -324,6 +330,20 @@ def aggregate(
             for one, result in zip(reduces, results, strict=True)
         )
     return results if several else results[0]
+
+
+def _of_names(
+    groups: Any,
+    plan: Callable[[], _Plan],
+    src: Any,
+    names: list[Any],
+    dim: Any,
+    options: dict[str, Any],
+) -> Any:
+    """The results of reductions that have a name, of torch tensors with derivatives."""
+    if operators := _torch_operators(src):
+        return operators.aggregate.aggregate(src, groups, plan, names, dim, options)
+    return _run(groups, src, names, dim, options)
 
 
 # Reductions with a result for each value.

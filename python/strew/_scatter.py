@@ -114,7 +114,8 @@ def scatter(
     -------
     array
         `out`, or a new array of `src`'s library. Torch tensors have derivatives for the reductions
-        from "sum" to "assign". Equal extremes share the gradient equally, as in PyTorch.
+        from "sum" to "assign", and for those of `strew.aggregate` that have them there. Equal
+        extremes share the gradient equally, as in PyTorch.
 
     Raises
     ------
@@ -328,30 +329,30 @@ def _aggregate_lines(
     src: Any, index: Any, dim: Any, of_index: dict[str, Any], name: Any, options: dict[str, Any]
 ) -> Any:
     """Like `_aggregate_groups`, for an index by which each line along `dim` has its own groups."""
-    values = _np.asarray(src)
+    torch = _sys.modules.get("torch")
+    is_torch = torch is not None and isinstance(src, torch.Tensor)
+    library: Any = torch if is_torch else _np
+    values = src if is_torch else _np.asarray(src)
     lines = _np.moveaxis(_np.broadcast_to(index, values.shape), dim, -1)
-    values = _np.moveaxis(values, dim, -1)
+    values = library.moveaxis(values, dim, -1)
     plan = _Plan(lines.reshape(-1), of_index.pop("size"), **of_index)
     rows, count = _plan_as_index(plan).reshape(-1, lines.shape[-1] or 1), values.shape[-1]
     # The groups of all lines, numbered one line after the other.
     first = _np.arange(len(rows))[:, None] * plan.size
     numbers = _np.where(rows < 0, -1, rows + first).reshape(-1)
     plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
-    result = _np.asarray(_aggregate(values.reshape(-1), plan_of_all, name, **options))
+    result = _aggregate(values.reshape(-1), plan_of_all, name, **options)
+    result = result if is_torch else _np.asarray(result)
     if name in _POSITIONS:
-        result = _np.where(result < 0, result, result % max(count, 1))
+        result = library.where(result < 0, result, result % max(count, 1))
     # The axes before and after that of the groups.
     before = 1 if name == "quantile" and _np.ndim(options.get("q", 0.5)) else 0
     after = result.shape[before + 1 :]
     groups = count if isinstance(name, str) and name in _PER_VALUE else plan.size
     result = result.reshape((*result.shape[:before], *values.shape[:-1], groups, *after))
     dim = dim % values.ndim + before
-    result = _np.moveaxis(result, before + values.ndim - 1, dim)
+    result = library.moveaxis(result, before + values.ndim - 1, dim)
     # Behind the groups, as for an index along `dim`.
     own = range(result.ndim - len(after), result.ndim)
-    result = _np.moveaxis(result, own, range(dim + 1, dim + 1 + len(after)))
-    result = _np.ascontiguousarray(result)
-    torch = _sys.modules.get("torch")
-    if torch is not None and isinstance(src, torch.Tensor):
-        return torch.as_tensor(result)
-    return result
+    result = library.moveaxis(result, tuple(own), tuple(range(dim + 1, dim + 1 + len(after))))
+    return result.contiguous() if is_torch else _np.ascontiguousarray(result)

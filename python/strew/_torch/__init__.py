@@ -7,12 +7,13 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 * `torch_geometric`: the functions that ``strew.torch_scatter.install(pyg=True)`` replaces.
 * `own`: `strew.scatter` and `strew.gather`.
 * `plan`: `strew.Plan`.
+* `aggregate`: `strew.aggregate`, with the running sums of `running`.
 
 `registry` registers an operator with its derivatives, `script` makes it known to TorchScript, and
 `tensors` has what all of them do to tensors.
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
-from . import own, plan
+from . import aggregate, own, plan
 
-__all__ = ["own", "plan", "torch", "torch_scatter"]
+__all__ = ["aggregate", "own", "plan", "torch", "torch_scatter"]

@@ -142,6 +142,16 @@ def is_transformed() -> bool:
     return not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active()
 
 
+def expect_one_forward_mode(name: str) -> None:
+    """Raises under nested forward modes: saved tensors lack the tangent of the outer one."""
+    stack = torch._C._functorch.get_interpreter_stack() or ()
+    if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
+        raise NotImplementedError(
+            f"{name}: forward mode cannot be nested (jacfwd of jacfwd): "
+            "take torch.func.hessian, or jacrev for either"
+        )
+
+
 def define(
     schema: str,
     kernel: Callable[..., Any],

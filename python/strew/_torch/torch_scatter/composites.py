@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ..._strew import Operator
-from ..registry import Derivatives, batched, define
+from ..registry import Derivatives, batched, define, expect_one_forward_mode
 from ..script import script
 from ..tensors import plain
 from .scatter import scatter, scatter_extreme, with_batch_axis
@@ -77,13 +77,8 @@ class Grouped(Derivatives):
 
     def expect_one_forward_mode(self) -> None:
         """Raises under nested forward modes: saved tensors lack the tangent of the outer one."""
-        stack = torch._C._functorch.get_interpreter_stack() or ()
-        if sum(level.key() == torch._C._functorch.TransformType.Jvp for level in stack) > 1:
-            name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
-            raise NotImplementedError(
-                f"torch_scatter.scatter{name}: forward mode cannot be nested (jacfwd of jacfwd): "
-                "take torch.func.hessian, or jacrev for either"
-            )
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(self).__name__)
+        expect_one_forward_mode(f"torch_scatter.scatter{name}")
 
     def of(self, values: Tensor, index: Tensor) -> Tensor:
         """The value of each element's group."""
