@@ -229,9 +229,9 @@ impl Accumulator {
     /// Takes what another accumulator has made of other values, as if its chunks had come here.
     ///
     /// It is allowed where the result does not depend on the order of the values: "sum", "prod",
-    /// "sumsq" and "mean" of integers; what `exact=True` computes; "min", "max", "any", "all", "anynan", "allnan", "len" and
-    /// "count"; "first", "last", "argmin" and "argmax" if no position was taken by both. Of 0.0 and
-    /// -0.0, "min" and "max" keep the one that is here.
+    /// "sumsq" and "mean" of integers; what `exact=True` computes; "min", "max", "any", "all",
+    /// "anynan", "allnan", "len" and "count"; "first", "last", "argmin" and "argmax" if no position
+    /// was taken by both. Of 0.0 and -0.0, "min" and "max" keep the one that is here.
     ///
     /// Raises ValueError for other statistics, and for an accumulator with other arguments. This
     /// accumulator is then as it was.

@@ -1,8 +1,8 @@
 //! `strew`: scatter operators of many frameworks on `.npy`, `.npz` and `.safetensors` files.
 //!
 //! The commands `run` and `explain`, their flags and their help are made from
-//! [`strew::OPERATORS`]; a new operator in that table needs no line here. What a call does is the library's business: this program only
-//! brings tensors to it and carries results away.
+//! [`strew::OPERATORS`]; a new operator in that table needs no line here. What a call does is the
+//! library's business: this program only brings tensors to it and carries results away.
 
 mod aggregate;
 mod aggregate_flags;

@@ -9,8 +9,8 @@ impl Accumulator {
     /// Takes what another accumulator has made of other values, as if their chunks had come here.
     ///
     /// It is allowed where the result does not depend on the order of the values: sums, products
-    /// and means of integers, exact sums and what is made of them, min and max, any and all, counts, and first, last, argmin and argmax,
-    /// whose positions are known. Of equal values that min and max may keep, such as 0.0 and -0.0,
+    /// and means of integers, exact sums and what is made of them, min and max, any and all,
+    /// counts, and first, last, argmin and argmax, whose positions are known. Of equal values that min and max may keep, such as 0.0 and -0.0,
     /// those of `self` stay.
     ///
     /// # Errors

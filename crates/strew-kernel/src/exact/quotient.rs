@@ -101,7 +101,7 @@ impl Scaled {
             return 0.0;
         }
         let mut exponent = self.exponent - by.exponent;
-        // So many bits of the quotient give 128 of the result.
+        // These bits of the quotient give 128 of the result.
         let wanted = if root { 256 } else { 128 };
         let mut shift = wanted + under.bits() as i64 - over.bits() as i64;
         if root && (exponent - shift) % 2 != 0 {

@@ -117,7 +117,20 @@ impl ExactRecords {
         self.sums.iter_mut().chain(&mut self.squares)
     }
 
+    /// Makes room for numbers on their way to a sum.
+    fn reserve(&mut self, count: usize) -> Result<(), Problem> {
+        let what = "values of exact sums";
+        if self.numbers.capacity() < count {
+            self.places = try_vec(what, count)?;
+            self.numbers = try_vec(what, count)?;
+        }
+        Ok(())
+    }
+
     fn add<T: Value>(&mut self, block: &Block<'_, T>) -> Result<(), Problem> {
+        // A square has at most six numbers, a value two.
+        let each = if self.parts.squares { 6 } else { 2 };
+        self.reserve(block.values.len().saturating_mul(each))?;
         let plain = !block.skip && !self.parts.squares && !self.parts.counts;
         if let (true, Some(values)) = (plain, T::floats(block.values)) {
             self.places.clear();

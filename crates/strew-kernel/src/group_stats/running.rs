@@ -6,8 +6,8 @@
 //! result = finish(record)
 //! ```
 //!
-//! A record is a few words, so the records of many groups are updated side by side, without bringing
-//! a group's values together.
+//! A record is a few words, so the records of many groups are updated side by side, without
+//! bringing a group's values together.
 //!
 //! Records of the same group that were made of different values can be merged where the order of
 //! the values does not matter ([`depends_on_order`]).
