@@ -162,6 +162,12 @@ impl Accumulator {
         &self.shape
     }
 
+    /// Whether sums, and what is made of them, are exact.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.options.exact
+    }
+
     /// What is made of the values of each group.
     #[must_use]
     pub fn aggregates(&self) -> &[Aggregate] {

@@ -32,13 +32,15 @@ impl Scaled {
         let (Some(low), Some(high)) = (low, entries.iter().rposition(|&entry| entry != 0)) else {
             return Self::zero();
         };
-        // After a carry each entry has at most 32 bits beside its sign.
+        // After a carry each entry but the last has at most 32 bits beside its sign.
         let digits = |wanted: Sign| -> Vec<u32> {
             let of = |&entry: &i64| match (entry < 0, wanted) {
-                (true, Sign::Minus) | (false, Sign::Plus) => entry.unsigned_abs() as u32,
+                (true, Sign::Minus) | (false, Sign::Plus) => entry.unsigned_abs(),
                 _ => 0,
             };
-            entries[low..=high].iter().map(of).collect()
+            let last = (of(&entries[high]) >> 32) as u32;
+            let all = entries[low..=high].iter().map(|entry| of(entry) as u32);
+            all.chain([last]).collect()
         };
         let part = |sign| BigInt::from_slice(sign, &digits(sign));
         Self {
