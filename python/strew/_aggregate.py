@@ -261,7 +261,7 @@ def aggregate(
     >>> strew.aggregate(values, groups, np.ptp, fill_value=0)
     array([0., 0., 5.])
     >>> strew.aggregate(values, groups, "mean", weights=[1, 1, 1, 2])
-    array([5.  , nan, 3.75])
+    array([5.  ,  nan, 3.75])
     >>> strew.aggregate(values, (groups, [0, 1, 0, 1]), "sum", size=(3, 2))
     array([[0., 5.],
            [0., 0.],

@@ -483,7 +483,8 @@ def gradient(case):
     """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in
     `peers`.
     """
-    if case.operator.startswith(("torch.", "torch_scatter.", "strew.scatter", "strew.gather")):
+    of_torch = ("torch.", "torch_scatter.", "strew.scatter", "strew.gather", "strew.aggregate")
+    if case.operator.startswith(of_torch):
         return
     if not (found := rust_vjp(case.operator)):
         assert case.phrase == "none"

@@ -15,6 +15,7 @@ UPDATES = [1.7, -0.4, 0.9, 2.1, -1.3, 0.6]
 INDEX = [0, 0, 1, 1, 1, 3]
 """It ascends, as some have to have it."""
 WITHOUT_HOLES = [0, 0, 1, 2, 2, 3]
+WITH_MEANS = {"torch.segment_reduce", "strew.aggregate"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Case:
     @property
     def index(self):
         # A mean of nothing is NaN, which has no differences.
-        return WITHOUT_HOLES if self.operator == "torch.segment_reduce" else INDEX
+        return WITHOUT_HOLES if self.operator in WITH_MEANS else INDEX
 
     def run(self, x, i, y):
         """Forms in place change what is no leaf."""
@@ -90,12 +91,17 @@ def is_refused(case):
         case.gradients([1.0, 2.0, 3.0], [0, 2], [1.0, 2.0])
 
 
+def is_constant(case):
+    assert not case.run(leaf(CELL), case.index, leaf(UPDATES)).requires_grad
+
+
 CHECKS = {
     "to the last duplicate": goes_to_the_last,
     "exact with any zeros": goes_through_zeros,
     "ties share equally": goes_to_winners([0.5, 0.5]),
     "to the first winner": goes_to_winners([1.0, 0.0]),
     "none": is_refused,
+    "of no result": is_constant,
 }
 
 

@@ -321,7 +321,7 @@ fn hostile_exact_sums_are_refused_or_are_an_accumulator() {
     for cut in 0..bytes.len() {
         assert!(Accumulator::from_bytes(&bytes[..cut]).is_err(), "{cut}");
     }
-    for bit in 0..bytes.len().min(3000) * 8 {
+    for bit in (0..bytes.len() * 8).step_by(29) {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         if let Ok(mut read) = Accumulator::from_bytes(&flipped) {
