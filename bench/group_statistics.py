@@ -305,7 +305,7 @@ def _summary(found: dict[Point, dict[str, float]]) -> list[str]:
             everything += list(ratios.values())
     if everything:
         mean, least = statistics.geometric_mean(everything), min(everything)
-        parts.append(f"| all | {len(everything)} | {mean:.2f} | {least:.2f} | |")
+        parts.append(f"| together | {len(everything)} | {mean:.2f} | {least:.2f} | |")
     return parts
 
 
