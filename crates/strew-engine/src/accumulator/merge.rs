@@ -10,8 +10,8 @@ impl Accumulator {
     ///
     /// It is allowed where the result does not depend on the order of the values: sums, products
     /// and means of integers, exact sums and what is made of them, min and max, any and all,
-    /// counts, and first, last, argmin and argmax, whose positions are known. Of equal values that min and max may keep, such as 0.0 and -0.0,
-    /// those of `self` stay.
+    /// counts, and first, last, argmin and argmax, whose positions are known. Of equal values that
+    /// min and max may keep, such as 0.0 and -0.0, those of `self` stay.
     ///
     /// # Errors
     /// [`Class::Value`](strew_kernel::error::Class::Value) for an accumulator with other arguments,

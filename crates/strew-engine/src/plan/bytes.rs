@@ -106,7 +106,7 @@ impl Plan {
         let size = usize::try_from(claims[0])
             .ok()
             .filter(|&size| isize::try_from(size).is_ok())
-            .ok_or_else(|| rest.refuse("no tensor has so many rows"))?;
+            .ok_or_else(|| rest.refuse("they have more rows than a tensor can have"))?;
         let len = usize::try_from(claims[1]).map_err(|_| rest.refuse("they are cut off"))?;
         let name_len =
             usize::try_from(rest.long()?).map_err(|_| rest.refuse("they are cut off"))?;

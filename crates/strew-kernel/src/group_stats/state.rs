@@ -126,6 +126,7 @@ impl<T: Value> State<T> {
     /// [`Problem::Memory`]. Nothing has been merged then, with the same exception as in
     /// [`join`](Self::join).
     pub fn merge(&mut self, kept: &Kept, other: &Self) -> Result<(), Problem> {
+        other.tables.check()?;
         self.grow(kept, other.rows)?;
         self.tables.merge(&other.tables);
         self.tables.check()
