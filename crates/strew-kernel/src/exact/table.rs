@@ -22,6 +22,7 @@
 use crate::error::Problem;
 use crate::exact::number::Format;
 use crate::exact::sums::Exact;
+use crate::ops::half::{f64_to_bf16, f64_to_f16};
 use crate::ops::number::{Convert, Divisor, Mean};
 use crate::tensor::{Buffer, DType, List};
 use crate::update::converted::Converter;
@@ -419,8 +420,8 @@ macro_rules! rounded {
 }
 
 rounded! {
-    f16: F16, f16::from_f64;
-    bf16: BF16, bf16::from_f64;
+    f16: F16, f64_to_f16;
+    bf16: BF16, f64_to_bf16;
     f32: F32, |value| value as f32;
     f64: F64, |value| value;
 }

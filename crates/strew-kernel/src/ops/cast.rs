@@ -19,7 +19,7 @@
 //! - Holds: offsets of a view's own layout; room for the type
 
 use crate::error::Problem;
-use crate::ops::half::f32_to_f16;
+use crate::ops::half::{f64_to_bf16, f64_to_f16};
 use crate::tensor::{DType, DynTensor, DynView, Element, offsets};
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -90,8 +90,8 @@ unsafe fn store(dtype: DType, at: *mut u8, value: Wide) {
         DType::U16 => write!(u16, value.bits() as u16),
         DType::U32 => write!(u32, value.bits() as u32),
         DType::U64 => write!(u64, value.bits()),
-        DType::F16 => write!(f16, f32_to_f16(odd(value.real()))),
-        DType::BF16 => write!(bf16, bf16::from_f32(odd(value.real()))),
+        DType::F16 => write!(f16, f64_to_f16(value.real())),
+        DType::BF16 => write!(bf16, f64_to_bf16(value.real())),
         DType::F32 => write!(f32, value.single()),
         DType::F64 => write!(f64, value.real()),
         DType::C64 => {
@@ -149,22 +149,6 @@ impl Wide {
             Self::Complex(value) => value,
             other => Complex64::new(other.real(), 0.0),
         }
-    }
-}
-
-/// The number rounded to odd: if `f32` cannot hold it, the neighbour whose last bit is 1. Rounding
-/// the result to a 16-bit float gives the same as rounding the number itself, without double
-/// rounding.
-#[allow(clippy::cast_possible_truncation)]
-fn odd(value: f64) -> f32 {
-    let near = value as f32;
-    let bits = near.to_bits();
-    if f64::from(near) == value || !near.is_finite() || bits & 1 == 1 {
-        return near;
-    }
-    match f64::from(near).abs() < value.abs() {
-        true => f32::from_bits(bits + 1),
-        false => f32::from_bits(bits - 1),
     }
 }
 

@@ -9,6 +9,7 @@
 //! bf16 -> f32   shift left by 16 bits
 //! f32 -> f16    add half of the last place that stays, shift; subnormals by one addition of 0.5
 //! f32 -> bf16   the same with 16 bits
+//! f64 -> both   the f32 rounded to odd, then as above
 //! ```
 //!
 //! Widening is exact. Narrowing rounds to the nearest value, ties to even. A signalling NaN becomes
@@ -25,6 +26,7 @@
 //! - Holds: the instruction set is a type that exists only after it was detected
 
 use crate::cpu::isa::Isa;
+use crate::tensor::scalar::odd;
 use half::{bf16, f16};
 #[cfg(target_arch = "x86_64")]
 use std::mem::transmute;
@@ -91,6 +93,18 @@ pub fn f32_to_bf16(value: f32) -> bf16 {
     let nan = (bits & 0x7fff_ffff) > 0x7f80_0000;
     // The upper 16 bits are 0 after the shift.
     bf16::from_bits(if nan { (bits >> 16) | 0x40 } else { rounded } as u16)
+}
+
+/// The nearest value; of two, the even one. The crate `half` rounds to `f32` first.
+#[inline(always)]
+pub fn f64_to_f16(value: f64) -> f16 {
+    f32_to_f16(odd(value))
+}
+
+/// The nearest value; of two, the even one. The crate `half` drops the last 32 bits first.
+#[inline(always)]
+pub fn f64_to_bf16(value: f64) -> bf16 {
+    f32_to_bf16(odd(value))
 }
 
 /// [`f16_to_f32`] of eight values, by one instruction where the loop's instruction set has it.
@@ -160,6 +174,32 @@ mod tests {
             assert!(same(f16_to_f32(h), h.to_f32()), "float16 {bits:#06x}");
             assert!(same(bf16_to_f32(b), b.to_f32()), "bfloat16 {bits:#06x}");
         }
+    }
+
+    #[test]
+    fn float64_values_beside_a_middle_are_rounded_once() {
+        for bits in 0..0x7f7fu16 {
+            let (h, b) = (f16::from_bits, bf16::from_bits);
+            let beside = |low: f64, high: f64| {
+                let middle = f64::midpoint(low, high);
+                let even = if bits & 1 == 0 { bits } else { bits + 1 };
+                [(middle.next_down(), bits), (middle, even), (middle.next_up(), bits + 1)]
+            };
+            let pairs = beside(b(bits).to_f64(), b(bits + 1).to_f64());
+            for (value, expected) in pairs {
+                assert_eq!(f64_to_bf16(value).to_bits(), expected, "{value:e}");
+                assert_eq!(f64_to_bf16(-value).to_bits(), expected | 0x8000, "{value:e}");
+            }
+            if bits < 0x7bff {
+                for (value, expected) in beside(h(bits).to_f64(), h(bits + 1).to_f64()) {
+                    assert_eq!(f64_to_f16(value).to_bits(), expected, "{value:e}");
+                    assert_eq!(f64_to_f16(-value).to_bits(), expected | 0x8000, "{value:e}");
+                }
+            }
+        }
+        assert_eq!(f64_to_f16(f64::MAX), f16::INFINITY);
+        assert_eq!(f64_to_bf16(f64::MIN), bf16::NEG_INFINITY);
+        assert!(f64_to_f16(f64::NAN).is_nan() && f64_to_bf16(f64::NAN).is_nan());
     }
 
     #[test]

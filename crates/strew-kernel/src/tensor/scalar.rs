@@ -106,11 +106,11 @@ impl Scalar {
             DType::U32 => integer!(u32),
             DType::U64 => integer!(u64),
             DType::F16 => {
-                let value = f16::from_f32(self.single()?);
+                let value = f16::from_f32(odd(self.real()?));
                 put(&self.finite(value.is_infinite(), value)?.to_ne_bytes());
             }
             DType::BF16 => {
-                let value = bf16::from_f32(self.single()?);
+                let value = bf16::from_f32(odd(self.real()?));
                 put(&self.finite(value.is_infinite(), value)?.to_ne_bytes());
             }
             DType::F32 => put(&self.single()?.to_ne_bytes()),
@@ -198,6 +198,23 @@ impl Scalar {
     }
 }
 
+/// The number rounded to odd: if `f32` cannot hold it, the neighbour whose last bit is 1. Rounding
+/// the result to a 16-bit float gives the same as rounding the number itself, without double
+/// rounding.
+#[allow(clippy::cast_possible_truncation)]
+#[inline(always)]
+pub(crate) fn odd(value: f64) -> f32 {
+    let near = value as f32;
+    let bits = near.to_bits();
+    if f64::from(near) == value || !near.is_finite() || bits & 1 == 1 {
+        return near;
+    }
+    match f64::from(near).abs() < value.abs() {
+        true => f32::from_bits(bits + 1),
+        false => f32::from_bits(bits - 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +236,11 @@ mod tests {
         assert_eq!(
             of(2, DType::F16),
             Some(f16::from_f32(2.0).to_ne_bytes().to_vec())
+        );
+        // Just above the middle of two float16 values, and at the middle as a float32.
+        assert_eq!(
+            of(1.000_488_281_250_01, DType::F16),
+            Some(f16::from_bits(0x3c01).to_ne_bytes().to_vec())
         );
         assert_eq!(
             of(f64::INFINITY, DType::BF16),
