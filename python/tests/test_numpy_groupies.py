@@ -194,6 +194,57 @@ def test_callables():
     assert aggregate(([0, 1], [1, 1]), [3.0, 4.0], np.median).tolist() == [[0, 3], [0, 4]]
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_callables_along_an_axis(axis):
+    random = np.random.default_rng(8)
+    a = random.normal(size=(3, 4, 5))
+    groups = random.integers(0, 3, a.shape[axis])
+    lines = np.moveaxis(a, axis, -1)
+    found = aggregate(groups, a, np.median, 4, -1, axis=axis)
+    arrays = aggregate(groups, a, "array", 4, None, axis=axis)
+    assert found.shape == arrays.shape == tuple(np.insert(np.delete(a.shape, axis), axis % 3, 4))
+    found, arrays = np.moveaxis(found, axis, -1), np.moveaxis(arrays, axis, -1)
+    for place in np.ndindex(lines.shape[:-1]):
+        np.testing.assert_array_equal(
+            found[place], aggregate(groups, lines[place], np.median, 4, -1)
+        )
+        expected = aggregate(groups, lines[place], "array", 4, None)
+        for group, values_of_group in enumerate(expected):
+            np.testing.assert_array_equal(arrays[place][group], values_of_group)
+    turned = aggregate(groups, a, np.median, 4, -1, "F", axis=axis)
+    assert turned.flags.f_contiguous
+    np.testing.assert_array_equal(np.moveaxis(turned, axis, -1), found)
+
+
+@pytest.mark.parametrize("index", ["uint8", "int64", "uint64"])
+@pytest.mark.parametrize(
+    "func", ["sum", "nanmean", "len", "argmin", "nanargmax", "cumsum", "sort", "anynan", np.ptp]
+)
+def test_groups_of_each_line(func, index):
+    random = np.random.default_rng(9)
+    a = values(random, "float64", (3, 4, 5), 0.2)
+    fill = 2 if func != "anynan" else True
+    for axis in (0, 1, -1):
+        groups = random.integers(0, 4, a.shape).astype(index)
+        lines, numbers = np.moveaxis(a, axis, -1), np.moveaxis(groups, axis, -1)
+        found = aggregate(groups, a, func, 6, fill, axis=axis)
+        assert found.dtype == aggregate([0], a[0, 0, :1], func).dtype
+        found = np.moveaxis(found, axis, -1)
+        for place in np.ndindex(lines.shape[:-1]):
+            expected = aggregate(numbers[place], lines[place], func, 6, fill)
+            np.testing.assert_array_equal(found[place], expected)
+        # An axis of length 1 stands for all lines along it.
+        few = groups[:1] if axis else groups[:, :1]
+        all_of_them = np.broadcast_to(few, a.shape)
+        np.testing.assert_array_equal(
+            aggregate(few, a, func, 6, fill, axis=axis),
+            aggregate(all_of_them, a, func, 6, fill, axis=axis),
+        )
+    turned = aggregate(groups, a, func, 6, fill, "F", axis=axis)
+    assert turned.flags.f_contiguous
+    np.testing.assert_array_equal(turned, aggregate(groups, a, func, 6, fill, axis=axis))
+
+
 @pytest.mark.parametrize(
     ("error", "arguments", "options"),
     [
@@ -210,8 +261,23 @@ def test_callables():
         (ValueError, ([0, 2], [1, 2]), {"fill_value": np.nan}),
         (ValueError, ([0, 2], [1, 2]), {"func": "any", "fill_value": 3}),
         (ValueError, ([0, 2], 5), {"func": "mean"}),
+        (ValueError, ([0, 2], 5), {"func": "array"}),
+        (ValueError, ([0, 2], 5), {"func": np.ptp}),
+        (ValueError, ([0, 1, 1], [[1, 2]]), {"func": "array", "axis": 1}),
+        (ValueError, ([0, 1], [[1, 2]]), {"func": "array", "axis": 2}),
+        (ValueError, ([-1, 1], [[1, 2]]), {"func": "array", "axis": 1}),
+        (ValueError, (0, [[1, 2]]), {"func": "array", "axis": 1}),
+        (ValueError, ([[0, 1, 1]], [[1, 2]]), {"axis": 1}),
+        (ValueError, ([[0, 1], [1, 1]], [[1, 2]]), {"axis": 1}),
+        (ValueError, ([[0, -1]], [[1, 2]]), {"axis": 1}),
+        (ValueError, ([[0, 3]], [[1, 2]]), {"axis": 1, "size": 3}),
+        (ValueError, ([[0, 1]], [[1, 2]]), {"axis": 1, "size": [3, 3]}),
+        (ValueError, ([[0, 1]], [[1, 2]]), {"axis": -3}),
+        (TypeError, ([[0.5, 1]], [[1, 2]]), {"axis": 1}),
         (ValueError, ([0, 2], [1, 2]), {"order": "K"}),
         (TypeError, ([0.5, 2], [1, 2]), {}),
+        (TypeError, ([0, 2], [1, 2]), {"fill_value": None}),
+        (TypeError, ([0, 2], [1, 2]), {"func": "argmax", "fill_value": None}),
         (TypeError, ([0, 2], [1, 2]), {"dtype": bool}),
         (TypeError, ([0, 2], [1, 2]), {"func": "len", "dtype": float}),
         (TypeError, ([0, 2], [1j, 2]), {"dtype": float}),

@@ -135,6 +135,27 @@ def test_along_an_axis(func):
         compare(case, dtype=dtype)
 
 
+@pytest.mark.parametrize("func", [*ALL, np.ptp, "array"])
+def test_groups_of_each_line(func):
+    for rng in drawn(["lines", str(func)], CASES):
+        shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(2, 4))))
+        axis = int(rng.integers(-len(shape), len(shape)))
+        groups = rng.integers(0, 4, [1 if chance(rng, 0.2) else n for n in shape])
+        a = with_nan(rng, ALL.get(func, quarters)(rng, "float64", shape))
+        case = {"group_idx": groups, "a": a, "axis": axis, "order": one_of(rng, "CF")}
+        if func in ALL:
+            case |= options_for(rng, func, "float64", 4)
+            if "arg" in func:
+                case["fill_value"] = -1  # positions-like-the-fill
+            compare(case)
+        else:
+            case |= {"func": func, "fill_value": -1}
+            found, expected = ours(**case), theirs(**case)
+            assert found.shape == expected.shape
+            for one, other in zip(found.ravel(), expected.ravel(), strict=True):
+                agree(one, other, case)
+
+
 @pytest.mark.parametrize("func", [name for name in ALL if "cum" not in name and name != "sort"])
 def test_groups_along_two_axes(func):
     for rng in drawn(["two axes", func], CASES):
