@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING, overload
 
-from . import _keys, _options
+from . import _dtypes, _keys, _options
 from ._aliases import one_of as _one_of
 from ._apply import apply as _apply
 from ._dispatch import torch_operators as _torch_operators
@@ -86,6 +86,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    dtype: Any = None,
     weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
@@ -111,6 +112,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    dtype: Any = None,
     weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
@@ -135,6 +137,7 @@ def aggregate(
     ignore_index: int | None = None,
     ddof: float = 0,
     exact: bool = False,
+    dtype: Any = None,
     weights: ArrayLike | None = None,
     q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
     k: SupportsIndex = 1,
@@ -199,6 +202,11 @@ def aggregate(
         Whether "sum", "mean", "sumsq", "var", "std" and "sem" are the exact value, rounded once to
         the result's dtype. They are then the same for every order of the values. Other reductions
         that round refuse it.
+    dtype : dtype, optional
+        The dtype of "sum", "prod", "sumsq", "mean", "cumsum" and "cumprod", of any library or by
+        name. The values are converted to it first. Integers wrap. It must be of the kind of `src`'s
+        dtype or of a later one: bool, integer, float, complex. Means take no integers. Other
+        reductions refuse it, and so do `weights`.
     weights : array, optional
         The weight of each value: 1-d along `dim`, or an array that broadcasts to `src`'s shape.
         "sum" is the sum of w * x. "mean" is that divided by the sum of w; it is the fill value
@@ -229,12 +237,12 @@ def aggregate(
     -------
     array, or tuple of arrays for a sequence of names
         Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
-        products and squares of integers are of 64 bits; means, deviations, quantiles, logsumexp and
-        softmax of them float64; ranks float64; counts and positions int64; flags bool; everything
-        else has `src`'s dtype. Torch tensors have first and second derivatives for all names whose
-        results are neither counts, flags, positions nor ranks. The smallest and largest values
-        share the gradient equally if there are several. Any other result that is a copy of a value
-        gives its gradient to that value.
+        products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
+        deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and
+        positions int64; flags bool; everything else has `src`'s dtype. Torch tensors have first and
+        second derivatives for all names whose results are neither counts, flags, positions nor
+        ranks. The smallest and largest values share the gradient equally if there are several. Any
+        other result that is a copy of a value gives its gradient to that value.
 
     Raises
     ------
@@ -304,6 +312,11 @@ def aggregate(
                 "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
             )
 
+        if dtype is not None:
+            if weights is not None:
+                raise TypeError("aggregate: dtype and weights cannot be combined")
+            src = _dtypes.converted("aggregate", src, dtype, reduces)
+
         def plan() -> _Plan:
             if isinstance(rows, _Plan):
                 return rows
@@ -324,6 +337,8 @@ def aggregate(
     except (TypeError, ValueError) as error:
         _explain_swapped(error, src, index)
         raise
+    if dtype is not None:
+        results = tuple(_dtypes.rounded("aggregate", one, src, fill_value) for one in results)
     if sizes is not None:
         results = tuple(
             _unfold(one, result, src, dim, sizes, options["q"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math as _math
+import operator as _operator
 import sys as _sys
 from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _keys
+from . import _dtypes, _keys
 from ._aggregate import PER_VALUE as _PER_VALUE
 from ._aggregate import aggregate as _aggregate
 from ._aliases import one_of as _one_of
@@ -45,6 +46,21 @@ _REDUCTIONS = {
 }
 
 
+# The same in `aggregate`. Assigning is not an aggregate.
+_AGGREGATES = {
+    "sum": "sum",
+    "exact_sum": "sum",
+    "mean": "mean",
+    "exact_mean": "mean",
+    "prod": "prod",
+    "amin": "min",
+    "amax": "max",
+}
+
+# Statistics that have no value without elements.
+_NONE_IF_EMPTY = frozenset(["mean", "exact_mean", "amin", "amax"])
+
+
 def scatter(
     src: Array | Numbers,
     index: Keys | None,
@@ -58,6 +74,7 @@ def scatter(
     fill_value: Any = None,
     ignore_index: int | None = None,
     exact: bool = False,
+    dtype: Any = None,
     plan: _Plan | None = None,
     axis: SupportsIndex | None = None,
     size: Sizes | None = None,
@@ -83,12 +100,15 @@ def scatter(
         The result's size along `dim`; by default one more than the largest index. With a tuple as
         `index`, a tuple of one size for each axis, or None.
     reduce : str or callable
-        "sum" (or "add"), "mean" (of integers rounded down), "prod" (or "mul"), "min" and "max" (or
-        "amin", "amax"; NaN wins), or "assign", which copies the last one. 16-bit floats accumulate
-        in float32 and are rounded once, integers wrap. Also every reduction of `strew.aggregate`
-        ("std", "median", "softmax", ...), with its dtypes and fill values, and a callable as it
-        takes. With "nan" in front ("nanmean"), NaN is left out. These make a new array, so `out`
-        must be None.
+        "sum" (or "add"), "mean", "prod" (or "mul"), "min" and "max" (or "amin", "amax"; NaN wins),
+        or "assign", which copies the last one. A new result has the dtype that `strew.aggregate`
+        gives: sums and products of bools and signed integers are int64, those of unsigned integers
+        uint64, and means of integers and bools float64. Everything else has `src`'s dtype. With
+        `out`, its dtype decides, and means of integers are rounded down. Integers wrap. 16-bit
+        floats accumulate in float32 and are rounded once, other floats accumulate in their own
+        dtype. Also every other reduction of `strew.aggregate` ("std", "median", "softmax", ...),
+        and a callable as it takes. With "nan" in front ("nanmean"), NaN is left out. These make a
+        new array, so `out` must be None.
     mode : {"error", "wrap", "drop", "clip"}
         What an index outside the axis means. "error": an error. "wrap": negative indices count from
         the end. "drop": its element is skipped. "clip": the nearest cell.
@@ -96,7 +116,8 @@ def scatter(
         Whether the value of `out` in a cell counts as one more element. Cells without elements keep
         it in any case.
     fill_value : number, optional
-        The value of cells without elements in a new result: by default 0, and 1 for "prod".
+        The value of cells without elements in a new result. By default it is 0 for "sum" and
+        "assign", 1 for "prod", and for the others NaN, or 0 if the result has no NaN.
     ignore_index : int, optional
         Elements with this index are skipped in every mode.
     plan : Plan, optional
@@ -106,6 +127,9 @@ def scatter(
         gives it. Its bits do not depend on the order of the elements, nor on the machine. A sum of
         zero is +0. Sums of integers are exact anyway. Gradients are those of the plain sum. The
         reductions "exact_sum" and "exact_mean" are the same.
+    dtype : dtype, optional
+        The dtype of a new "sum", "prod" or "mean", as for `strew.aggregate`. The elements are
+        converted to it first.
     **options
         What single reductions of `strew.aggregate` take: `ddof`, `min_count`, `q`, `k`, `largest`,
         `n`, `periods` and `method`.
@@ -143,6 +167,11 @@ def scatter(
     >>> strew.scatter(src, np.array([[0, 1], [1, 0], [0, 0]]), 0, reduce="median")
     array([[3., 5.],
            [3., 2.]])
+    >>> small = np.array([100, 100, 7], np.int8)
+    >>> strew.scatter(small, [2, 2, 0]), strew.scatter(small, [2, 2, 0], dtype=np.int8)
+    (array([  7,   0, 200]), array([  7,   0, -56], dtype=int8))
+    >>> strew.scatter(small, [2, 2, 0], reduce="mean")
+    array([  7.,  nan, 100.])
     >>> strew.scatter(src, ([2, 0, 2], [0, 1, 1]), 0, size=(3, 2)).shape
     (3, 2, 2)
     >>> tenths, cell = np.full(10, 0.1), np.zeros(10, int)
@@ -159,46 +188,130 @@ def scatter(
     options["fill_value"] = fill_value
     if plan is not None:
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
-        if name is None:
-            return _aggregate_groups(src, plan, dim, out, {}, reduce, options)
-        operators = _torch_operators(src, out)
-        if fill_value is None and not operators:
-            return plan.scatter(src, name, dim=dim, out=out, include_self=include_self)
-        if fill_value is None and out is None and operators.plan.supports(src):
-
-            def by_index(_: Any, src: Any) -> Any:
-                rows = _plan_as_index(plan)
-                return operators.own.scatter(
-                    src, rows, dim, None, plan.size, name, "drop", include_self, None, None
-                )
-
-            return operators.plan.scatter(plan, None, src, dim, name, include_self, by_index)
-        index, mode = _plan_as_index(plan), "drop"
-        dim_size = plan.size if out is None else None
+    if name is None:
+        options |= {} if dtype is None else {"dtype": dtype}
+        of_index = (index, plan, dim_size, mode, ignore_index)
+        return _aggregate_groups(src, dim, out, of_index, reduce, options)
+    empty = None
+    if dtype is not None:
+        src = _in_dtype(src, name, out, dtype)
+    if out is None and name != "assign":
+        own = _dtypes.name_of(src)
+        if dtype is None and _follows_aggregate(name, own):
+            options["exact"] = name.startswith("exact")
+            of_index = (index, plan, dim_size, mode, ignore_index)
+            return _aggregate_groups(src, dim, None, of_index, _AGGREGATES[name], options)
+        if name in _NONE_IF_EMPTY and _dtypes.is_inexact(own):
+            empty = _math.nan
+    if plan is not None:
+        return _scatter_by_plan(src, plan, dim, out, name, include_self, fill_value, empty)
+    fill_value = empty if fill_value is None else fill_value
     sizes: tuple[int, ...] | None = None
-    if plan is None and name is not None and _keys.several(index):
+    if _keys.several(index):
         if out is not None:
             raise ValueError("scatter: several keys make a new array: out must be None")
         axis_of_keys = _keys.axis_of("scatter", dim, src)
         index, sizes = _keys.rows("scatter", index, dim_size, mode, ignore_index)
         dim_size, mode, ignore_index = _math.prod(sizes), "drop", None
-    if name is None:
-        of_index = {"size": dim_size, "mode": mode, "ignore_index": ignore_index}
-        return _aggregate_groups(src, index, dim, out, of_index, reduce, options)
+    result = _scatter_by_index(
+        *(src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index)
+    )
+    return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
+
+
+def _in_dtype(src: Any, name: str, out: Any, dtype: Any) -> Any:
+    """The values in the dtype that the caller asks for, which is then the result's."""
+    if out is not None:
+        raise ValueError("scatter: dtype is that of a new array: out must be None")
+    return _dtypes.converted("scatter", src, dtype, [name])
+
+
+def _follows_aggregate(name: str, dtype: str) -> bool:
+    """Whether a new result is not of `src`'s dtype, or one that only `aggregate` computes.
+
+    Everything else has the same rules in the engine's own scatter, which is faster. Floats keep
+    their accumulators there.
+    """
+    if name in ("amin", "amax"):
+        return dtype.startswith("complex")
+    if name in ("mean", "exact_mean"):
+        return _dtypes.is_whole(dtype)
+    return _dtypes.is_narrow(dtype)
+
+
+def _scatter_by_index(
+    src: Any,
+    index: Any,
+    dim: Any,
+    out: Any,
+    dim_size: Any,
+    name: Any,
+    mode: Any,
+    include_self: Any,
+    fill_value: Any,
+    ignore_index: Any,
+) -> Any:
+    """A scatter with a reduction of the engine."""
     try:
         if operators := _torch_operators(src, out):
-            result = operators.own.scatter(
+            return operators.own.scatter(
                 src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
             )
-        else:
-            result = _scatter(
-                *(src, index, dim, out, dim_size, reduce, mode, include_self),
-                *(fill_value, ignore_index, exact),
-            )
+        return _scatter(
+            *(src, index, dim, out, dim_size, name, mode, include_self),
+            *(fill_value, ignore_index, False),
+        )
     except (TypeError, ValueError) as error:
         _explain_swapped(error, src, index)
         raise
-    return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
+
+
+def _scatter_by_plan(
+    src: Any,
+    plan: _Plan,
+    dim: Any,
+    out: Any,
+    name: Any,
+    include_self: Any,
+    fill_value: Any,
+    empty: Any,
+) -> Any:
+    """The same with a plan; cells without elements hold `empty` if there is no fill value."""
+    operators = _torch_operators(src, out)
+    direct, into, keeps_self = fill_value is None, out, include_self
+    if direct and empty is not None and plan.touched < plan.size:
+        # A plan has no fill value. Without the cells' own values, those of untouched ones stay.
+        into, keeps_self = _filled(src, plan, dim, empty), False
+        direct = into is not None
+    fill_value = empty if fill_value is None else fill_value
+    if direct and not operators:
+        return plan.scatter(src, name, dim=dim, out=into, include_self=keeps_self)
+    if direct and out is None and operators.plan.supports(src):
+
+        def by_index(_: Any, src: Any) -> Any:
+            rows = _plan_as_index(plan)
+            return operators.own.scatter(
+                src, rows, dim, None, plan.size, name, "drop", include_self, fill_value, None
+            )
+
+        return operators.plan.scatter(plan, into, src, dim, name, keeps_self, by_index)
+    rows, size = _plan_as_index(plan), plan.size if out is None else None
+    return _scatter_by_index(
+        src, rows, dim, out, size, name, "drop", include_self, fill_value, None
+    )
+
+
+def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
+    """A result that holds the fill value; None for arrays that cannot be reduced into."""
+    torch = _sys.modules.get("torch")
+    is_torch = torch is not None and isinstance(src, torch.Tensor)
+    if not is_torch and (type(src) is not _np.ndarray or not src.dtype.isnative):
+        return None
+    shape, axis = list(src.shape), _operator.index(dim)
+    if not -len(shape) <= axis < len(shape):
+        return None
+    shape[axis] = plan.size
+    return src.new_full(shape, fill_value) if is_torch else _np.full(shape, fill_value, src.dtype)
 
 
 def gather(
@@ -301,10 +414,9 @@ _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
 
 def _aggregate_groups(
     src: Any,
-    index: Any,
     dim: Any,
     out: Any,
-    of_index: dict[str, Any],
+    of_index: tuple[Any, _Plan | None, Any, Any, Any],
     reduce: Any,
     options: dict[str, Any],
 ) -> Any:
@@ -316,33 +428,41 @@ def _aggregate_groups(
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
-    if isinstance(index, _Plan):
-        return _aggregate(src, index, name, dim=dim, **options)
+    index, plan, size, mode, ignore_index = of_index
+    if plan is not None:
+        return _aggregate(src, plan, name, dim=dim, **options)
+    bounds = {"size": size, "mode": mode, "ignore_index": ignore_index}
     if not _keys.several(index):
-        index = _np.asarray(index)
+        index = _dtypes.as_array(index)
+        # Of a list without elements.
+        index = index if index.size else index.astype(_np.int64)
     if isinstance(index, tuple) or index.ndim == 1:
-        return _aggregate(src, index, name, dim=dim, **of_index, **options)
-    return _aggregate_lines(src, index, dim, of_index, name, options)
+        return _aggregate(src, index, name, dim=dim, **bounds, **options)
+    return _aggregate_lines(src, index, dim, bounds, name, options)
 
 
 def _aggregate_lines(
-    src: Any, index: Any, dim: Any, of_index: dict[str, Any], name: Any, options: dict[str, Any]
+    src: Any, index: Any, dim: Any, bounds: dict[str, Any], name: Any, options: dict[str, Any]
 ) -> Any:
     """Like `_aggregate_groups`, for an index by which each line along `dim` has its own groups."""
     torch = _sys.modules.get("torch")
     is_torch = torch is not None and isinstance(src, torch.Tensor)
-    library: Any = torch if is_torch else _np
-    values = src if is_torch else _np.asarray(src)
-    lines = _np.moveaxis(_np.broadcast_to(index, values.shape), dim, -1)
+    # Matrices and masked arrays of NumPy are taken as plain arrays.
+    namespace = getattr(src, "__array_namespace__", None)
+    namespace = None if isinstance(src, _np.ndarray) else namespace
+    library: Any = torch if is_torch else namespace() if namespace else _np
+    values = src if is_torch or namespace else _dtypes.as_array(src)
+    lines, dim = _lines(index, tuple(values.shape), dim)
     values = library.moveaxis(values, dim, -1)
-    plan = _Plan(lines.reshape(-1), of_index.pop("size"), **of_index)
-    rows, count = _plan_as_index(plan).reshape(-1, lines.shape[-1] or 1), values.shape[-1]
+    plan = _Plan(lines.reshape(-1), **bounds)
+    count = lines.shape[-1]
+    rows = _plan_as_index(plan).reshape(_math.prod(lines.shape[:-1]), count)
     # The groups of all lines, numbered one line after the other.
     first = _np.arange(len(rows))[:, None] * plan.size
     numbers = _np.where(rows < 0, -1, rows + first).reshape(-1)
     plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
     result = _aggregate(values.reshape(-1), plan_of_all, name, **options)
-    result = result if is_torch else _np.asarray(result)
+    result = result if is_torch or namespace else _np.asarray(result)
     if name in _POSITIONS:
         result = library.where(result < 0, result, result % max(count, 1))
     # The axes before and after that of the groups.
@@ -350,9 +470,28 @@ def _aggregate_lines(
     after = result.shape[before + 1 :]
     groups = count if isinstance(name, str) and name in _PER_VALUE else plan.size
     result = result.reshape((*result.shape[:before], *values.shape[:-1], groups, *after))
-    dim = dim % values.ndim + before
+    dim = dim + before
     result = library.moveaxis(result, before + values.ndim - 1, dim)
     # Behind the groups, as for an index along `dim`.
     own = range(result.ndim - len(after), result.ndim)
     result = library.moveaxis(result, tuple(own), tuple(range(dim + 1, dim + 1 + len(after))))
-    return result.contiguous() if is_torch else _np.ascontiguousarray(result)
+    if is_torch:
+        return result.contiguous()
+    return _np.ascontiguousarray(result) if isinstance(result, _np.ndarray) else result
+
+
+def _lines(index: Any, shape: tuple[int, ...], dim: Any) -> tuple[Any, int]:
+    """The index of each line along `dim`, which is along the last axis then, and that axis."""
+    if not shape:
+        raise ValueError("scatter: src has shape []: it must have at least one dimension")
+    axis = _operator.index(dim)
+    if not -len(shape) <= axis < len(shape):
+        raise IndexError(f"scatter: dim = {axis}: src has {len(shape)} dimensions")
+    try:
+        lines = _np.broadcast_to(index, shape)
+    except ValueError:
+        raise ValueError(
+            f"scatter: index has shape {list(index.shape)}: it must be 1-d or broadcast to the "
+            f"shape of src, {list(shape)}"
+        ) from None
+    return _np.moveaxis(lines, axis, -1), axis % len(shape)

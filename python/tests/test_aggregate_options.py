@@ -226,7 +226,7 @@ def test_a_function_of_each_group():
     index = random.integers(0, 4, (3, 8))
     lines = strew.scatter(src[:, :8, 0], index, 1, dim_size=4, reduce=np.max, fill_value=0)
     np.testing.assert_array_equal(
-        lines, strew.scatter(src[:, :8, 0], index, 1, dim_size=4, reduce="max")
+        lines, strew.scatter(src[:, :8, 0], index, 1, dim_size=4, reduce="max", fill_value=0)
     )
     assert strew.aggregate([], [], len).shape == (0,)
 

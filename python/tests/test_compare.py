@@ -99,6 +99,7 @@ WIDE = {"strew.aggregate", "numpy_groupies.aggregate", "numpy.bincount"}
 """Floats are computed in float64."""
 WIDE_RESULTS = {
     "strew.aggregate",
+    "strew.scatter",
     "numpy_groupies.aggregate",
     "numpy.bincount",
     "torch_scatter.scatter_std",

@@ -52,7 +52,7 @@ EXTRA_PARAMETERS = {
     for form in ("", "_")
 } | {
     "numpy_groupies.aggregate": ["kwargs"],
-    "strew.scatter": ["plan", "axis", "size", "options"],
+    "strew.scatter": ["dtype", "plan", "axis", "size", "options"],
     "strew.gather": ["plan", "axis"],
 }
 

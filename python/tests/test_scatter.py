@@ -38,7 +38,7 @@ def naive(src, index, dim, size, reduce, mode="error", ignored=None, fill=None):
             counts[cell] += 1
     if reduce == "mean":
         out = out / np.maximum(counts, 1).astype(src.dtype)
-    usual = 1 if reduce == "prod" else 0
+    usual = {"prod": 1, "sum": 0, "assign": 0}.get(reduce, np.nan)
     out[counts == 0] = usual if fill is None else fill
     return out
 
@@ -109,8 +109,18 @@ def test_errors_say_what_is_wrong():
         (ValueError, "mode", lambda: strew.scatter(src, [0, 0, 0], mode="no")),
         (ValueError, "reduce", lambda: strew.scatter(src, [0, 0, 0], reduce="no")),
         (ValueError, "dim_size", lambda: strew.scatter(src, [0, 0, 0], dim_size=-1)),
-        (ValueError, "fill_value", lambda: strew.scatter(np.int8([1]), [0], fill_value=300)),
-        (TypeError, "mean", lambda: strew.scatter([True, False], [0, 0], reduce="mean")),
+        (
+            ValueError,
+            "fill_value",
+            lambda: strew.scatter(np.int8([1]), [0], reduce="max", fill_value=300),
+        ),
+        (ValueError, "fill_value", lambda: strew.scatter([1], [0], fill_value=300, dtype="i1")),
+        (TypeError, "mean", lambda: strew.scatter([1], [0], reduce="mean", dtype=int)),
+        (TypeError, "later one", lambda: strew.scatter(src, [0, 0, 0], dtype=int)),
+        (TypeError, "numbers", lambda: strew.scatter(src, [0, 0, 0], dtype="no")),
+        (TypeError, "take dtype", lambda: strew.scatter([1], [0], reduce="max", dtype=int)),
+        (TypeError, "take dtype", lambda: strew.scatter([1], [0], reduce="std", dtype=float)),
+        (ValueError, "out", lambda: strew.scatter([1], [0], out=np.zeros(1, int), dtype=int)),
         (ValueError, "plan", lambda: strew.scatter(src, [0, 0, 0], plan=strew.Plan([0, 0, 0]))),
         (IndexError, "out of bounds", lambda: strew.gather(src, [3])),
         (ValueError, "index has shape", lambda: strew.gather(src, [[0]])),
@@ -194,3 +204,161 @@ def test_an_axis_and_a_size_have_two_names():
         strew.scatter(src, index, 0, dim_size=3, size=3)
     with pytest.raises(TypeError, match="size and dim_size"):
         strew.aggregate(src, index, size=3, dim_size=3)
+
+
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+INEXACT = "float16 float32 float64 complex64 complex128".split()
+SHARED = {
+    "sum": "sum",
+    "add": "sum",
+    "prod": "prod",
+    "mul": "prod",
+    "mean": "mean",
+    "min": "min",
+    "amin": "min",
+    "max": "max",
+    "amax": "max",
+}
+
+
+def agree(found, expected):
+    """Integers exactly, floats up to what their accumulators round."""
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    # Products of floats are rounded at each step.
+    rough = {"float16": 1e-2, "float32": 1e-5, "complex64": 1e-5}.get(found.dtype.name, 1e-12)
+    if found.dtype.kind in "fc":
+        np.testing.assert_allclose(found, expected, rtol=rough)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, *INEXACT])
+@pytest.mark.parametrize(("reduce", "name"), SHARED.items())
+def test_the_rules_are_those_of_aggregate(reduce, name, dtype):
+    index, drawn = np.array([5, 0, 2, 2, 5, 0, 0]), rng(7).integers(1, 120, (7, 3))
+    # Groups 1, 3, 4 and 6 are empty.
+    for src, given, size in [
+        (drawn.astype(dtype), index, 7),
+        (drawn.astype(dtype)[:, 0], index, None),
+        (np.zeros((0, 2), dtype), [], 3),
+        (np.zeros((0,), dtype), [], None),
+        (np.zeros((7, 0), dtype), index, None),
+    ]:
+        for fill in ({}, {"fill_value": 1}):
+            expected = strew.aggregate(src, given, name, size=size, **fill)
+            options = {"dim_size": size, "reduce": reduce, **fill}
+            agree(strew.scatter(src, given, 0, **options), expected)
+            plan = strew.Plan(given, size)
+            agree(strew.scatter(src, None, 0, plan=plan, reduce=reduce, **fill), expected)
+            # Each line along the axis has an index of its own.
+            lines = np.broadcast_to(np.reshape(given, (-1, *[1] * (src.ndim - 1))), src.shape)
+            if lines.size:
+                agree(strew.scatter(src, lines.astype(int), 0, **options), expected)
+            if name in ("sum", "mean"):
+                exact = strew.aggregate(src, given, name, size=size, exact=True, **fill)
+                agree(strew.scatter(src, given, 0, exact=True, **options), exact)
+    keys = (index, index % 2)
+    expected = strew.aggregate(drawn.astype(dtype), keys, name)
+    agree(strew.scatter(drawn.astype(dtype), keys, 0, reduce=reduce), expected)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, *INEXACT])
+@pytest.mark.parametrize("src", ["bool", "int8", "uint32", "float32", "complex64"])
+def test_a_dtype_is_that_of_aggregate(src, dtype):
+    values, index = rng(8).integers(0, 99, 6).astype(src), [2, 0, 2, 2, 0, 4]
+    kinds = ["b", "iu", "f", "c"]
+    rank, own = (
+        next(k for k, some in enumerate(kinds) if np.dtype(one).kind in some)
+        for one in (dtype, src)
+    )
+    for name in ("sum", "prod", "mean"):
+        options = {"reduce": name, "dtype": dtype}
+        if rank < own or (name == "mean" and rank < 2):
+            for call in (strew.scatter, strew.aggregate):
+                with pytest.raises(TypeError, match=f"dtype = {dtype}"):
+                    call(values, index, **options)
+            continue
+        expected = strew.aggregate(values, index, **options)
+        assert expected.dtype == dtype
+        agree(strew.scatter(values, index, **options), expected)
+        agree(strew.scatter(values, index, **(options | {"dtype": np.dtype(dtype)})), expected)
+        plan = strew.Plan(index)
+        agree(strew.scatter(values, None, plan=plan, **options), expected)
+
+
+def test_a_dtype_of_an_aggregate():
+    values = np.array([100, 100, 7], np.int8)
+    squares, running = strew.aggregate(values, [0, 0, 1], ["sumsq", "cumsum"], dtype="i1")
+    assert squares.tolist() == [32, 49] and squares.dtype == running.dtype == np.int8
+    assert running.tolist() == [100, -56, 7]
+    found = strew.scatter([1.0, np.nan, 3.0], [0, 0, 2], reduce="nansum", dtype=np.float32)
+    assert found.dtype == np.float32 and found.tolist() == [1, 0, 3]
+    with pytest.raises(ValueError, match="fill_value"):
+        strew.aggregate(values, [0, 0, 2], "sum", dtype="i1", fill_value=300)
+    for reduce, more in [
+        ("max", {}),
+        (len, {}),
+        (["sum", "std"], {}),
+        ("sum", {"weights": [1] * 3}),
+    ]:
+        with pytest.raises(TypeError, match="dtype"):
+            strew.aggregate(values, [0, 0, 2], reduce, dtype=float, **more)
+
+
+def test_into_an_array_its_dtype_decides():
+    for dtype in [*DTYPES[1:], *INEXACT]:
+        src, index = np.array([3, 4, 100, 2]).astype(dtype), [0, 0, 2, 2]
+        for reduce in ("sum", "mean", "prod"):
+            out = np.full(4, 7, dtype)
+            returned = strew.scatter(src, index, out=out, reduce=reduce, include_self=False)
+            assert returned is out and out.dtype == dtype
+            assert out[1] == 7 and out[3] == 7
+            if reduce == "mean":
+                assert out[0] == (3 if np.dtype(dtype).kind in "iu" else 3.5)
+
+
+def test_sums_of_floats_keep_their_bits():
+    src, index = rng(9).normal(size=20_000).astype(np.float32), rng(9).integers(0, 99, 20_000)
+    expected = np.zeros(100, np.float32)
+    np.add.at(expected, index, src)
+    for found in (
+        strew.scatter(src, index, dim_size=100),
+        strew.scatter(src, None, plan=strew.Plan(index, 100)),
+    ):
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_means_by_a_plan_have_the_bits_of_those_without():
+    index = rng(10).integers(0, 80, 3000)
+    plan = strew.Plan(index, 100)
+    for dtype in INEXACT:
+        src = rng(10).normal(size=(2, 3000)).astype(dtype)
+        for reduce in ("mean", "exact_mean", "min", "max"):
+            by_plan = strew.scatter(src, None, plan=plan, reduce=reduce)
+            expected = strew.scatter(src, index, dim_size=100, reduce=reduce)
+            assert by_plan.tobytes() == expected.tobytes()
+            assert np.isnan(by_plan[:, 80:]).all()
+
+
+class OnlyDLPack:
+    """An array that only DLPack reads."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max"])
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_arrays_of_dlpack_and_lists(dtype, reduce):
+    src, index = np.array([3, 4, 100, 2]).astype(dtype), np.array([0, 0, 2, 2])
+    expected = strew.scatter(src, index, reduce=reduce)
+    agree(strew.scatter(OnlyDLPack(src), OnlyDLPack(index), reduce=reduce), expected)
+    agree(strew.scatter(memoryview(src), memoryview(index), reduce=reduce), expected)
+    wide = strew.scatter(src.astype(src.dtype.kind + "8"), index, reduce=reduce)
+    agree(strew.scatter(src.tolist(), index.tolist(), reduce=reduce), wide)

@@ -15,6 +15,11 @@ def problem(mode, seed=0):
     return src, torch.randint(*MODES[mode], (5, 6))
 
 
+def known(result):
+    """The result with 0 in place of NaN, of which finite differences say nothing."""
+    return result.nan_to_num()
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("reduce", REDUCES)
 def test_derivatives(reduce, mode):
@@ -25,10 +30,10 @@ def test_derivatives(reduce, mode):
         assert isinstance(expected, torch.Tensor)
 
         def run(src, options=options):
-            return strew.scatter(src, index, 1, **options)
+            return known(strew.scatter(src, index, 1, **options))
 
         followed = run(src.clone().requires_grad_())
-        torch.testing.assert_close(followed.detach(), expected, rtol=0, atol=0)
+        torch.testing.assert_close(followed.detach(), known(expected), rtol=0, atol=0)
         assert torch.autograd.gradcheck(run, [src.clone().requires_grad_()])
 
 
@@ -66,7 +71,7 @@ def test_plans():
     src = torch.rand(4, 3, dtype=torch.float64)
 
     def run(src):
-        return strew.scatter(src, None, 0, reduce="mean", plan=plan)
+        return known(strew.scatter(src, None, 0, reduce="mean", plan=plan))
 
     followed = src.clone().requires_grad_()
     torch.testing.assert_close(run(followed).detach(), run(src), rtol=0, atol=0)
@@ -96,9 +101,9 @@ def test_compiled():
 
     given = src.clone().requires_grad_()
     expected = strew.scatter(src, index, 1, dim_size=4, mode="drop", reduce="max")
-    torch.testing.assert_close(run(given).detach(), expected, rtol=0, atol=0)
-    run(given).sum().backward()
-    assert given.grad.sum() == np.count_nonzero(expected.numpy())
+    torch.testing.assert_close(run(given).detach(), expected, rtol=0, atol=0, equal_nan=True)
+    run(given).nansum().backward()
+    assert given.grad.sum() == np.count_nonzero(~np.isnan(expected.numpy()))
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mean"])

@@ -1,0 +1,134 @@
+"""The dtypes of arrays of any library, and values in another dtype."""
+
+from __future__ import annotations
+
+import sys as _sys
+from contextlib import suppress as _suppress
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_NARROW_INTEGERS = frozenset("int8 int16 int32 uint8 uint16 uint32".split())
+_INEXACT = frozenset("float16 bfloat16 float32 float64 complex64 complex128".split())
+_INTEGERS = _NARROW_INTEGERS | {"int64", "uint64"}
+# The reductions that take `dtype`: those whose results need not have the dtype of `src`.
+_WITH_DTYPE = frozenset("sum exact_sum prod mean exact_mean sumsq cumsum cumprod".split())
+
+# Names by NumPy's numbers of types: `numpy.dtype.name` takes longer than small calls do.
+_NUMPY: dict[int, str] = {_np.dtype(code).num: _np.dtype(code).name for code in "?bhilqBHILQefdFD"}
+
+
+def name_of(src: Any) -> str:
+    """The name of an array's dtype, such as "float32"; "" if NumPy cannot tell."""
+    dtype = getattr(src, "dtype", None)
+    number: int = getattr(dtype, "num", -1)
+    known = _NUMPY.get(number)
+    if known is not None:
+        return known
+    if dtype is None:
+        try:
+            dtype = as_array(src).dtype
+        except (TypeError, ValueError, RuntimeError, BufferError, OverflowError):
+            # The engine reads the same object and says what is wrong with it.
+            return ""
+    return _name(dtype)
+
+
+def as_array(src: Any) -> Any:
+    """A NumPy array of numbers, or of an array without a dtype of its own."""
+    if hasattr(src, "__dlpack__") and not hasattr(src, "__array__"):
+        return _np.from_dlpack(src)
+    return _np.asarray(src)
+
+
+def is_narrow(name: str) -> bool:
+    """Whether sums of this dtype are of 64 bits, which is another dtype."""
+    return name == "bool" or name in _NARROW_INTEGERS
+
+
+def is_inexact(name: str) -> bool:
+    """Whether a dtype has NaN."""
+    return name in _INEXACT
+
+
+def is_whole(name: str) -> bool:
+    """Whether values of this dtype are integers or bools."""
+    return name == "bool" or name in _INTEGERS
+
+
+def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> Any:
+    """The values in the dtype that these results are to have.
+
+    Values keep their kind or take a later one: bool, integer, float, complex.
+    """
+    name, own = _given(operator, dtype), name_of(src)
+    if _rank(name) < _rank(own):
+        raise TypeError(
+            f"{operator}: dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
+            "later one of bool, integer, float and complex"
+        )
+    for reduce in reduces:
+        if reduce not in _WITH_DTYPE:
+            raise TypeError(f"{operator}: reduce = {reduce!r} does not take dtype")
+        if reduce.endswith("mean") and is_whole(name):
+            raise TypeError(
+                f"{operator}: dtype = {name}: for a mean it must be a floating-point or complex "
+                "type"
+            )
+    return _cast(src, name)
+
+
+def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:
+    """A result in the dtype of `like`; integers wrap, but the fill value must fit."""
+    name = name_of(like)
+    if name_of(result) == name:
+        return result
+    if fill_value is not None and name in _INTEGERS:
+        limits = _np.iinfo(name)
+        if not limits.min <= fill_value <= limits.max:
+            raise ValueError(
+                f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
+                "without overflow"
+            )
+    return _cast(result, name)
+
+
+def _cast(src: Any, name: str) -> Any:
+    torch = _sys.modules.get("torch")
+    if torch is not None and isinstance(src, torch.Tensor):
+        return src.to(getattr(torch, name))
+    array = src if hasattr(src, "astype") else as_array(src)
+    return array.astype(name)
+
+
+def _given(operator: str, dtype: Any) -> str:
+    """The name of the dtype that a caller gives: a name, or a dtype of any library."""
+    name = dtype if isinstance(dtype, str) else _name(dtype)
+    if _rank(name) < 0:
+        # Types of Python and NumPy, and short names such as "i4".
+        with _suppress(TypeError):
+            name = _np.dtype(dtype).name
+    if _rank(name) < 0:
+        raise TypeError(f"{operator}: dtype = {dtype!r}: it must be a dtype of numbers or bools")
+    return name
+
+
+def _name(dtype: Any) -> str:
+    if isinstance(dtype, type) and issubclass(dtype, _np.generic):
+        return _np.dtype(dtype).name
+    name = getattr(dtype, "name", None)
+    if isinstance(name, str):
+        return name
+    # For example "torch.float32".
+    return str(dtype).rpartition(".")[2]
+
+
+def _rank(name: str) -> int:
+    """The place of a dtype's kind among all; -1 for others."""
+    if is_whole(name):
+        return int(name != "bool")
+    return (2 + name.startswith("complex")) if is_inexact(name) else -1
