@@ -206,9 +206,8 @@ impl ReadRows for Rows {
         self.0.len()
     }
 
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
-        rows.copy_from_slice(&self.0[from..from + rows.len()]);
-        true
+    fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
+        Some(&self.0[from..from + room.len()])
     }
 }
 
@@ -220,13 +219,14 @@ impl ReadRows for Planned<'_> {
         self.0.len()
     }
 
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
-        let (read, size) = (self.0.numbers().read_rows(from, rows), self.0.size() as u64);
-        for row in rows {
+    fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
+        let size = self.0.size() as u64;
+        self.0.numbers().read_rows(from, room)?;
+        for row in &mut *room {
             if row.cast_unsigned() >= size {
                 *row = -1;
             }
         }
-        read
+        Some(room)
     }
 }

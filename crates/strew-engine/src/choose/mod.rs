@@ -28,6 +28,7 @@ pub mod plan_cost;
 pub mod request;
 pub mod share;
 pub mod split;
+pub(crate) mod statistics;
 pub mod strategy;
 pub mod tiles;
 pub mod wide;

@@ -1,11 +1,12 @@
 //! What is made of the values of each group, column by column.
 
 use crate::choose::plan_cost::threads;
+use crate::choose::statistics::division;
 use crate::exec::crew::Crew;
 use crate::plan::values::{Visit, visit};
 use crate::plan::{Plan, rows_of};
 use crate::scatter::bounds::Bounds;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 use strew_kernel::error::Problem;
 use strew_kernel::group_stats::blocks::GroupStats;
 use strew_kernel::group_stats::output::{Count, Summary};
@@ -37,7 +38,7 @@ pub struct Numbers<'n> {
     /// What errors call the index.
     argument: &'static str,
     /// For statistics that need all values of a group together.
-    plan: OnceCell<Plan>,
+    plan: OnceLock<Plan>,
 }
 
 impl<'n> Numbers<'n> {
@@ -57,8 +58,13 @@ impl<'n> Numbers<'n> {
             bounds,
             size,
             argument,
-            plan: OnceCell::new(),
+            plan: OnceLock::new(),
         })
+    }
+
+    /// The numbers, if they are stored one after the other as 64-bit integers.
+    fn stored(&self) -> Option<&[i64]> {
+        self.index.typed::<i64>()?.as_slice()
     }
 
     fn plan(&self) -> Result<&Plan, Problem> {
@@ -87,24 +93,42 @@ impl ReadRows for Numbers<'_> {
         self.index.len()
     }
 
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
-        let step = self.index.layout().strides().first().copied().unwrap_or(0);
-        let first = from.cast_signed().wrapping_mul(step);
-        let size = self.size as u64;
-        if !self.index.read_integers(first, step, rows) {
-            return false;
+    fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
+        // The sign of what is made is set if a number is negative or not below the size. Vectors
+        // of any instruction set can do that.
+        let last = self.size.cast_signed().wrapping_sub(1);
+        let inside = |rows: &[i64]| {
+            let outside = |all, &row: &i64| all | row | (last as i64).wrapping_sub(row);
+            !self.bounds.ignores() && rows.iter().fold(0, outside) >= 0
+        };
+        if let Some(stored) = self.stored() {
+            let rows = stored.get(from..from.checked_add(room.len())?)?;
+            if inside(rows) {
+                return Some(rows);
+            }
+            room.copy_from_slice(rows);
+        } else {
+            let step = self.index.layout().strides().first().copied().unwrap_or(0);
+            let first = from.cast_signed().wrapping_mul(step);
+            if !self.index.read_integers(first, step, room) {
+                return None;
+            }
+            if inside(room) {
+                return Some(room);
+            }
         }
-        let inside = |all, row: &i64| all & (row.cast_unsigned() < size);
-        if !self.bounds.ignores() && rows.iter().fold(true, inside) {
-            return true;
+        for row in &mut *room {
+            let found = self.bounds.resolve(*row, self.size).ok()?;
+            *row = found.unwrap_or(-1);
         }
-        rows.iter_mut().all(|row| {
-            let resolved = self.bounds.resolve(*row, self.size);
-            resolved.is_ok_and(|found| {
-                *row = found.unwrap_or(-1);
-                true
-            })
-        })
+        Some(room)
+    }
+
+    fn unchecked_rows(&self, from: usize, count: usize) -> Option<&[i64]> {
+        match self.bounds == Bounds::STRICT {
+            true => self.stored()?.get(from..from.checked_add(count)?),
+            false => None,
+        }
     }
 }
 
@@ -211,7 +235,8 @@ impl Groups<'_> {
                     outer,
                     inner,
                 };
-                while !stream.make(&mut results, count)? {
+                let threads = threads(src.len().saturating_mul(src.dtype().size()));
+                while !make(&stream, &mut results, count, threads)? {
                     // Finds the number, unless the index has changed meanwhile.
                     stream.rows = &**self.plan()?.numbers();
                 }
@@ -266,6 +291,31 @@ impl Visit for Wanted<'_> {
         self.groups
             .each(src, self.axis, values, self.wanted, self.among)
     }
+}
+
+/// Makes what takes one pass over the values, in parts. False if an update has no row: then the
+/// results are anything.
+fn make<T: Value>(
+    stream: &Stream<'_, T>,
+    made: &mut [DynTensor],
+    count: Count<'_>,
+    threads: usize,
+) -> Result<bool, Problem> {
+    let (division, most) = division(stream, count.wanted, threads);
+    let crew = Crew::new(most, None);
+    let parts = stream.parts(made, count, division, crew.threads())?;
+    let done = crew.each(parts, |mut part, _| {
+        let read = stream.make_part(&mut part, count)?;
+        Ok((read, part.into_records()))
+    });
+    let no_index = || unreachable!("groups have been read before");
+    let done = done.map_err(|fault| fault.into_problem(no_index))?;
+    let read = done.iter().all(|(read, _)| *read);
+    if read {
+        let records = done.into_iter().filter_map(|(_, records)| records);
+        stream.merge(records, made, count)?;
+    }
+    Ok(read)
 }
 
 /// Makes everything, in parts that have groups of their own.

@@ -24,7 +24,7 @@ use crate::group_stats::cell::Cell;
 use crate::group_stats::output::{Results, Row, Summary};
 use crate::group_stats::records::{Block, Records, grow};
 use crate::group_stats::statistics::{ExactOf, Statistic, Value};
-use crate::tensor::{DType, try_vec};
+use crate::tensor::{DType, List, try_vec};
 use num_complex::Complex64;
 use smallvec::SmallVec;
 use std::any::Any as Erased;
@@ -79,7 +79,7 @@ pub(crate) struct ExactRecords {
     sums: SmallVec<[Exact; 2]>,
     /// Of the squares, of those that are too large, and of those that are too small.
     squares: SmallVec<[Exact; 3]>,
-    counts: Vec<u64>,
+    counts: List<u64>,
     /// Cells and numbers on their way to a sum.
     places: Vec<usize>,
     numbers: Vec<f64>,
@@ -89,7 +89,7 @@ pub(crate) struct ExactRecords {
 
 impl ExactRecords {
     pub(crate) fn new<T: Value>(parts: Parts, cells: usize) -> Result<Self, Problem> {
-        let mut counts = Vec::new();
+        let mut counts = List::empty();
         grow(&mut counts, if parts.counts { cells } else { 0 }, 0)?;
         let sums = match (parts.sums, T::COMPLEX) {
             (false, _) => 0,
@@ -296,10 +296,12 @@ impl<T: Value> Records<T> for ExactRecords {
         Ok(())
     }
 
-    fn join(&mut self, block: &Block<'_, T>) {
+    fn join(&mut self, block: &Block<'_, T>) -> bool {
         if self.failed.is_none() {
             self.failed = self.add(block).err();
         }
+        let rows = self.cells / block.inner;
+        block.rows.iter().all(|&row| (row as usize) < rows)
     }
 
     fn merge(&mut self, other: &dyn Records<T>) {
@@ -309,7 +311,7 @@ impl<T: Value> Records<T> for ExactRecords {
         };
         let merged = (self.all_mut().zip(other.all()))
             .try_for_each(|(sums, others)| sums.merge_from(others));
-        for (count, other) in self.counts.iter_mut().zip(&other.counts) {
+        for (count, other) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count = count.wrapping_add(*other);
         }
         let failed = merged.err().or_else(|| other.failed.clone());
@@ -359,6 +361,10 @@ impl<T: Value> Records<T> for ExactRecords {
         }
     }
 
+    fn may_lack_values(&self) -> bool {
+        true
+    }
+
     fn starts_with_fill(&self, wanted: &Summary) -> bool {
         let sum = matches!(
             wanted.statistic,
@@ -374,7 +380,7 @@ impl<T: Value> Records<T> for ExactRecords {
 
     fn memory(&self) -> usize {
         let sums: usize = self.all().map(Exact::bytes).sum();
-        sums + self.counts.capacity() * size_of::<u64>()
+        sums + (self.counts.len() + self.counts.room()) * size_of::<u64>()
     }
 
     /// For each sum how many planes there are, the number and the entries of each, and the flags;
@@ -434,7 +440,7 @@ impl<T: Value> Records<T> for ExactRecords {
             };
             *sums = Exact::of(Planes::from_parts(cells, planes, flags).ok()?);
         }
-        for count in &mut self.counts {
+        for count in self.counts.iter_mut() {
             *count = u64::read(from)?;
         }
         Some(())

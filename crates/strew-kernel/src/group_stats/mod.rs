@@ -10,6 +10,7 @@
 //! | [`exact`] | records of exact sums |
 //! | `scans` | running results of each value |
 //! | [`state`] | records that are kept from one chunk of values to the next |
+//! | [`parts`] | the parts of such a pass that threads compute side by side |
 //! | [`blocks`] | reads each group some columns at a time and computes all statistics |
 //! | `columns` | statistics that take one column of a block after the other |
 //! | `ordered` | values in ascending order: quantiles, the mode, ranks |
@@ -27,6 +28,7 @@ pub mod exact;
 pub mod moments;
 mod ordered;
 pub mod output;
+pub mod parts;
 pub mod point;
 pub mod read;
 mod records;

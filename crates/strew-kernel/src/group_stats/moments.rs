@@ -11,9 +11,9 @@
 //! ```
 //!
 //! This is Welford's update of the differences from the first value. Taking that value off first
-//! keeps the mean small, so data that are far from zero lose no digits. Powers beyond the second
-//! are Terriberry's. A chunk that follows another goes on with its record, with the bits of one
-//! pass.
+//! keeps the mean small, so data that are far from zero lose no digits. Differences of integers are
+//! computed as integers, from the float nearest to the first one. Powers beyond the second are
+//! Terriberry's. A chunk that follows another goes on with its record, with the bits of one pass.
 //!
 //! Cost: one division per value.
 
@@ -40,10 +40,12 @@ where
 
     #[inline(always)]
     fn join(cell: &mut Spread<T::Point>, value: T, _: usize) {
-        let value = T::Point::of(value.complex());
         let count = cell.count + 1.0;
-        let first = if cell.count == 0.0 { value } else { cell.first };
-        let value = value.minus(first);
+        let first = match cell.count == 0.0 {
+            true => T::Point::of(value.complex()),
+            false => cell.first,
+        };
+        let value = value.apart(first);
         let apart = value.minus(cell.mean);
         let mean = cell.mean.plus(apart.divided(count));
         let squares = cell.squares + apart.dot(value.minus(mean));
@@ -92,11 +94,14 @@ impl<T: Value> Fold<T> for Powers {
 
     #[inline(always)]
     fn join(cell: &mut Shape, value: T, _: usize) {
-        let value = value.complex().re;
         let before = cell.count;
         let count = before + 1.0;
-        let first = if before == 0.0 { value } else { cell.first };
-        let apart = (value - first) - cell.mean;
+        let first = match before == 0.0 {
+            true => value.complex().re,
+            false => cell.first,
+        };
+        let value = value.apart(T::Point::of(first.into())).real();
+        let apart = value - cell.mean;
         let step = apart / count;
         let square = apart * step * before;
         let fourths = square * step * step * (count * count - 3.0 * count + 3.0)
@@ -195,6 +200,20 @@ mod tests {
                 let far: Vec<f64> = small.iter().map(|value| value + offset).collect();
                 close(of_values(&far, statistic).unwrap(), expected);
             }
+        }
+    }
+
+    #[test]
+    fn integers_that_no_float_holds_keep_their_differences() {
+        let var = Statistic::Var { ddof: 0.0 };
+        assert_eq!(of_values(&[1i64 << 60, (1 << 60) + 1], var), Some(0.25));
+        assert_eq!(of_values(&[i64::MIN, i64::MIN + 3], var), Some(2.25));
+        assert_eq!(of_values(&[u64::MAX, u64::MAX - 4], var), Some(4.0));
+        let small = [3i64, 1, 4, 1, 5];
+        let far = small.map(|value| value + (1 << 61));
+        for statistic in [Statistic::Skew, Statistic::Kurt] {
+            let expected = of_values(&small, statistic).unwrap();
+            close(of_values(&far, statistic).unwrap(), expected);
         }
     }
 

@@ -6,6 +6,7 @@ use num_complex::Complex64;
 pub trait Point: Copy {
     const ORIGIN: Self;
     fn of(value: Complex64) -> Self;
+    fn real(self) -> f64;
     #[must_use]
     fn plus(self, other: Self) -> Self;
     #[must_use]
@@ -21,6 +22,10 @@ impl Point for f64 {
     #[inline(always)]
     fn of(value: Complex64) -> Self {
         value.re
+    }
+    #[inline(always)]
+    fn real(self) -> f64 {
+        self
     }
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
@@ -45,6 +50,10 @@ impl Point for Complex64 {
     #[inline(always)]
     fn of(value: Complex64) -> Self {
         value
+    }
+    #[inline(always)]
+    fn real(self) -> f64 {
+        self.re
     }
     #[inline(always)]
     fn plus(self, other: Self) -> Self {

@@ -3,13 +3,20 @@
 use crate::segment::row_ids::RowIds;
 
 /// The row of each update.
-pub trait ReadRows {
+pub trait ReadRows: Sync {
     /// How many updates there are.
     fn updates(&self) -> usize;
-    /// Reads the rows of consecutive updates from one on, as many as `rows` holds. An update that
-    /// is left out has a number that is negative or not below the number of rows. False if one of
-    /// the updates has no row and must not be left out.
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool;
+    /// The rows of consecutive updates from one on, as many as `room` holds, copied to `room`
+    /// unless they are stored as such numbers. An update that is left out has a number that is
+    /// negative or not below the number of rows. `None` if one of the updates has no row and must
+    /// not be left out.
+    fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]>;
+
+    /// The rows of `count` consecutive updates from one on, as they are stored, if none may be left
+    /// out. Some may be no rows: the caller finds them.
+    fn unchecked_rows(&self, _from: usize, _count: usize) -> Option<&[i64]> {
+        None
+    }
 }
 
 impl ReadRows for RowIds {
@@ -17,9 +24,9 @@ impl ReadRows for RowIds {
         self.len()
     }
 
-    fn read_rows(&self, from: usize, rows: &mut [i64]) -> bool {
-        self.read(from, rows);
-        true
+    fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
+        self.read(from, room);
+        Some(room)
     }
 }
 

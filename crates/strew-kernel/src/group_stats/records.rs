@@ -9,11 +9,11 @@ use crate::group_stats::running::{
     All, AllNan, Any, AnyNan, Arg, Count, End, Fold, Len, Max, Mean, Min, Prod, Sum, SumOfSquares,
 };
 use crate::group_stats::statistics::{ExactOf, Statistic, Value};
-use crate::tensor::try_vec;
+use crate::tensor::List;
 use std::any::Any as Erased;
 
 /// Maximum number of values of a block, unless a single update has more. The nearest cache holds
-/// them beside their rows.
+/// them beside their rows and what they are joined to.
 pub(crate) const BLOCK: usize = 1 << 11;
 
 /// Some consecutive updates: the row and the values of each.
@@ -23,7 +23,11 @@ pub(crate) struct Block<'b, T> {
     pub(crate) values: &'b [T],
     /// The number of the first update.
     pub(crate) first: usize,
+    /// The numbers of the updates, if they do not follow the first one.
+    pub(crate) numbers: Option<&'b [usize]>,
     pub(crate) inner: usize,
+    /// Most updates have the row of the one before, and each has one value.
+    pub(crate) repeats: bool,
     /// Values that are NaN are left out.
     pub(crate) skip: bool,
 }
@@ -37,7 +41,8 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
     /// # Errors
     /// [`Problem::Memory`]. Some may have been made.
     fn grow(&mut self, cells: usize) -> Result<(), Problem>;
-    fn join(&mut self, block: &Block<'_, T>);
+    /// Joins the values of a block. False if a row is not one of the records'; that is left out.
+    fn join(&mut self, block: &Block<'_, T>) -> bool;
     /// Merges records of the same kind, cell by cell. Others are left alone.
     fn merge(&mut self, other: &dyn Records<T>);
     /// Whether all values that came have joined.
@@ -49,6 +54,8 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
     }
     /// Puts the results of the cells from `from` on into a row, whose set cells have values.
     fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>);
+    /// Whether a record may be that of a group without values.
+    fn may_lack_values(&self) -> bool;
     /// Whether a group without values has the bytes of the fill value.
     fn starts_with_fill(&self, wanted: &Summary) -> bool;
     /// Bytes that a record takes at least where it is written.
@@ -67,12 +74,12 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
 
 /// The records of one fold.
 pub(crate) struct Of<T: Value, F: Fold<T>> {
-    pub(crate) cells: Vec<F::Cell>,
+    pub(crate) cells: List<F::Cell>,
 }
 
 impl<T: Value, F: Fold<T>> Of<T, F> {
     pub(crate) fn new(cells: usize) -> Result<Self, Problem> {
-        let mut all = Vec::new();
+        let mut all = List::empty();
         grow(&mut all, cells, F::START)?;
         Ok(Self { cells: all })
     }
@@ -87,23 +94,28 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
         grow(&mut self.cells, cells, F::START)
     }
 
-    fn join(&mut self, block: &Block<'_, T>) {
+    fn join(&mut self, block: &Block<'_, T>) -> bool {
         match block.skip {
-            false => each_value(block, &mut self.cells, |cell, value, place| {
-                F::join(cell, value, place);
-            }),
-            true => each_value(block, &mut self.cells, |cell, value, place| {
-                if !value.nan() {
-                    F::join(cell, value, place);
-                }
-            }),
+            false => each::<T, F>(block, &mut self.cells, F::join, F::join_row),
+            true => {
+                let join = |cell: &mut F::Cell, value: T, place| {
+                    if !value.nan() {
+                        F::join(cell, value, place);
+                    }
+                };
+                each::<T, F>(block, &mut self.cells, join, |cells, values, place| {
+                    for (cell, &value) in cells.iter_mut().zip(values) {
+                        join(cell, value, place);
+                    }
+                })
+            }
         }
     }
 
     fn merge(&mut self, other: &dyn Records<T>) {
         let other: &dyn Erased = other;
         if let Some(other) = other.downcast_ref::<Self>() {
-            for (cell, &other) in self.cells.iter_mut().zip(&other.cells) {
+            for (cell, &other) in self.cells.iter_mut().zip(other.cells.iter()) {
                 F::merge(cell, other);
             }
         }
@@ -111,6 +123,10 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
 
     fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>) {
         F::finish(&self.cells[from..from + row.set.len()], statistic, row);
+    }
+
+    fn may_lack_values(&self) -> bool {
+        self.cells.contains(&F::START)
     }
 
     fn starts_with_fill(&self, wanted: &Summary) -> bool {
@@ -128,7 +144,7 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
     }
 
     fn memory(&self) -> usize {
-        self.cells.capacity() * size_of::<F::Cell>()
+        (self.cells.len() + self.cells.room()) * size_of::<F::Cell>()
     }
 
     fn write(&self, cells: usize, to: &mut Vec<u8>) -> Result<(), Problem> {
@@ -142,16 +158,14 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
 }
 
 /// Makes cells at the end until there are `len`, with room for as many again if there were any.
-pub(crate) fn grow<C: Cell>(cells: &mut Vec<C>, len: usize, start: C) -> Result<(), Problem> {
-    if len > cells.capacity() {
+pub(crate) fn grow<C: Cell>(cells: &mut List<C>, len: usize, start: C) -> Result<(), Problem> {
+    if len > cells.len() + cells.room() {
         let room = len.max(cells.len().saturating_mul(2));
-        let mut more = try_vec("the statistics of the groups", room)?;
-        more.extend_from_slice(cells);
+        let mut more = List::with_room("the statistics of the groups", room)?;
+        cells.iter().for_each(|&cell| more.push(cell));
         *cells = more;
     }
-    if len > cells.len() {
-        cells.resize(len, start);
-    }
+    cells.extend_to(len, start);
     Ok(())
 }
 
@@ -166,28 +180,77 @@ fn read<C: Cell>(cells: &mut [C], from: &mut &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Calls a function with the cell of each value, the value, and the number of its update.
+/// Calls a function with the cell of each value, the value and the number of its update, or one
+/// with the cells and values of each update that has several. False if a row has no cells; that is
+/// left out.
 #[inline(always)]
-fn each_value<T: Value, C>(block: &Block<'_, T>, cells: &mut [C], join: impl Fn(&mut C, T, usize)) {
-    let places = block.first..;
+fn each<T: Value, F: Fold<T>>(
+    block: &Block<'_, T>,
+    cells: &mut [F::Cell],
+    join: impl Fn(&mut F::Cell, T, usize),
+    join_row: impl Fn(&mut [F::Cell], &[T], usize),
+) -> bool {
+    // What cannot panic is left out where it is not used.
+    let place = |update: usize| {
+        let number = block.numbers.and_then(|numbers| numbers.get(update));
+        number.map_or(block.first.wrapping_add(update), |&number| number)
+    };
+    let mut all_there = true;
+    if block.repeats && F::WAITS {
+        return each_repeated(block, cells, |cell, value, update| {
+            join(cell, value, place(update));
+        });
+    }
     if block.inner == 1 {
-        for ((&row, &value), place) in block.rows.iter().zip(block.values).zip(places) {
-            if let Some(cell) = cells.get_mut(row as usize) {
-                join(cell, value, place);
+        for (update, (&row, &value)) in block.rows.iter().zip(block.values).enumerate() {
+            match cells.get_mut(row as usize) {
+                Some(cell) => join(cell, value, place(update)),
+                None => all_there = false,
             }
         }
-        return;
+        return all_there;
     }
     let rows = cells.len() / block.inner;
     let values = block.values.chunks_exact(block.inner);
-    for ((&row, values), place) in block.rows.iter().zip(values).zip(places) {
+    for (update, (&row, values)) in block.rows.iter().zip(values).enumerate() {
         if (row as usize) < rows {
             let cells = &mut cells[row as usize * block.inner..][..values.len()];
-            for (cell, &value) in cells.iter_mut().zip(values) {
-                join(cell, value, place);
-            }
+            join_row(cells, values, place(update));
+        } else {
+            all_there = false;
         }
     }
+    all_there
+}
+
+/// The same with the number of the update in the block, where each has one value, and most have
+/// the row of the one before: its cell stays in registers, so that no value waits until the one
+/// before it is in memory.
+#[inline(always)]
+fn each_repeated<T: Value, C: Copy>(
+    block: &Block<'_, T>,
+    cells: &mut [C],
+    join: impl Fn(&mut C, T, usize),
+) -> bool {
+    let Some(&first) = cells.first() else {
+        return block.rows.is_empty();
+    };
+    let (mut held, mut at) = (first, 0);
+    let mut all_there = true;
+    for (update, (&row, &value)) in block.rows.iter().zip(block.values).enumerate() {
+        let row = row as usize;
+        if row != at {
+            if row >= cells.len() {
+                all_there = false;
+                continue;
+            }
+            cells[at] = held;
+            (held, at) = (cells[row], row);
+        }
+        join(&mut held, value, update);
+    }
+    cells[at] = held;
+    all_there
 }
 
 /// The statistic of which a record is kept: one of those that are made of the same record.

@@ -12,18 +12,27 @@
 //! Records of the same group that were made of different values can be merged where the order of
 //! the values does not matter ([`depends_on_order`]).
 
-use crate::group_stats::cell::{Cell, Placed, Total};
+use crate::group_stats::cell::{Cell, Flag, Placed, Total};
 use crate::group_stats::output::{Results, Row};
 use crate::group_stats::statistics::{Statistic, Value};
-use crate::ops::order::beats;
+use crate::ops::order::{beats, first_nan_replaces};
 
 /// A statistic of each group as a running record.
 pub(crate) trait Fold<T: Value>: 'static {
     type Cell: Cell;
     /// The record of a group without values.
     const START: Self::Cell;
+    /// Whether a value must mostly wait until the one before it in its group has been written.
+    const WAITS: bool = true;
     /// Joins the value of an update.
     fn join(cell: &mut Self::Cell, value: T, place: usize);
+    /// Joins a row of values of one update, each to a cell of its own.
+    #[inline(always)]
+    fn join_row(cells: &mut [Self::Cell], values: &[T], place: usize) {
+        for (cell, &value) in cells.iter_mut().zip(values) {
+            Self::join(cell, value, place);
+        }
+    }
     /// Joins the record of other values of the group.
     ///
     /// Where the result [depends on the order](depends_on_order) there is no such rule, and the
@@ -117,11 +126,52 @@ numbers! { T, Same:
     Prod, T::ONE, |product, value| product.mul(value), T::mul;
     /// The sum of the squares.
     SumOfSquares, T::ZERO, |sum, value| sum.add(value.square()), T::add;
-    /// The smallest; NaN wins.
-    Min, T::HIGHEST, |least, value| least.lesser(value), T::lesser;
-    /// The largest; NaN wins.
-    Max, T::LOWEST, |most, value| most.greater(value), T::greater;
 }
+
+/// The smallest or the largest; NaN wins.
+pub(crate) struct Extreme<const MAX: bool>;
+
+impl<T: Value, const MAX: bool> Fold<T> for Extreme<MAX> {
+    type Cell = T;
+    const START: T = match MAX {
+        true => T::LOWEST,
+        false => T::HIGHEST,
+    };
+    const WAITS: bool = false;
+
+    #[inline(always)]
+    fn join(cell: &mut T, value: T, _: usize) {
+        // Most values are not written, so the next one of the group need not wait for them.
+        if first_nan_replaces::<T, MAX>(value, *cell) {
+            *cell = value;
+        }
+    }
+
+    #[inline(always)]
+    fn join_row(cells: &mut [T], values: &[T], _: usize) {
+        // A choice for every cell, which vectorises.
+        for (cell, &value) in cells.iter_mut().zip(values) {
+            let wins = first_nan_replaces::<T, MAX>(value, *cell);
+            *cell = if wins { value } else { *cell };
+        }
+    }
+
+    fn merge(cell: &mut T, other: T) {
+        Self::join(cell, other, 0);
+    }
+
+    fn finish(cells: &[T], _: Statistic, row: &mut Row<T>) {
+        if let Results::Same(to) = &mut row.numbers {
+            to.copy_from_slice(cells);
+        }
+    }
+}
+
+/// The smallest; NaN wins.
+pub(crate) type Min = Extreme<false>;
+
+/// The largest; NaN wins.
+pub(crate) type Max = Extreme<true>;
 
 numbers! { i64, Whole:
     /// How many values there are.
@@ -157,6 +207,7 @@ pub(crate) struct End<const LAST: bool>;
 impl<T: Value, const LAST: bool> Fold<T> for End<LAST> {
     type Cell = Placed<T>;
     const START: Placed<T> = Placed::NOWHERE;
+    const WAITS: bool = false;
 
     #[inline(always)]
     fn join(cell: &mut Placed<T>, value: T, place: usize) {
@@ -188,20 +239,21 @@ impl<T: Value, const LAST: bool> Fold<T> for End<LAST> {
 pub(crate) struct Present;
 
 impl<T: Value> Fold<T> for Present {
-    type Cell = bool;
-    const START: bool = false;
+    type Cell = Flag;
+    const START: Flag = Flag(0);
+    const WAITS: bool = false;
 
     #[inline(always)]
-    fn join(found: &mut bool, _: T, _: usize) {
-        *found = true;
+    fn join(found: &mut Flag, _: T, _: usize) {
+        *found = Flag(1);
     }
 
-    fn merge(found: &mut bool, other: bool) {
-        *found |= other;
+    fn merge(found: &mut Flag, other: Flag) {
+        found.0 |= other.0;
     }
 
     /// It is no result, but says where there is one.
-    fn finish(_: &[bool], _: Statistic, _: &mut Row<T>) {}
+    fn finish(_: &[Flag], _: Statistic, _: &mut Row<T>) {}
 }
 
 /// The place of the best value: the first of the smallest, or of the largest.
@@ -210,6 +262,7 @@ pub(crate) struct Arg<const MAX: bool>;
 impl<T: Value, const MAX: bool> Fold<T> for Arg<MAX> {
     type Cell = Placed<T>;
     const START: Placed<T> = Placed::NOWHERE;
+    const WAITS: bool = false;
 
     #[inline(always)]
     fn join(best: &mut Placed<T>, value: T, place: usize) {
@@ -265,10 +318,13 @@ impl<T: Value> Fold<T> for Mean {
     }
 
     fn finish(cells: &[Total<T::Total>], _: Statistic, row: &mut Row<T>) {
-        let mean = |cell: Total<T::Total>| T::mean_of(cell.sum, cell.count);
+        let mean =
+            |cell: Total<T::Total>| (cell.count > 0).then(|| T::mean_of(cell.sum, cell.count));
         match &mut row.numbers {
-            Results::Same(to) => put(cells, to, &mut row.set, |cell| Some(T::of(mean(cell)))),
-            Results::Real(to) => put(cells, to, &mut row.set, |cell| Some(mean(cell).re)),
+            Results::Same(to) => put(cells, to, &mut row.set, |cell| mean(cell).map(T::of)),
+            Results::Real(to) => put(cells, to, &mut row.set, |cell| {
+                mean(cell).map(|mean| mean.re)
+            }),
             Results::Whole(_) => {}
         }
     }

@@ -8,7 +8,7 @@ use crate::tensor::try_vec;
 
 /// A statistic of each value as a running record of its group.
 trait Scan<T: Value>: 'static {
-    type Cell: Copy;
+    type Cell: Copy + Send;
     /// The record of a group without values.
     const START: Self::Cell;
     /// Joins a value, and gives the result so far.
@@ -50,7 +50,7 @@ scans! {
 }
 
 /// Records of a statistic of each value.
-pub(crate) trait Scans<T: Value> {
+pub(crate) trait Scans<T: Value>: Send {
     fn begin(&mut self);
     /// Joins the values of a block, and writes what they become from cell `at` on.
     fn write(&mut self, block: &Block<'_, T>, output: &mut Output<'_>, at: usize);

@@ -110,11 +110,11 @@ impl<T: Value> State<T> {
         };
         if kept.inner > 0 {
             let tables = &mut self.tables;
-            stream.each_block(0, kept.skip, &mut work, |block| {
+            stream.each_block(0, &stream.whole(), kept.skip, &mut work, |block| {
                 tables.join(&Block {
                     first: chunk.start.saturating_add(block.first),
                     ..*block
-                });
+                })
             });
         }
         self.tables.check()

@@ -237,6 +237,8 @@ pub trait Value: Element + Compared + Cell + PartialEq {
     /// The mean of `count` values with this total; NaN of none.
     fn mean_of(total: Self::Total, count: u64) -> Complex64;
     fn complex(self) -> Complex64;
+    /// The difference from a point, rounded once.
+    fn apart(self, from: Self::Point) -> Self::Point;
     fn of(value: Complex64) -> Self;
     /// The real and the imaginary part; of a real number two whose sum it is exactly, the second
     /// one mostly 0.
@@ -292,6 +294,15 @@ macro_rules! integers {
                 }
             }
             fn complex(self) -> Complex64 { (self as f64).into() }
+            #[inline(always)]
+            fn apart(self, from: f64) -> f64 {
+                let value = i128::from(self);
+                // Floats hold integers up to 2^53.
+                match value.unsigned_abs() <= 1 << 53 {
+                    true => self as f64 - from,
+                    false => (value - from as i128) as f64,
+                }
+            }
             fn of(value: Complex64) -> Self { value.re as Self }
             fn pieces(self) -> [f64; 2] {
                 if i128::from(self).unsigned_abs() <= 1 << 53 {
@@ -363,6 +374,10 @@ impl Value for f64 {
     fn complex(self) -> Complex64 {
         self.into()
     }
+    #[inline(always)]
+    fn apart(self, from: Self) -> Self {
+        self - from
+    }
     fn of(value: Complex64) -> Self {
         value.re
     }
@@ -422,6 +437,10 @@ impl Value for Complex64 {
     }
     fn complex(self) -> Complex64 {
         self
+    }
+    #[inline(always)]
+    fn apart(self, from: Self) -> Self {
+        self - from
     }
     fn of(value: Complex64) -> Self {
         value

@@ -18,6 +18,8 @@ pub(crate) struct Tables<T: Value> {
     tables: Vec<Box<dyn Records<T>>>,
     /// The table of each wanted statistic; `None`: it has a result for each value.
     of: Vec<Option<usize>>,
+    /// The tables of which a group without values has a result that is not the fill value.
+    unlike_fill: Vec<usize>,
     /// How many values each group has, or whether it has any.
     counts: Counts<T>,
 }
@@ -28,16 +30,26 @@ impl<T: Value> Tables<T> {
     /// # Errors
     /// [`Problem::Memory`].
     pub(crate) fn new(count: Count<'_>, cells: usize) -> Result<Self, Problem> {
+        let mut made = Self::without_presence(count, cells)?;
+        made.count_presence(cells)?;
+        Ok(made)
+    }
+
+    /// Tables that do not count which groups have values before
+    /// [`must_count_presence`](Self::must_count_presence).
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn without_presence(count: Count<'_>, cells: usize) -> Result<Self, Problem> {
         let mut kinds: Vec<Statistic> = Vec::new();
         let mut made = Self {
             tables: Vec::new(),
             of: Vec::new(),
+            unlike_fill: Vec::new(),
             counts: Counts::Unused,
         };
         let exact = count.wanted.iter().filter_map(|wanted| exact_of(wanted));
         let exact = exact.map(Parts::of).reduce(Parts::and).unwrap_or_default();
-        // A result that is the fill value without values needs no count of them.
-        let mut fills = false;
         for wanted in count.wanted {
             let kind = kept(wanted.statistic);
             let known = kinds.iter().position(|&known| known == kind);
@@ -55,17 +67,43 @@ impl<T: Value> Tables<T> {
                     })
                 }
             };
-            if let Some(at) = table {
-                fills |= !made.tables[at].starts_with_fill(wanted);
-            }
+            let unlike_fill = |&at: &usize| !made.tables[at].starts_with_fill(wanted);
+            made.unlike_fill.extend(table.filter(unlike_fill));
             made.of.push(table);
         }
-        made.counts = match count.least > 1 {
-            true => Counts::Each(Of::new(cells)?),
-            false if fills => Counts::Present(Of::new(cells)?),
-            false => Counts::Unused,
-        };
+        if count.least > 1 {
+            made.counts = Counts::Each(Of::new(cells)?);
+        }
         Ok(made)
+    }
+
+    /// Whether all values must be read again to [count](Self::join_presence) which groups have
+    /// any: a result depends on it, and a record may be of no values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn must_count_presence(&mut self, cells: usize) -> Result<bool, Problem> {
+        let mut unlike = self.unlike_fill.iter();
+        let unknown = matches!(self.counts, Counts::Unused)
+            && unlike.any(|&table| self.tables[table].may_lack_values());
+        if unknown {
+            self.count_presence(cells)?;
+        }
+        Ok(unknown)
+    }
+
+    /// Makes the table that says which groups have values, if a result depends on it.
+    fn count_presence(&mut self, cells: usize) -> Result<(), Problem> {
+        if matches!(self.counts, Counts::Unused) && !self.unlike_fill.is_empty() {
+            self.counts = Counts::Present(Of::new(cells)?);
+        }
+        Ok(())
+    }
+
+    /// Counts the groups that a block has values of. False as [`join`](Self::join).
+    pub(crate) fn join_presence(&mut self, block: &Block<'_, T>) -> bool {
+        let counts = self.counts.records_mut();
+        counts.is_none_or(|counts| counts.join(block))
     }
 
     /// All tables, with that of the counts.
@@ -81,6 +119,9 @@ impl<T: Value> Tables<T> {
 
     /// Sets all records to those of groups without values.
     pub(crate) fn begin(&mut self) {
+        if let Counts::Present(_) = self.counts {
+            self.counts = Counts::Unused;
+        }
         self.all_mut().for_each(|table| table.begin());
     }
 
@@ -92,15 +133,29 @@ impl<T: Value> Tables<T> {
         self.all_mut().try_for_each(|table| table.grow(cells))
     }
 
-    /// Joins the values of a block.
-    pub(crate) fn join(&mut self, block: &Block<'_, T>) {
-        self.all_mut().for_each(|table| table.join(block));
+    /// Whether there is a single table, which looks at each row once anyway.
+    pub(crate) fn are_one(&self) -> bool {
+        self.all().count() == 1
+    }
+
+    /// Joins the values of a block. False if a row is not one of the groups; that is left out.
+    pub(crate) fn join(&mut self, block: &Block<'_, T>) -> bool {
+        let mut all_there = true;
+        for table in self.all_mut() {
+            all_there &= table.join(block);
+        }
+        all_there
     }
 
     /// Merges the records of tables of the same statistics, of no more cells.
     pub(crate) fn merge(&mut self, other: &Self) {
-        let pairs = self.all_mut().zip(other.all());
-        pairs.for_each(|(table, other)| table.merge(other));
+        let pairs = self.tables.iter_mut().zip(&other.tables);
+        pairs.for_each(|(table, other)| table.merge(&**other));
+        match (self.counts.records_mut(), other.counts.records()) {
+            (Some(counts), Some(other)) => counts.merge(other),
+            // One of them did not have to count: all its groups have values.
+            _ => self.counts = Counts::Unused,
+        }
     }
 
     /// Whether all values that came have joined.
@@ -109,6 +164,21 @@ impl<T: Value> Tables<T> {
     /// [`Problem::Memory`].
     pub(crate) fn check(&self) -> Result<(), Problem> {
         self.all().try_for_each(|table| table.check())
+    }
+
+    /// Writes the results of all wanted statistics of the first `cells.len()` groups to some cells
+    /// of their outputs, but for those that have results for each value.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn finish_all(
+        &self,
+        count: Count<'_>,
+        outputs: &mut [Output<'_>],
+        cells: Range<usize>,
+    ) -> Result<(), Problem> {
+        let mut outputs = outputs.iter_mut().enumerate();
+        outputs.try_for_each(|(number, output)| self.finish(count, number, output, cells.clone()))
     }
 
     /// Writes the results of one wanted statistic of consecutive groups, the first `cells.len()`,
@@ -173,7 +243,7 @@ fn exact_of(wanted: &Summary) -> Option<ExactOf> {
 
 /// How many values groups have, as far as a result depends on it.
 enum Counts<T: Value> {
-    /// What groups without values have is their result.
+    /// What groups without values have is their result, or all groups have values.
     Unused,
     /// Whether each has any.
     Present(Of<T, Present>),
@@ -201,7 +271,11 @@ impl<T: Value> Counts<T> {
     fn have(&self, least: usize, from: usize, set: &mut [bool]) {
         match self {
             Self::Unused => set.fill(true),
-            Self::Present(found) => set.copy_from_slice(&found.cells[from..from + set.len()]),
+            Self::Present(found) => {
+                for (set, found) in set.iter_mut().zip(&found.cells[from..]) {
+                    *set = found.0 == 1;
+                }
+            }
             Self::Each(counts) => {
                 let least = i64::try_from(least).unwrap_or(i64::MAX);
                 for (set, &count) in set.iter_mut().zip(&counts.cells[from..]) {

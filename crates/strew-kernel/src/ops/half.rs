@@ -183,12 +183,20 @@ mod tests {
             let beside = |low: f64, high: f64| {
                 let middle = f64::midpoint(low, high);
                 let even = if bits & 1 == 0 { bits } else { bits + 1 };
-                [(middle.next_down(), bits), (middle, even), (middle.next_up(), bits + 1)]
+                [
+                    (middle.next_down(), bits),
+                    (middle, even),
+                    (middle.next_up(), bits + 1),
+                ]
             };
             let pairs = beside(b(bits).to_f64(), b(bits + 1).to_f64());
             for (value, expected) in pairs {
                 assert_eq!(f64_to_bf16(value).to_bits(), expected, "{value:e}");
-                assert_eq!(f64_to_bf16(-value).to_bits(), expected | 0x8000, "{value:e}");
+                assert_eq!(
+                    f64_to_bf16(-value).to_bits(),
+                    expected | 0x8000,
+                    "{value:e}"
+                );
             }
             if bits < 0x7bff {
                 for (value, expected) in beside(h(bits).to_f64(), h(bits + 1).to_f64()) {

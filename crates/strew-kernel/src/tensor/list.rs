@@ -1,4 +1,4 @@
-//! Lists of integers in the same kind of memory as tensors: aligned, fallible, checked against the
+//! Lists of numbers in the same kind of memory as tensors: aligned, fallible, checked against the
 //! limit.
 //!
 //! # Unsafe
@@ -9,12 +9,13 @@
 
 use crate::error::Problem;
 use crate::tensor::memory::Buffer;
+use num_complex::Complex64;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::AtomicU64;
 
-/// A number type of which every bit pattern is a value.
+/// A number type, or a struct of numbers, of which every bit pattern is a value.
 ///
 /// # Safety
 /// Every bit pattern must be a valid value of the type.
@@ -28,6 +29,15 @@ unsafe impl Plain for u64 {}
 
 // SAFETY: every bit pattern is an `i64`.
 unsafe impl Plain for i64 {}
+
+// SAFETY: every bit pattern is an `i128`.
+unsafe impl Plain for i128 {}
+
+// SAFETY: every bit pattern is an `f64`.
+unsafe impl Plain for f64 {}
+
+// SAFETY: two `f64`, of which every bit pattern is one.
+unsafe impl Plain for Complex64 {}
 
 // SAFETY: an `AtomicU64` has the representation of a `u64`.
 unsafe impl Plain for AtomicU64 {}
@@ -114,6 +124,22 @@ impl<T: Plain> List<T> {
         self.len = len + 1;
         self[len] = number;
     }
+
+    /// Adds copies of a number at the end until there are `len`, if there are fewer.
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub(crate) fn extend_to(&mut self, len: usize, number: T)
+    where
+        T: Copy,
+    {
+        let had = self.len;
+        if len > had {
+            assert!(len <= had + self.room(), "there is room");
+            self.len = len;
+            self[had..].fill(number);
+        }
+    }
 }
 
 impl<T: Plain> Deref for List<T> {
@@ -161,6 +187,11 @@ mod tests {
         assert_eq!(*list, [0, 7, 14]);
         list[1] = 5;
         assert_eq!(*list, [0, 5, 14]);
+        let mut list = List::<f64>::with_room("numbers", 3).unwrap();
+        list.extend_to(2, 1.5);
+        list.extend_to(3, 0.0);
+        list.extend_to(1, 9.0);
+        assert_eq!(*list, [1.5, 1.5, 0.0]);
         assert!(List::<u64>::scratch("none", 0).unwrap().is_empty());
         assert_eq!(
             *List::<u64>::zeroed_sparse(&String::new, 2).unwrap(),
