@@ -268,6 +268,25 @@ impl Accumulator {
         PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// The records as read-only NumPy arrays by name, each of the shape ``(size, *shape)``.
+    ///
+    /// They are views of one copy of the records, which does not change with the accumulator.
+    /// docs/accumulator.md has the names.
+    ///
+    /// >>> import numpy as np
+    /// >>> import strew
+    /// >>> acc = strew.Accumulator(3, ["max", "mean"])
+    /// >>> acc.update(np.array([1.0, 5.0, 2.0]), np.array([2, 0, 2]))
+    /// >>> arrays = acc.arrays()
+    /// >>> list(arrays)
+    /// ['max', 'mean.sum', 'mean.count', 'present']
+    /// >>> arrays["mean.sum"]
+    /// array([5., 0., 3.])
+    fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("strew._accumulator")?;
+        module.call_method1("arrays", (slf,))
+    }
+
     /// The accumulator as bytes, for `from_bytes`. Accumulators can be pickled, too.
     ///
     /// >>> import strew

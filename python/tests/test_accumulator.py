@@ -216,7 +216,7 @@ def test_the_examples_of_the_document():
     text = (pathlib.Path(__file__).resolve().parents[2] / "docs/accumulator.md").read_text()
     names = {"nan": np.nan}
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         *lines, last = example.strip().splitlines()
         call, _, comment = last.partition("  # ")
