@@ -3,7 +3,7 @@
 //! # Unsafe
 //!
 //! - Buys: records in memory that is kept and has large pages
-//! - Measured: vectors instead: extremes of 4M values in 1,000 groups 1.0, means in 4M groups 1.4
+//! - Measured: with one table less for means, too: means of 4M values in 4M groups 1.7
 //! - Holds: records are structs of numbers
 
 use crate::tensor::list::Plain;

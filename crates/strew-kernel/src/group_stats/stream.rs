@@ -115,7 +115,8 @@ impl<T: Value> Stream<'_, T> {
         let Work { rows, values, own } = work;
         let all_rows = extent.rows == (0..self.size);
         let at_once = at_once(self.inner);
-        for first in extent.updates.clone().step_by(at_once) {
+        let mut repeats = false;
+        for (number, first) in extent.updates.clone().step_by(at_once).enumerate() {
             let len = at_once.min(extent.updates.end - first);
             let unchecked = match extent.finds_strays {
                 true => self.rows.unchecked_rows(first, len),
@@ -132,6 +133,9 @@ impl<T: Value> Stream<'_, T> {
                     Found::All(own) => rows = own,
                     Found::Some(own, found) => (rows, numbers) = (own, Some(found)),
                 }
+            }
+            if self.inner == 1 && number.is_multiple_of(SAMPLED) {
+                repeats = repeat(rows);
             }
             let room = &mut values[..rows.len() * self.inner];
             let from = outer * self.rows.updates() * self.inner;
@@ -152,7 +156,7 @@ impl<T: Value> Stream<'_, T> {
                 first,
                 numbers,
                 inner: self.inner,
-                repeats: self.inner == 1 && repeat(rows),
+                repeats,
                 skip: skip && values.iter().fold(false, |any, value| any | value.nan()),
                 values,
             });
@@ -163,6 +167,9 @@ impl<T: Value> Stream<'_, T> {
         true
     }
 }
+
+/// Of so many blocks one is sampled: each would be read from memory twice.
+const SAMPLED: usize = 16;
 
 /// Whether most rows are the same as the one before, by a sample.
 fn repeat(rows: &[i64]) -> bool {
