@@ -15,7 +15,7 @@ UPDATES = [1.7, -0.4, 0.9, 2.1, -1.3, 0.6]
 INDEX = [0, 0, 1, 1, 1, 3]
 """It ascends, as some have to have it."""
 WITHOUT_HOLES = [0, 0, 1, 2, 2, 3]
-WITH_MEANS = {"torch.segment_reduce", "strew.aggregate"}
+WITH_MEANS = {"torch.segment_reduce", "strew.aggregate", "strew.scatter"}
 
 
 @dataclass(frozen=True)
