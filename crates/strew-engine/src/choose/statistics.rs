@@ -1,4 +1,11 @@
 //! How threads divide a pass that computes statistics of groups.
+//!
+//! ```text
+//! several outer coordinates, or results for each value:  by outer coordinates
+//! no statistic depends on the order, and few groups:     by updates
+//! rows of several columns, sorted rows, or far records:  by rows
+//! else:                                                  one thread does it all
+//! ```
 
 use strew_kernel::group_stats::output::Summary;
 use strew_kernel::group_stats::parts::Division;
@@ -16,7 +23,7 @@ const MERGED: usize = 8;
 /// two parts; into 100,000 groups 11 and 16.
 const FAR: usize = L3;
 
-/// Columns from which on to read all row numbers costs little beside the values.
+/// From this many columns on, reading all row numbers costs little compared with the values.
 const WIDE: usize = 4;
 
 /// Which parts to make, and how many at most.

@@ -94,8 +94,8 @@ impl ReadRows for Numbers<'_> {
     }
 
     fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
-        // The sign of what is made is set if a number is negative or not below the size. Vectors
-        // of any instruction set can do that.
+        // The fold is negative if a number is negative or not below the size. It needs no
+        // comparison of 64-bit numbers, which the oldest vector instructions lack.
         let last = self.size.cast_signed().wrapping_sub(1);
         let inside = |rows: &[i64]| {
             let outside = |all, &row: &i64| all | row | (last as i64).wrapping_sub(row);
@@ -293,8 +293,8 @@ impl Visit for Wanted<'_> {
     }
 }
 
-/// Makes what takes one pass over the values, in parts. False if an update has no row: then the
-/// results are anything.
+/// Computes in parts what takes one pass over the values. False if an update has no row: then the
+/// results have unspecified values.
 fn make<T: Value>(
     stream: &Stream<'_, T>,
     made: &mut [DynTensor],

@@ -190,7 +190,7 @@ fn each<T: Value, F: Fold<T>>(
     join: impl Fn(&mut F::Cell, T, usize),
     join_row: impl Fn(&mut [F::Cell], &[T], usize),
 ) -> bool {
-    // What cannot panic is left out where it is not used.
+    // It cannot panic, so the compiler removes it from loops that do not use it.
     let place = |update: usize| {
         let number = block.numbers.and_then(|numbers| numbers.get(update));
         number.map_or(block.first.wrapping_add(update), |&number| number)
