@@ -51,3 +51,70 @@ pub(crate) fn division<T: Value>(
         false => (Division::Outer, 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::division;
+    use strew_kernel::group_stats::output::Summary;
+    use strew_kernel::group_stats::parts::Division;
+    use strew_kernel::group_stats::read::{ReadRows, ReadValues};
+    use strew_kernel::group_stats::statistics::Statistic;
+    use strew_kernel::group_stats::stream::Stream;
+    use strew_kernel::tensor::{DType, DynTensor};
+
+    /// A million updates, whose rows a function gives.
+    struct Million(fn(usize) -> i64);
+
+    impl ReadRows for Million {
+        fn updates(&self) -> usize {
+            1_000_000
+        }
+
+        fn read_rows<'r>(&'r self, from: usize, room: &'r mut [i64]) -> Option<&'r [i64]> {
+            let updates = from..;
+            room.iter_mut()
+                .zip(updates)
+                .for_each(|(row, update)| *row = (self.0)(update));
+            Some(room)
+        }
+    }
+
+    impl ReadValues<f64> for Million {
+        fn copy_values(&self, _: usize, to: &mut [f64]) {
+            to.fill(1.0);
+        }
+    }
+
+    /// How two threads divide a statistic of a million rows of `inner` values in `size` groups.
+    fn of_two(statistic: Statistic, rows: fn(usize) -> i64, size: usize, inner: usize) -> Division {
+        let million = Million(rows);
+        let stream = Stream {
+            rows: &million,
+            size,
+            values: &million,
+            outer: 1,
+            inner,
+        };
+        let fill = DynTensor::zeros(DType::F64, &[1]).unwrap();
+        let wanted = Summary { statistic, fill };
+        assert_eq!(division(&stream, &[&wanted], 1), (Division::Outer, 1));
+        let (found, most) = division(&stream, &[&wanted], 2);
+        assert_eq!(
+            most == 1,
+            found == Division::Outer && !statistic.is_of_each()
+        );
+        found
+    }
+
+    #[test]
+    fn the_order_the_width_and_the_distance_of_records_decide() {
+        let (mixed, sorted) = (|n| (n * 7919 % 1000) as i64, |n| (n / 1000) as i64);
+        assert_eq!(of_two(Statistic::Max, mixed, 1000, 1), Division::Updates);
+        assert_eq!(of_two(Statistic::Sum, mixed, 1000, 1), Division::Outer);
+        assert_eq!(of_two(Statistic::Sum, sorted, 1000, 1), Division::Rows);
+        assert_eq!(of_two(Statistic::Sum, mixed, 1000, 8), Division::Rows);
+        assert_eq!(of_two(Statistic::Max, mixed, 1_000_000, 8), Division::Rows);
+        assert_eq!(of_two(Statistic::Sum, mixed, 10_000_000, 1), Division::Rows);
+        assert_eq!(of_two(Statistic::CumSum, sorted, 1000, 8), Division::Outer);
+    }
+}
