@@ -1,6 +1,7 @@
 //! Which library an array comes from: results go back to it.
 
 use crate::errors::{refuse, wrong_kind};
+use numpy::PyUntypedArray;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -119,6 +120,19 @@ impl<'py> Library<'py> {
             Some(library) => library.getattr_opt(name),
             None => Ok(None),
         }
+    }
+}
+
+/// Whether the object is one of torch's tensors.
+pub(crate) fn is_tensor(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    // The most common array is not asked for anything else.
+    if object.cast::<PyUntypedArray>().is_ok() {
+        return Ok(false);
+    }
+    let py = object.py();
+    match imported(py, intern!(py, "torch"))? {
+        Some(torch) => is_instance(object, &torch, intern!(py, "Tensor")),
+        None => Ok(false),
     }
 }
 

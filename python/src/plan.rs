@@ -4,11 +4,13 @@ use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
 use crate::errors::{raise, refuse, wrong_kind};
 use crate::interrupt::interruptible;
-use crate::library::Library;
+use crate::library::{Library, is_tensor};
 use crate::operator::WATCHED_FROM;
 use crate::output::give;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 
@@ -18,6 +20,9 @@ use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 /// about them that it has proven itself. Where it pays it also groups the updates by their row: then
 /// every row is reduced in the nearest cache, and several reductions share one trip over the source.
 /// Every run has the bits of the same call without a plan, on any number of threads.
+///
+/// `scatter`, `reduce` and `gather` have derivatives for torch tensors: backward, forward, and of
+/// second order. The first derivative uses the plan, too. docs/torch.md has the rules.
 ///
 /// Parameters
 /// ----------
@@ -227,6 +232,11 @@ impl Plan {
     /// `dim` that is none, TypeError for a dtype that the reduction is not defined for (mean of bool,
     /// extremes of complex numbers). `out` is then as it was.
     ///
+    /// Torch tensors have derivatives, also with `out`. Equal updates share the gradient of "amin"
+    /// and "amax". The first winner takes that of "min" and "max", and the last update that of
+    /// "assign".
+    /// "exact_sum" and "exact_mean" have the gradients of "sum" and "mean".
+    ///
     /// >>> import numpy as np
     /// >>> import strew
     /// >>> plan = strew.Plan([1, 1, 0])
@@ -237,29 +247,33 @@ impl Plan {
     /// array([[9, 2]])
     #[pyo3(signature = (src, reduce = "sum", *, dim = 0, out = None, include_self = true))]
     fn scatter<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
         reduce: &str,
         dim: i64,
         out: Option<&Bound<'py, PyAny>>,
         include_self: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = src.py();
-        let reduce = parse(py, &self.plan, reduce)?;
+        let (py, this) = (src.py(), slf.get());
+        let plan = &this.plan;
+        let reduce = parse(py, plan, reduce)?;
+        if let Some(methods) = torch_methods(src, out)? {
+            let given = (slf, src, reduce.name(), dim, out, include_self);
+            return methods.call_method1(intern!(py, "scatter"), given);
+        }
         let Some(target) = out else {
-            let made = self.run(src, "src", |src| {
-                self.plan.scatter_dyn(src, dim, reduce).map(|t| vec![t])
+            let made = this.run(src, "src", |src| {
+                plan.scatter_dyn(src, dim, reduce).map(|t| vec![t])
             })?;
             return made.into_iter().next().ok_or_else(|| defect("no result"));
         };
-        let operator = operator(self.plan.name());
+        let operator = operator(plan.name());
         let src = Array::read(&operator, "src", src)?;
         let mut out = Array::write(&operator, "out", target)?;
         let library = out.library().clone();
         let broken = |problem| refuse(py, &operator, Class::Value, problem);
         let elements = src.len();
         let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
-        let plan = &self.plan;
         let (result, interrupt) = watched(py, elements, || {
             plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
         });
@@ -308,20 +322,28 @@ impl Plan {
     /// `reduces` is a sequence of names as `scatter` takes them; the result is a tuple with an array for
     /// each, the same as `scatter` gives. Raises what `scatter` raises.
     ///
+    /// Torch tensors have the derivatives of `scatter`. Each reduction then takes its own trip.
+    ///
     /// >>> import numpy as np
     /// >>> import strew
     /// >>> strew.Plan([1, 1, 0]).reduce(np.array([1.0, 2.0, 5.0]), ["sum", "mean", "max"])
     /// (array([5., 3.]), array([5. , 1.5]), array([5., 2.]))
     #[pyo3(signature = (src, reduces, *, dim = 0))]
     fn reduce<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
         reduces: &Bound<'py, PyAny>,
         dim: i64,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let reduces = names(&self.plan, "reduces", reduces)?;
-        let made = self.run(src, "src", |src| self.plan.reduce_dyn(src, dim, &reduces))?;
-        PyTuple::new(src.py(), made)
+        let (py, this) = (src.py(), slf.get());
+        let reduces = names(&this.plan, "reduces", reduces)?;
+        if let Some(methods) = torch_methods(src, None)? {
+            let names: Vec<&str> = reduces.iter().map(|reduce| reduce.name()).collect();
+            let made = methods.call_method1(intern!(py, "reduce"), (slf, src, names, dim))?;
+            return Ok(made.cast_into()?);
+        }
+        let made = this.run(src, "src", |src| this.plan.reduce_dyn(src, dim, &reduces))?;
+        PyTuple::new(py, made)
     }
 
     /// Picks the rows of `src` that the index names: the way back of a scatter.
@@ -330,6 +352,8 @@ impl Plan {
     /// it has ``len(plan)``, its dtype and its library. Updates that are left out get zeros. Raises
     /// ValueError for a shape that does not fit, IndexError for a `dim` that is none.
     ///
+    /// Torch tensors have derivatives: the gradient of a row is the sum over where it is picked.
+    ///
     /// >>> import numpy as np
     /// >>> import strew
     /// >>> strew.Plan([1, -1, 0], 2, mode="drop").gather(np.array([[1, 2], [3, 4]]))
@@ -337,9 +361,17 @@ impl Plan {
     ///        [0, 0],
     ///        [1, 2]])
     #[pyo3(signature = (src, *, dim = 0))]
-    fn gather<'py>(&self, src: &Bound<'py, PyAny>, dim: i64) -> PyResult<Bound<'py, PyAny>> {
-        let made = self.run(src, "src", |src| {
-            self.plan.gather_dyn(src, dim).map(|t| vec![t])
+    fn gather<'py>(
+        slf: &Bound<'py, Self>,
+        src: &Bound<'py, PyAny>,
+        dim: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (src.py(), slf.get());
+        if let Some(methods) = torch_methods(src, None)? {
+            return methods.call_method1(intern!(py, "gather"), (slf, src, dim));
+        }
+        let made = this.run(src, "src", |src| {
+            this.plan.gather_dyn(src, dim).map(|t| vec![t])
         })?;
         made.into_iter().next().ok_or_else(|| defect("no result"))
     }
@@ -444,6 +476,26 @@ impl Plan {
             self.plan.len(),
             work,
         )
+    }
+}
+
+/// `strew._torch.plan_methods`, if one of these is a torch tensor and something in torch watches
+/// what is done with it: autograd, a transform, a compiler. These functions call the plan's methods
+/// again, with tensors that nothing watches.
+fn torch_methods<'py>(
+    src: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static OPERATORS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = src.py();
+    if !is_tensor(src)? && !out.map_or(Ok(false), is_tensor)? {
+        return Ok(None);
+    }
+    let find = OPERATORS.import(py, "strew._dispatch", "torch_operators")?;
+    let operators = find.call1((src, out))?;
+    match operators.is_none() {
+        true => Ok(None),
+        false => operators.getattr(intern!(py, "plan_methods")).map(Some),
     }
 }
 

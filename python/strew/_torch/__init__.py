@@ -6,7 +6,7 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 * `torch_scatter`: those of `strew.torch_scatter`; `drop_in` is what its `install` needs besides.
 * `torch_geometric`: the functions that ``strew.torch_scatter.install(pyg=True)`` replaces.
 * `own`: `strew.scatter` and `strew.gather`.
-* `plan`: `strew.Plan`.
+* `plan`: the operators that take a `strew.Plan`, and `plan_methods`: the plan's own methods.
 * `aggregate`: `strew.aggregate`, with the running sums of `running`.
 
 `registry` registers an operator with its derivatives, `script` makes it known to TorchScript, and
@@ -14,6 +14,6 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
-from . import aggregate, own, plan
+from . import aggregate, own, plan, plan_methods
 
-__all__ = ["aggregate", "own", "plan", "torch", "torch_scatter"]
+__all__ = ["aggregate", "own", "plan", "plan_methods", "torch", "torch_scatter"]

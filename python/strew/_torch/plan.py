@@ -1,7 +1,7 @@
 """A `strew.Plan` under autograd: the backward pass uses the plan, too.
 
-This holds for the first derivative. For others, and under a transform, the plan's rows become an
-index for operators of the dispatcher, which have all derivatives.
+This holds for the first derivative. For others, under a transform, and for a batch of gradients,
+the plan's rows become an index for operators of the dispatcher, which have all derivatives.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LINEAR = ("sum", "mean", "exact_sum", "exact_mean", "assign")
 
 
 def supports(*tensors: Any) -> bool:
-    """Whether a call with these can use a plan forward and backward: all must be plain tensors."""
+    """Whether work on these can go by the plan: all must be plain tensors, without tangents."""
     known = all(isinstance(one, torch.Tensor) for one in tensors)
     return known and is_eager(tensors) and forward_ad._current_level < 0
 
@@ -97,7 +97,7 @@ class _Scatter(torch.autograd.Function):
             input, src, result = ctx.saved_tensors
         input = input if ctx.into else None
         wanted = ctx.needs_input_grad[:2]
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or not supports(grad):
             of_input, of_src = _with_graph(by_index, (input, src), wanted, grad)
         else:
             # Then the gradient of `input` is the result's.
@@ -123,7 +123,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Gradients:
         plan, dim, by_index = ctx.call
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or not supports(grad):
             (found,) = _with_graph(by_index, (_placeholder(grad, ctx.shape),), (True,), grad)
         else:
             found = plan.scatter(plain(grad), "sum", dim=dim)
@@ -131,18 +131,21 @@ class _Gather(torch.autograd.Function):
 
 
 def _placeholder(like: Tensor, shape: Shape) -> Tensor:
-    """A tensor whose values do not matter."""
-    return like.new_zeros(()).expand(shape)
+    """A tensor whose values do not matter; never one of a batch of gradients, as `like` can be."""
+    return torch.zeros((), dtype=like.dtype, device=like.device).expand(shape)
 
 
 def _with_graph(
     by_index: Callable[..., Tensor], tensors: Sequence[Tensor], wanted: Sequence[bool], grad: Tensor
 ) -> list[Tensor | None]:
-    """Gradients that have derivatives themselves."""
+    """Gradients by the index, which have derivatives themselves where these are recorded."""
+    create_graph = torch.is_grad_enabled()
     tensors = [
         one.requires_grad_() if want and not one.requires_grad else one
         for one, want in zip(tensors, wanted, strict=True)
     ]
     inputs = [one for one, want in zip(tensors, wanted, strict=True) if want]
-    found = iter(torch.autograd.grad(by_index(*tensors), inputs, grad, create_graph=True))
+    with torch.enable_grad():
+        result = by_index(*tensors)
+    found = iter(torch.autograd.grad(result, inputs, grad, create_graph=create_graph))
     return [next(found) if want else None for want in wanted]
