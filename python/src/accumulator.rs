@@ -17,7 +17,8 @@ const NAME: &str = "Accumulator";
 
 /// Statistics of groups whose values come chunk by chunk.
 ///
-/// An accumulator keeps a small record of each group. `update` takes a chunk of values. Chunks one
+/// An accumulator keeps a small record of each group, or only of those with values if they are few
+/// of many. `update` takes a chunk of values. Chunks one
 /// after the other give the bits of one `strew.aggregate` call on all values. `merge` takes what
 /// another accumulator has made of other values, such as that of another process: accumulators can
 /// be pickled. `result` may be asked for at any time.
@@ -45,7 +46,8 @@ const NAME: &str = "Accumulator";
 ///     For a name that needs all values of a group together ("median"), and for arguments that do
 ///     not fit.
 /// MemoryError
-///     If the records of all groups do not fit.
+///     If the records of all groups do not fit. Where few of many groups have values, `result` raises
+///     it: it has a place for each group.
 ///
 /// Examples
 /// --------
@@ -268,7 +270,8 @@ impl Accumulator {
         PyTuple::new(py, arrays.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The records as read-only NumPy arrays by name, each of the shape ``(size, *shape)``.
+    /// The records as read-only NumPy arrays by name, each of the shape ``(size, *shape)``. If only
+    /// some groups have a record, "groups" has their numbers, and the other arrays have only these.
     ///
     /// They are views of one copy of the records, which does not change with the accumulator.
     /// docs/accumulator.md has the names.

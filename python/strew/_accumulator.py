@@ -35,12 +35,17 @@ _EXACT_ANYWAY = ("sum", "sumsq")
 def arrays(acc: Accumulator) -> _Arrays:
     """The records of an accumulator by name, as read-only arrays of the shape (size, *shape).
 
+    If only some groups have a record, the first axis is that of `groups`, which are their numbers.
     They share the memory of one copy of the records, and do not change with the accumulator.
     """
     # All is read from the bytes: the accumulator may go on in another thread.
     rest = _Rest(acc.to_bytes())
     header = _read_header(rest)
     found: _Arrays = {}
+    # Only some groups have a record.
+    if rest.long():
+        found["groups"] = rest.array((rest.long(),), "<i8")
+        header = header._replace(shape=(*found["groups"].shape, *header.shape[1:]))
     for name, names in _tables(header).items():
         if name == "exact":
             found.update(_read_exact(rest, header, set(names)))

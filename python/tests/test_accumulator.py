@@ -149,7 +149,6 @@ def test_arguments_that_do_not_fit_are_errors():
         (ValueError, (None, "sum"), {"mode": "wrap"}),
         (ValueError, (3, "sum"), {"mode": "most"}),
         (ValueError, (-1, "sum"), {}),
-        (MemoryError, (2**60, "sum"), {}),
         (ValueError, (3, "sum"), {"shape": (2**40, 2**40)}),
         (TypeError, (3, "sum"), {"fill_value": "one"}),
     ]:
@@ -165,6 +164,54 @@ def test_what_it_says_of_itself():
     assert (acc.shape, acc.position) == ((2,), 2)
     assert acc.nbytes >= 5 * 2 * (32 + 8)
     assert repr(acc) == "strew.Accumulator(var, std, len of 5 groups, 2 updates)"
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("size", [10**6, None])
+def test_few_groups_of_many(size, exact):
+    random = np.random.default_rng(3)
+    names = ["sum", "std", "first", "argmax", "count"]
+    acc = strew.Accumulator(size, names, shape=(2,), exact=exact)
+    few = np.sort(random.choice(10**6, 50, replace=False))
+    few[-1] = 10**6 - 1
+    src, index = random.standard_normal((400, 2)), np.append(random.choice(few, 399), few)[:400]
+    index[0] = few[-1]
+    for chunk in np.split(np.arange(400), [7, 150]):
+        acc.update(src[chunk], index[chunk])
+        acc = pickle.loads(pickle.dumps(acc))
+    assert acc.size == 10**6 and acc.nbytes < 200_000
+    expected = strew.aggregate(src, index, names, dim=0, size=10**6, exact=exact)
+    same(acc.result(), expected)
+    # As soon as many groups have values, all have a record.
+    more = random.permutation(10**6)[:300_000]
+    acc.update(np.ones((len(more), 2)), more)
+    assert acc.nbytes > 10**6
+    src, index = np.append(src, np.ones((len(more), 2)), 0), np.append(index, more)
+    same(acc.result(), strew.aggregate(src, index, names, dim=0, size=10**6, exact=exact))
+
+
+@pytest.mark.parametrize("kinds", ["few few", "few all", "all few"])
+def test_merging_few_groups_of_many(kinds):
+    random = np.random.default_rng(4)
+    names, parts, chunks = ["sum", "mean", "len"], [], []
+    for kind in kinds.split():
+        count = 30 if kind == "few" else 500_000
+        src, index = random.standard_normal(count), random.integers(0, 10**6, count)
+        chunks.append((src, index))
+        parts.append(strew.Accumulator(10**6, names, exact=True))
+        parts[-1].update(src, index)
+    parts[0].merge(parts[1])
+    src, index = (np.concatenate(both) for both in zip(*chunks, strict=True))
+    same(parts[0].result(), strew.aggregate(src, index, names, size=10**6, exact=True))
+    assert (parts[0].nbytes < 10**5) == (kinds == "few few")
+
+
+def test_more_groups_than_memory_has_room_for():
+    acc = strew.Accumulator(2**60, "sum")
+    acc.update([1.0, 2.0], [2**59, 5])
+    assert acc.size == 2**60 and acc.nbytes < 10**4
+    with pytest.raises(MemoryError, match="Accumulator"):
+        acc.result()
 
 
 def test_modes_and_ignored_numbers():

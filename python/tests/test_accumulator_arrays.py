@@ -429,3 +429,17 @@ def test_arrays_are_all_of_the_records(exact, dtype, min_count):
 
     empty, (full, records) = lengths(0), lengths(7)
     assert (full - empty[0], empty[1]) == (records, 0)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_arrays_of_few_groups_of_many(exact):
+    acc = strew.Accumulator(10**7, ["sum", "mean", "len"], shape=(2,), exact=exact)
+    acc.update(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [9_999_999, 4, 9_999_999])
+    found = arrays(acc)
+    np.testing.assert_array_equal(found["groups"], [4, 9_999_999])
+    np.testing.assert_array_equal(found["len"], [[1, 1], [2, 2]])
+    if exact:
+        sums = [sums_of(found, "sum", cell) for cell in np.ndindex(2, 2)]
+        assert sums == [3, 4, 6, 8]
+    else:
+        np.testing.assert_array_equal(found["sum"], [[3, 4], [6, 8]])

@@ -16,12 +16,15 @@
 //! | 8, 8 | its two parts |
 //! | list of texts | the names of the statistics |
 //! | list of 8, 8 | the positions taken: the first of each range, and the one after its last |
-//! | | the records of all groups, table by table |
+//! | 8 | 1 if only some groups have records, else 0 |
+//! | list of 8 | those groups, in ascending order, if only some have records |
+//! | | the records of these or all groups, table by table |
 //!
 //! All integers and floats are little-endian. A text is its length and its UTF-8 bytes; a list is
 //! its length and its items.
 
 use crate::accumulator::spans::Spans;
+use crate::accumulator::touched::Touched;
 use crate::accumulator::{Accumulator, context};
 use crate::bytes::Rest;
 use crate::plan::{Aggregate, AggregateOptions};
@@ -70,8 +73,10 @@ impl Accumulator {
     }
 
     fn write(&self) -> Result<Vec<u8>, Problem> {
-        let cells = self.rows() * self.kept.inner;
-        let texts = 64 * (self.wanted.len() + self.shape.len() + self.taken.ranges().len() + 8);
+        let cells = self.states.rows() * self.kept.inner;
+        let groups = self.touched.as_ref().map_or(0, |touched| 8 * touched.len());
+        let texts =
+            groups + 64 * (self.wanted.len() + self.shape.len() + self.taken.ranges().len() + 8);
         let room = cells.saturating_mul(self.states.record_bytes());
         let mut to = Writer(try_vec(
             "an accumulator as bytes",
@@ -104,7 +109,16 @@ impl Accumulator {
             to.long(span.start as u64);
             to.long(span.end as u64);
         });
-        self.states.write(&self.kept, &mut to.0)?;
+        to.long(self.touched.is_some().into());
+        match &self.touched {
+            None => self.states.write(&self.kept, &mut to.0)?,
+            Some(touched) => {
+                let (groups, places) = touched.sorted()?;
+                to.list(&groups, |to, &group| to.long(group.cast_unsigned()));
+                let sorted = self.states.spread(&self.kept, &places, places.len())?;
+                sorted.write(&self.kept, &mut to.0)?;
+            }
+        }
         Ok(to.0)
     }
 
@@ -126,13 +140,23 @@ impl Accumulator {
             .is_none_or(|span| isize::try_from(span.end).is_ok());
         let taken = Spans::of(spans).filter(|_| ends);
         made.taken = taken.ok_or_else(|| rest.refuse("the positions do not ascend"))?;
-        let records = rows
+        made.rows = rows;
+        if rest.flag()? {
+            let groups = rest.list(8, |rest| Ok(rest.long()?.cast_signed()))?;
+            let inside = groups
+                .last()
+                .is_none_or(|&last| (last.cast_unsigned() as usize) < rows);
+            let touched = Touched::of(&groups)?.filter(|_| inside);
+            made.touched = Some(touched.ok_or_else(|| rest.refuse("the groups do not ascend"))?);
+        }
+        let records = made.touched.as_ref().map_or(rows, Touched::len);
+        let bytes = records
             .checked_mul(made.kept.inner)
             .and_then(|cells| cells.checked_mul(made.states.record_bytes()));
-        if records.is_none_or(|bytes| bytes > rest.bytes.len()) || isize::try_from(rows).is_err() {
+        if bytes.is_none_or(|bytes| bytes > rest.bytes.len()) || isize::try_from(rows).is_err() {
             return Err(rest.refuse("they are cut off"));
         }
-        made.states.grow(&made.kept, rows)?;
+        made.states.grow(&made.kept, records)?;
         let read = made.states.read(&mut rest.bytes);
         read.ok_or_else(|| {
             rest.refuse("they are cut off, or a record is not one that is written")

@@ -1,9 +1,11 @@
 //! How an accumulator takes another one.
 
+use crate::accumulator::touched::Touched;
 use crate::accumulator::{Accumulator, context, value};
 use crate::plan::{Aggregate, AggregateOptions};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::group_stats::running::depends_on_place;
+use strew_kernel::tensor::try_vec;
 
 impl Accumulator {
     /// Takes what another accumulator has made of other values, as if their chunks had come here.
@@ -44,9 +46,38 @@ impl Accumulator {
             }
         }
         let taken = self.taken.joined(&other.taken)?;
-        self.states.merge(&self.kept, &other.states)?;
+        self.merge_records(other)?;
+        self.rows = self.rows.max(other.rows);
         self.taken = taken;
         Ok(())
+    }
+
+    fn merge_records(&mut self, other: &Self) -> Result<(), Problem> {
+        let rows = self.rows.max(other.rows);
+        let records = other.states.rows();
+        self.make_sparse(self.is_sparse(rows, self.states.rows() + records))?;
+        let groups = other.touched.as_ref().map(Touched::groups);
+        let Some(touched) = &mut self.touched else {
+            return match groups {
+                None => self.states.merge(&self.kept, &other.states),
+                Some(groups) => {
+                    let others = other.states.spread(&self.kept, groups, rows)?;
+                    self.states.merge(&self.kept, &others)
+                }
+            };
+        };
+        let mut found = try_vec("the groups of an accumulator", records)?;
+        match groups {
+            None => found.extend(0..records.cast_signed() as i64),
+            Some(groups) => found.extend_from_slice(groups),
+        }
+        let merged = touched.find(&mut found).and_then(|()| {
+            let others = other.states.spread(&self.kept, &found, touched.len())?;
+            self.states.merge(&self.kept, &others)
+        });
+        // After an error, groups that only the other one has have no record.
+        touched.truncate(self.states.rows());
+        merged
     }
 
     /// The argument in which another accumulator differs.

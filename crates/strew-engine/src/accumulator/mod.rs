@@ -6,6 +6,7 @@
 //! | `update` | takes a chunk, after all of its index has been checked |
 //! | `merge` | takes another accumulator, where the order of the values does not matter |
 //! | `states` | the kernel's records, in the type that values are computed in |
+//! | `touched` | which groups have a record, where most have none |
 //! | `spans` | which positions have been taken |
 //! | `bytes` | the accumulator as bytes |
 
@@ -15,10 +16,12 @@ mod spans;
 mod states;
 #[cfg(test)]
 mod tests;
+mod touched;
 mod update;
 
 use crate::accumulator::spans::Spans;
 use crate::accumulator::states::States;
+use crate::accumulator::touched::Touched;
 use crate::context::Context;
 use crate::plan::{Aggregate, AggregateOptions};
 use crate::scatter::bounds::{Bounds, Negative};
@@ -29,9 +32,16 @@ use strew_kernel::group_stats::state::Kept;
 use strew_kernel::group_stats::stream::is_streamed;
 use strew_kernel::tensor::{DType, DynTensor};
 
+/// Bytes of records up to which all groups have one.
+const SMALL: usize = if cfg!(test) { 256 } else { 1 << 20 };
+
+/// Groups for each one with values, if only these have a record.
+const FEW: usize = 4;
+
 /// Statistics of groups whose values come chunk by chunk.
 ///
-/// An accumulator keeps a small record of each group. [`update_dyn`](Self::update_dyn) takes a
+/// An accumulator keeps a small record of each group, or of those with values where they are few.
+/// [`update_dyn`](Self::update_dyn) takes a
 /// chunk of values. Chunks one after the other give the bits of one
 /// [`aggregate_dyn`](crate::plan::aggregate_dyn) call on all values.
 /// [`merge`](Self::merge) takes what another accumulator has made of other values.
@@ -66,6 +76,10 @@ pub struct Accumulator {
     /// That of one update.
     shape: Vec<usize>,
     kept: Kept,
+    /// How many groups there are.
+    rows: usize,
+    /// The groups that have a record; `None`: all have one.
+    touched: Option<Touched>,
     states: States,
     taken: Spans,
 }
@@ -92,13 +106,16 @@ impl Accumulator {
         options: &AggregateOptions,
     ) -> Result<Self> {
         let made = Self::empty(size, wanted, dtype, shape, bounds, options).and_then(|mut made| {
-            made.states.grow(&made.kept, size.unwrap_or(0))?;
+            match made.is_sparse(made.rows, 0) {
+                true => made.touched = Some(Touched::default()),
+                false => made.states.grow(&made.kept, made.rows)?,
+            }
             Ok(made)
         });
         made.map_err(|problem| context().error(problem))
     }
 
-    /// An accumulator without groups.
+    /// An accumulator without records.
     fn empty(
         size: Option<usize>,
         wanted: &[Aggregate],
@@ -134,6 +151,8 @@ impl Accumulator {
             shape: shape.to_vec(),
             states: States::new(dtype, &kept)?,
             kept,
+            rows: size.unwrap_or(0),
+            touched: None,
             taken: Spans::default(),
         })
     }
@@ -141,7 +160,7 @@ impl Accumulator {
     /// How many groups there are so far.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.states.rows()
+        self.rows
     }
 
     /// The number of groups that was given.
@@ -183,7 +202,33 @@ impl Accumulator {
     /// Bytes of memory that the records take at this moment.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.states.memory() + self.taken.memory()
+        let touched = self.touched.as_ref().map_or(0, Touched::memory);
+        self.states.memory() + self.taken.memory() + touched
+    }
+
+    /// Whether only the groups with values are to have records, if they are at most `touched` of
+    /// `rows`.
+    fn is_sparse(&self, rows: usize, touched: usize) -> bool {
+        let bytes = self.states.record_bytes().saturating_mul(self.kept.inner);
+        rows.saturating_mul(bytes) > SMALL && touched.saturating_mul(FEW) < rows
+    }
+
+    /// Gives all groups a record, or from now on only those with values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The accumulator is then as it was.
+    fn make_sparse(&mut self, sparse: bool) -> Result<(), Problem> {
+        match (&self.touched, sparse) {
+            (None, true) => self.touched = Some(Touched::first(self.rows)?),
+            (Some(touched), false) => {
+                self.states = self
+                    .states
+                    .spread(&self.kept, touched.groups(), self.rows)?;
+                self.touched = None;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// The results of all values so far: for each aggregate a tensor of the shape of one update,
@@ -198,8 +243,16 @@ impl Accumulator {
     fn made(&self) -> Result<Vec<DynTensor>, Problem> {
         let mut cells = vec![self.rows()];
         cells.extend(&self.shape);
-        let made = self.states.finish(&self.kept)?.into_iter();
-        let shaped = made.map(|made| {
+        let made = match &self.touched {
+            None => self.states.finish(&self.kept)?,
+            Some(touched) => {
+                let all = self
+                    .states
+                    .spread(&self.kept, touched.groups(), self.rows)?;
+                all.finish(&self.kept)?
+            }
+        };
+        let shaped = made.into_iter().map(|made| {
             made.reshape(&cells)
                 .map_err(|_| value("shape", format!("{cells:?}"), "it is too large"))
         });

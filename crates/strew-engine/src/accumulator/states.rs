@@ -55,6 +55,16 @@ impl States {
         each!(self, state => state.grow(kept, rows))
     }
 
+    /// The same with `size` groups, where group i of this one is group `rows[i]`.
+    pub(super) fn spread(&self, kept: &Kept, rows: &[i64], size: usize) -> Result<Self, Problem> {
+        Ok(match self {
+            Self::I64(state) => Self::I64(state.spread(kept, rows, size)?),
+            Self::U64(state) => Self::U64(state.spread(kept, rows, size)?),
+            Self::F64(state) => Self::F64(state.spread(kept, rows, size)?),
+            Self::C128(state) => Self::C128(state.spread(kept, rows, size)?),
+        })
+    }
+
     pub(super) fn finish(&self, kept: &Kept) -> Result<Vec<DynTensor>, Problem> {
         each!(self, state => state.finish(kept))
     }

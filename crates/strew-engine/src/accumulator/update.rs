@@ -3,6 +3,7 @@
 //! ```text
 //! check dtype, shape and start
 //! rows = the row of each update, checked, in a private copy
+//! if few of the groups have values: rows = the record of each row
 //! make room for new groups
 //! join each value to the record of its row: nothing can fail any more
 //! ```
@@ -66,8 +67,14 @@ impl Accumulator {
     ) -> Result<(), Problem> {
         rows_of(index, Some(0), self.bounds)?;
         let start = self.check(src, index.len(), start)?;
-        let (rows, most) = self.rows_of_chunk(index)?;
-        self.join(src, &rows, start, most)
+        let (rows, groups) = self.rows_of_chunk(index)?;
+        self.make_sparse(self.is_sparse(self.rows.max(groups), self.states.rows() + index.len()))?;
+        match self.touched {
+            None => self.join(src, &Rows(rows), start, groups)?,
+            Some(_) => self.join_found(src, rows, start)?,
+        }
+        self.rows = self.rows.max(groups);
+        Ok(())
     }
 
     fn take_planned(
@@ -82,7 +89,19 @@ impl Accumulator {
             return Err(value("plan.size", plan.size().to_string(), &expected));
         }
         let start = self.check(src, plan.len(), start)?;
-        self.join(src, &Planned(plan), start, plan.size())
+        let groups = plan.size();
+        self.make_sparse(self.is_sparse(self.rows.max(groups), self.states.rows() + plan.len()))?;
+        match self.touched {
+            None => self.join(src, &Planned(plan), start, groups)?,
+            Some(_) => {
+                let mut rows = try_vec("the rows of a chunk", plan.len())?;
+                rows.resize(plan.len(), -1);
+                Planned(plan).read_rows(0, &mut rows);
+                self.join_found(src, rows, start)?;
+            }
+        }
+        self.rows = self.rows.max(groups);
+        Ok(())
     }
 
     /// The position of a chunk's first value, if the chunk fits.
@@ -120,7 +139,7 @@ impl Accumulator {
     }
 
     /// The row of each update, -1 if it is left out, and how many groups they need.
-    fn rows_of_chunk(&self, index: &DynView<'_>) -> Result<(Rows, usize), Problem> {
+    fn rows_of_chunk(&self, index: &DynView<'_>) -> Result<(Vec<i64>, usize), Problem> {
         // Without a size every number that is not negative names a group.
         let size = self.size.unwrap_or(isize::MAX.cast_unsigned());
         let mut rows = try_vec("the rows of a chunk", index.len())?;
@@ -137,7 +156,7 @@ impl Accumulator {
             true
         });
         if good {
-            return Ok((Rows(rows), (most + 1).unsigned_abs() as usize));
+            return Ok((rows, (most + 1).unsigned_abs() as usize));
         }
         let position = vec![rows.len()];
         Err(Problem::IndexOutOfBounds {
@@ -151,6 +170,25 @@ impl Accumulator {
         })
     }
 
+    /// Joins the values of a chunk to the records of their groups, where few have one.
+    fn join_found(
+        &mut self,
+        src: &DynView<'_>,
+        mut rows: Vec<i64>,
+        start: usize,
+    ) -> Result<(), Problem> {
+        let Some(mut touched) = self.touched.take() else {
+            return Ok(());
+        };
+        let found = touched.find(&mut rows);
+        let joined = found.and_then(|()| self.join(src, &Rows(rows), start, touched.len()));
+        // After an error, groups that are new in this chunk have no record.
+        touched.truncate(self.states.rows());
+        self.touched = Some(touched);
+        joined
+    }
+
+    /// Joins the values of a chunk to the records of some rows, of which there must be `size`.
     fn join(
         &mut self,
         src: &DynView<'_>,
@@ -177,7 +215,7 @@ struct Joining<'j> {
     all: &'j mut Accumulator,
     rows: &'j dyn ReadRows,
     start: usize,
-    /// How many groups its rows need.
+    /// How many records its rows need.
     size: usize,
 }
 

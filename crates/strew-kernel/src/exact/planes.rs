@@ -30,6 +30,7 @@ use crate::exact::digits::{
 };
 use crate::exact::number::{Format, Number};
 use crate::exact::one_sum::OneSum;
+use crate::tensor::spread::Spread;
 use crate::tensor::{List, try_vec};
 
 /// Largest absolute value of an entry that [`Planes::from_parts`] takes.
@@ -182,6 +183,33 @@ impl Planes {
         }
         (self.planes, self.cells) = (grown, cells);
         Ok(())
+    }
+
+    /// The same sums in the cells of longer planes.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn spread(&self, to: Spread<'_>) -> Result<Self, Problem> {
+        let what = || format!("exact sums of {} cells", to.cells);
+        let mut made = Self::new(to.cells);
+        for (spread, from) in made.planes.iter_mut().zip(&self.planes) {
+            if !from.is_empty() {
+                *spread = List::zeroed(&what, to.cells)?;
+                to.copy(from, spread);
+            }
+        }
+        if !self.flags.is_empty() {
+            made.flags = try_vec("flags of exact sums", to.cells)?;
+            made.flags.resize(to.cells, 0);
+            to.copy(&self.flags, &mut made.flags);
+        }
+        Ok(Self {
+            low: self.low,
+            high: self.high,
+            pending: self.pending,
+            limit: self.limit,
+            ..made
+        })
     }
 
     /// The sum of a cell, without its window. It is zero for a cell that does not exist.

@@ -24,6 +24,7 @@ use crate::exact::number::{Format, SPECIAL};
 use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
 use crate::exact::window::Window;
+use crate::tensor::spread::Spread;
 use crate::walk::offsets::PrefetchHints;
 
 /// Values between two looks at how many missed the window. A choice reads at most that many.
@@ -233,6 +234,25 @@ impl Exact {
             Tier::Unset | Tier::Direct => {}
         }
         self.planes.grow(cells)
+    }
+
+    /// The same sums in the cells of a longer state.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn spread(&self, to: Spread<'_>) -> Result<Self, Problem> {
+        let tier = match &self.tier {
+            Tier::One(window) => Tier::One(window.spread(to)?),
+            Tier::Two(window) => Tier::Two(window.spread(to)?),
+            Tier::Three(window) => Tier::Three(window.spread(to)?),
+            Tier::Unset => Tier::Unset,
+            Tier::Direct => Tier::Direct,
+        };
+        Ok(Self {
+            planes: self.planes.spread(to)?,
+            tier,
+            ..*self
+        })
     }
 
     /// Sums that were stored as planes.

@@ -24,6 +24,7 @@ use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
 use crate::runtime::machine::L2;
 use crate::tensor::List;
+use crate::tensor::spread::Spread;
 use crate::walk::offsets::PrefetchHints;
 
 /// Values that are converted at a time.
@@ -96,6 +97,20 @@ impl<const N: usize> Window<N> {
         grown[..self.sums.len()].copy_from_slice(&self.sums);
         self.sums = grown;
         Ok(())
+    }
+
+    /// The same sums in the cells of a longer window.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(super) fn spread(&self, to: Spread<'_>) -> Result<Self, Problem> {
+        let window = Self {
+            sums: List::empty(),
+            ..*self
+        };
+        let mut made = window.with_cells(to.cells)?;
+        to.of_numbers(N).copy(&self.sums, &mut made.sums);
+        Ok(made)
     }
 
     /// Adds the sum of a cell to one.

@@ -24,6 +24,7 @@ use crate::group_stats::cell::Cell;
 use crate::group_stats::output::{Results, Row, Summary};
 use crate::group_stats::records::{Block, Records, grow};
 use crate::group_stats::statistics::{ExactOf, Statistic, Value};
+use crate::tensor::spread::Spread;
 use crate::tensor::{DType, List, try_vec};
 use num_complex::Complex64;
 use smallvec::SmallVec;
@@ -316,6 +317,19 @@ impl<T: Value> Records<T> for ExactRecords {
         }
         let failed = merged.err().or_else(|| other.failed.clone());
         self.failed = self.failed.take().or(failed);
+    }
+
+    fn copy_from(&mut self, other: &dyn Records<T>, to: Spread<'_>) -> Result<(), Problem> {
+        let other: &dyn Erased = other;
+        let Some(other) = other.downcast_ref::<Self>() else {
+            return Ok(());
+        };
+        let spread = |sums: &Exact| sums.spread(to);
+        let sums = other.sums.iter().map(spread).collect::<Result<_, _>>()?;
+        self.squares = other.squares.iter().map(spread).collect::<Result<_, _>>()?;
+        self.sums = sums;
+        to.copy(&other.counts, &mut self.counts);
+        Ok(())
     }
 
     fn check(&self) -> Result<(), Problem> {

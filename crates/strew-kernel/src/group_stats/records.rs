@@ -10,6 +10,7 @@ use crate::group_stats::running::{
 };
 use crate::group_stats::statistics::{ExactOf, Statistic, Value};
 use crate::tensor::List;
+use crate::tensor::spread::Spread;
 use std::any::Any as Erased;
 
 /// Maximum number of values of a block, unless a single update has more. The nearest cache holds
@@ -45,6 +46,11 @@ pub(crate) trait Records<T: Value>: Erased + Send + Sync {
     fn join(&mut self, block: &Block<'_, T>) -> bool;
     /// Merges records of the same kind, cell by cell. Others are left alone.
     fn merge(&mut self, other: &dyn Records<T>);
+    /// Sets some records to those of a table of the same kind. Others are left alone.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`]. The records are as they were then.
+    fn copy_from(&mut self, other: &dyn Records<T>, to: Spread<'_>) -> Result<(), Problem>;
     /// Whether all values that came have joined.
     ///
     /// # Errors
@@ -119,6 +125,14 @@ impl<T: Value, F: Fold<T>> Records<T> for Of<T, F> {
                 F::merge(cell, other);
             }
         }
+    }
+
+    fn copy_from(&mut self, other: &dyn Records<T>, to: Spread<'_>) -> Result<(), Problem> {
+        let other: &dyn Erased = other;
+        if let Some(other) = other.downcast_ref::<Self>() {
+            to.copy(&other.cells, &mut self.cells);
+        }
+        Ok(())
     }
 
     fn finish(&self, statistic: Statistic, from: usize, row: &mut Row<T>) {

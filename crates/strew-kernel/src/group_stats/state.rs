@@ -22,6 +22,7 @@ use crate::group_stats::statistics::Value;
 use crate::group_stats::stream::{Stream, Work};
 use crate::group_stats::tables::Tables;
 use crate::tensor::DynTensor;
+use crate::tensor::spread::Spread;
 
 /// Which statistics are kept, and of which values.
 #[derive(Debug)]
@@ -130,6 +131,24 @@ impl<T: Value> State<T> {
         self.grow(kept, other.rows)?;
         self.tables.merge(&other.tables);
         self.tables.check()
+    }
+
+    /// A state of `size` groups, where group i of this one is group `rows[i]`. The others have no
+    /// values.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn spread(&self, kept: &Kept, rows: &[i64], size: usize) -> Result<Self, Problem> {
+        self.tables.check()?;
+        let mut made = Self::new(kept)?;
+        made.grow(kept, size)?;
+        let to = Spread {
+            rows: &rows[..rows.len().min(self.rows)],
+            width: kept.inner,
+            cells: size.saturating_mul(kept.inner),
+        };
+        made.tables.copy_from(&self.tables, to)?;
+        Ok(made)
     }
 
     /// The results: of each statistic rows times columns.

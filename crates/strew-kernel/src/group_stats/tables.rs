@@ -6,6 +6,7 @@ use crate::group_stats::output::{Count, Output, Row, Summary};
 use crate::group_stats::records::{Block, Of, Records, kept, records_of};
 use crate::group_stats::running::{Len, Present};
 use crate::group_stats::statistics::{ExactOf, Statistic, Value};
+use crate::tensor::spread::Spread;
 use std::ops::Range;
 
 /// Cells whose results are written at a time.
@@ -156,6 +157,15 @@ impl<T: Value> Tables<T> {
             // One of them did not have to count: all its groups have values.
             _ => self.counts = Counts::Unused,
         }
+    }
+
+    /// Sets some records to those of tables of the same statistics.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn copy_from(&mut self, other: &Self, to: Spread<'_>) -> Result<(), Problem> {
+        let mut pairs = self.all_mut().zip(other.all());
+        pairs.try_for_each(|(table, other)| table.copy_from(other, to))
     }
 
     /// Whether all values that came have joined.

@@ -21,6 +21,7 @@
 //! | [`owned`] | owned tensors |
 //! | [`read`] | reads of index values |
 //! | [`scalar`] | single numbers of any type |
+//! | `spread` | where the rows of a list go in a longer one |
 //! | [`typed`] | views of a Rust type |
 //! | [`view`] | views of a run-time type |
 
@@ -39,6 +40,7 @@ pub mod overlap;
 pub mod owned;
 pub mod read;
 pub mod scalar;
+pub(crate) mod spread;
 pub mod typed;
 pub mod view;
 
