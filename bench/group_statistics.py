@@ -46,10 +46,13 @@ FUNCTIONS = [
     "cumsum",
 ]
 
+# How often each contender runs at a point.
+ROUNDS = 3
+
 # By what the results of one function may differ from the median of all contenders'.
 TOLERANCE = 1e-4
 
-# Widths of rows besides single values, and their functions.
+# Widths of rows besides single values; their functions, which are those of many values, too.
 WIDTHS = [8, 64]
 OF_ROWS = ["sum", "mean", "max", "std"]
 
@@ -72,20 +75,26 @@ class Point:
 
 
 def points(quick: bool) -> list[Point]:
-    """All points, or those to look at."""
-    sizes = [4_000_000] if quick else [4_000_000, 16_000_000]
+    """All points, or those to look at. Large ones take seconds each, so they are few."""
+    updates, large = 4_000_000, 16_000_000
     dtypes = ["float64"] if quick else ["float32", "float64", "int64"]
     cells = [1_000, 100_000] if quick else [10, 1_000, 100_000, 4_000_000]
     skews = ["uniform", "sorted"] if quick else ["uniform", "zipf", "sorted"]
     found = [
         Point(function, dtype, updates, groups, skew)
-        for updates, groups, skew, dtype in itertools.product(sizes, cells, skews, dtypes)
+        for groups, skew, dtype in itertools.product(cells, skews, dtypes)
         for function in FUNCTIONS
     ]
+    if not quick:
+        found += [
+            Point(function, dtype, large, groups, "uniform")
+            for groups, dtype in itertools.product(cells, dtypes)
+            for function in OF_ROWS
+        ]
     for width, skew in itertools.product(WIDTHS, skews):
-        updates = sizes[0] // width
-        groups = max(updates // 10, 1)
-        found += [Point(function, "float32", updates, groups, skew, width) for function in OF_ROWS]
+        rows = updates // width
+        groups = max(rows // 10, 1)
+        found += [Point(function, "float32", rows, groups, skew, width) for function in OF_ROWS]
     return found
 
 
@@ -240,7 +249,6 @@ def _measure(quick: bool) -> Iterator[tuple[Point, dict[str, float]]]:
     """The median seconds of each contender at each point; they take turns."""
     import numpy as np
 
-    rounds = 3 if quick else 5
     for point in points(quick):
         index = alone.index(point.skew, point.updates, point.cells)
         shape = (point.updates, point.width) if point.width > 1 else point.updates
@@ -254,7 +262,7 @@ def _measure(quick: bool) -> Iterator[tuple[Point, dict[str, float]]]:
             if name != OWN:
                 del calls[name]
         times: dict[str, list[float]] = {name: [] for name in calls}
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             for name, call in calls.items():
                 start = time.perf_counter()
                 made = call()
@@ -310,26 +318,31 @@ def _summary(found: dict[Point, dict[str, float]]) -> list[str]:
 
 
 def _table(found: dict[Point, dict[str, float]]) -> list[str]:
-    """Milliseconds of all contenders at each point."""
-    names = dict.fromkeys(name for seconds in found.values() for name in seconds)
-    parts = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    """strew's milliseconds and its ratio: a row for each kind of values, a column per function."""
+    functions = [name for name in FUNCTIONS if any(point.function == name for point in found)]
+    parts = [f"| | {' | '.join(functions)} |", "|---" * (len(functions) + 1) + "|"]
+    rows: dict[str, dict[str, str]] = {}
     for point, seconds in found.items():
-        cells = [f"{seconds[name] * 1e3:.3g}" if name in seconds else "" for name in names]
-        parts.append(f"| {point} | {' | '.join(cells)} |")
+        where = str(point).removeprefix(f"{point.function}, ")
+        ratio = _ratio(seconds)
+        told = f"{seconds[OWN] * 1e3:.3g}" + (f" ({ratio:.2f})" if ratio is not None else "")
+        rows.setdefault(where, {})[point.function] = told
+    for where, told_of in rows.items():
+        parts.append(f"| {where} | {' | '.join(told_of.get(name, '') for name in functions)} |")
     return parts
 
 
 def markdown(times: Times, versions: dict[str, str]) -> str:
-    """The summary, and then all times."""
+    """The summary, and then strew's times and ratios."""
     libraries = ", ".join(f"{name} {version}" for name, version in versions.items())
     parts = [
         "# Statistics of groups",
         "",
         "`strew.aggregate` beside what it replaces. A ratio is the time of the fastest other "
         "library divided by strew's: above 1, strew is faster. All run in one process and take "
-        "turns; "
-        "medians. The number of groups is given. A contender that gives another answer, or cannot "
-        "do it, is left out. `strew.numpy_groupies` is strew with the arguments of numpy_groupies.",
+        "turns; medians. The number of groups is given. A contender that gives another answer, or "
+        "cannot do it, is left out. `cargo xtask bench --statistics` measures this, and writes the "
+        "times of all libraries to `target/bench/statistics.json`.",
         "",
         f"Versions: {libraries}.",
         "",
@@ -339,7 +352,7 @@ def markdown(times: Times, versions: dict[str, str]) -> str:
     for threads, found in times.items():
         parts += [f"## {_threads(threads)}", "", *_summary(found), ""]
     for threads, found in times.items():
-        parts += [f"## Milliseconds, {_threads(threads)}", "", *_table(found), ""]
+        parts += [f"## Milliseconds (ratio), {_threads(threads)}", "", *_table(found), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -75,12 +75,13 @@ pub(crate) fn aggregate<'py>(
     src: &Bound<'py, PyAny>,
     reduces: Vec<String>,
     dim: i64,
-    options: Options<'py>,
+    options: Option<Options<'py>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = src.py();
     let parsed: Result<Vec<Aggregate>, _> = reduces.iter().map(|name| name.parse()).collect();
     let parsed = parsed.map_err(|error| raise(py, &own(&error)))?;
-    let options = options.read(py)?;
+    let options = options.map(|given| given.read(py)).transpose()?;
+    let options = options.unwrap_or_default();
     let made = match groups.cast::<Plan>() {
         Ok(plan) => {
             let plan = plan.get();

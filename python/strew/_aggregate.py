@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math as _math
+from inspect import signature as _signature
+from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
 from . import _dtypes, _keys, _options
@@ -279,6 +281,7 @@ def aggregate(
     given: Any = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     sizes: tuple[int, ...] | None = None
     rows: Any = index
+    results: tuple[Any, ...] = ()
     try:
         if isinstance(index, _Plan):
             groups: Any = index
@@ -291,22 +294,13 @@ def aggregate(
                 rows, sizes = _keys.rows("aggregate", index, given, mode, ignore_index)
                 given, mode, ignore_index = _math.prod(sizes), "drop", None
             groups = _groups(rows, given, mode, ignore_index)
-        several = not (isinstance(reduce, str) or callable(reduce))
+        named = isinstance(reduce, str)
+        several = not (named or callable(reduce))
         reduces: list[Any] = list(reduce) if several else [reduce]
-        names = [one for one in reduces if not callable(one)]
-        options = {
-            "skipna": _options.flag("skipna", skipna),
-            "min_count": _options.integer("min_count", min_count, 0),
-            "fill_value": fill_value,
-            "ddof": _options.number("ddof", ddof),
-            "exact": _options.flag("exact", exact),
-            "q": _options.fractions(q),
-            "k": _options.integer("k", k, 1),
-            "largest": _options.flag("largest", largest),
-            "n": _options.integer("n", n),
-            "periods": _options.integer("periods", periods),
-            "method": _options.text("method", method),
-        }
+        names = reduces if named else [one for one in reduces if not callable(one)]
+        values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
+        plain = all(map(_is, values, _USUAL))
+        options = _options.PLAIN if plain else _options.checked(values)
         if skipna and len(names) < len(reduces):
             raise ValueError(
                 "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
@@ -324,14 +318,16 @@ def aggregate(
 
         if weights is None:
             # Without any name, the arguments are still checked.
-            some = names or not reduces
-            made = iter(_of_names(groups, plan, src, names, dim, options) if some else ())
-            results = tuple(
-                _apply(groups, src, one, dim, min_count, fill_value)
-                if callable(one)
-                else next(made)
-                for one in reduces
-            )
+            if names or not reduces:
+                results = _of_names(groups, plan, src, names, dim, options)
+            if len(names) < len(reduces):
+                made = iter(results)
+                results = tuple(
+                    _apply(groups, src, one, dim, min_count, fill_value)
+                    if callable(one)
+                    else next(made)
+                    for one in reduces
+                )
         else:
             results = _weighted(groups, plan, src, weights, reduces, dim, options)
     except (TypeError, ValueError) as error:
@@ -358,8 +354,12 @@ def _of_names(
     """The results of reductions that have a name, of torch tensors with derivatives."""
     if operators := _torch_operators(src):
         return operators.aggregate.aggregate(src, groups, plan, names, dim, options)
-    return _run(groups, src, names, dim, options)
+    return _run(groups, src, names, dim, None if options is _options.PLAIN else options)
 
+
+# The options of a call that names none. Its values are these objects, which is found faster than
+# they are checked.
+_USUAL = tuple(_signature(aggregate).parameters[name].default for name in _options.NAMES)
 
 # Reductions with a result for each value.
 PER_VALUE = frozenset(

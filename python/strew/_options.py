@@ -59,3 +59,40 @@ def fractions(q: Any) -> float | list[float]:
             "it must be a number or a sequence of numbers"
         )
     return made.astype(float).tolist()
+
+
+NAMES = (
+    "skipna",
+    "min_count",
+    "fill_value",
+    "ddof",
+    "exact",
+    "q",
+    "k",
+    "largest",
+    "n",
+    "periods",
+    "method",
+)
+
+
+def checked(values: tuple[Any, ...]) -> dict[str, Any]:
+    """The options by name, from their values in the order of `NAMES`."""
+    given = dict(zip(NAMES, values, strict=True))
+    return {
+        "skipna": flag("skipna", given["skipna"]),
+        "min_count": integer("min_count", given["min_count"], 0),
+        "fill_value": given["fill_value"],
+        "ddof": number("ddof", given["ddof"]),
+        "exact": flag("exact", given["exact"]),
+        "q": fractions(given["q"]),
+        "k": integer("k", given["k"], 1),
+        "largest": flag("largest", given["largest"]),
+        "n": integer("n", given["n"]),
+        "periods": integer("periods", given["periods"]),
+        "method": text("method", given["method"]),
+    }
+
+
+# Those of a call that names none: the engine knows them, too.
+PLAIN = checked((False, 1, None, 0.0, False, 0.5, 1, True, 0, 1, "average"))

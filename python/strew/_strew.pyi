@@ -183,7 +183,7 @@ def _aggregate(
     src: Any,
     reduces: Sequence[str],
     dim: SupportsIndex,
-    options: dict[str, Any],
+    options: dict[str, Any] | None,
     /,
 ) -> tuple[Any, ...]: ...
 def _plan_scatter_vjp(

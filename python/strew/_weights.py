@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _keys
+from . import _keys, _options
 from ._apply import _Library
 from ._strew import _aggregate as _run
 from ._strew import _groups
@@ -30,19 +30,7 @@ if TYPE_CHECKING:
 
 _TAKEN = ("sum", "mean", "var", "std", "count", "len")
 # Options with which a sum is that of all values.
-_PLAIN = {
-    "skipna": False,
-    "min_count": 0,
-    "fill_value": None,
-    "ddof": 0.0,
-    "exact": False,
-    "q": 0.5,
-    "k": 1,
-    "largest": True,
-    "n": 0,
-    "periods": 1,
-    "method": "average",
-}
+_PLAIN = _options.PLAIN | {"min_count": 0}
 
 
 def weighted(

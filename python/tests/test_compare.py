@@ -484,7 +484,7 @@ def gradient(case):
     """Whether the Rust library has it, and a test. What torch's autograd gives is looked at in
     `peers`.
     """
-    of_torch = ("torch.", "torch_scatter.", "strew.scatter", "strew.gather", "strew.aggregate")
+    of_torch = ("torch.", "torch_scatter.", "strew.")
     if case.operator.startswith(of_torch):
         return
     if not (found := rust_vjp(case.operator)):

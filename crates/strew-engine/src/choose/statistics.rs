@@ -27,6 +27,18 @@ const FAR: usize = L3;
 /// From this many columns on, reading all row numbers costs little compared with the values.
 const WIDE: usize = 4;
 
+/// From this number of cells on, a scatter writes them faster than records are made and finished:
+/// maxima of 4M sorted float64 values into 4M groups took 48 ms in records, and 19 as a scatter;
+/// into 1,000 groups both take 4.
+const MANY: usize = if cfg!(test) { 4 } else { 1 << 16 };
+
+/// Whether one sum, product, mean or extreme of the values' own type is faster as a scatter:
+/// statistics convert values of fewer bytes. Maxima of 4M float32 values into 1,000 groups took
+/// 11 ms in records, and 2.1 as a scatter.
+pub(crate) fn is_faster_as_scatter(element: usize, cells: usize) -> bool {
+    element < size_of::<f64>() || cells >= MANY
+}
+
 /// Which parts to make, and how many at most.
 pub(crate) fn division<T: Value>(
     stream: &Stream<'_, T>,

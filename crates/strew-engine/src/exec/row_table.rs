@@ -8,7 +8,7 @@ use strew_kernel::exact::table::ExactTable;
 use strew_kernel::ops::number::Mean;
 use strew_kernel::update::table::{Begin, Table};
 use strew_kernel::walk::Walk;
-use strew_kernel::walk::cursor::Block;
+use strew_kernel::walk::cursor::{Block, Cursor};
 use strew_kernel::walk::stack_buf::StackBuf;
 
 /// A table of running results.
@@ -99,6 +99,17 @@ impl Pass<'_, '_, '_> {
     /// Joins all updates into a table with a row for each row of the destination.
     pub(crate) fn add_all(&mut self, table: &mut RowTable) -> Result<(), Fault> {
         let walk = self.walk;
+        if let RowTable::Exact(sums) = table {
+            let mut cursor = Cursor::new(walk);
+            if sums.has_lines(&cursor, &self.reader) {
+                loop {
+                    let done = sums.run_line(&mut cursor, &self.reader)?;
+                    if !self.step(done.ok_or(Fault::OutOfBounds)?)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
         let mut added = Ok(());
         self.each(|block| {
             let mut slots = StackBuf::new();

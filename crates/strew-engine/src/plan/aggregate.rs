@@ -3,6 +3,7 @@
 use crate::checks::{axis, expect_shape};
 use crate::context::Context;
 use crate::plan::Plan;
+use crate::plan::as_scatter::as_scatter;
 use crate::plan::statistics::{Among, Groups, Numbers};
 use crate::scatter::bounds::Bounds;
 use std::str::FromStr;
@@ -451,6 +452,11 @@ fn aggregated(
     let mut summaries = Vec::new();
     for aggregate in wanted {
         summaries.extend(aggregate.summaries(src.dtype(), options)?);
+    }
+    if let (Groups::Index(numbers), [summary]) = (groups, &summaries[..])
+        && let Some(made) = as_scatter(numbers, src, axis, wanted, &summary.fill, options)?
+    {
+        return Ok(vec![made]);
     }
     let among = Among {
         skip: options.skip_nan,

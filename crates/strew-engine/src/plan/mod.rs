@@ -2,6 +2,7 @@
 
 pub mod aggregate;
 mod aggregate_options;
+mod as_scatter;
 pub mod bytes;
 pub mod cells;
 pub mod composite;

@@ -62,6 +62,19 @@ impl<'n> Numbers<'n> {
         })
     }
 
+    pub(crate) fn index(&self) -> &'n DynView<'n> {
+        self.index
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// How many groups there are.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
     /// The numbers, if they are stored one after the other as 64-bit integers.
     fn stored(&self) -> Option<&[i64]> {
         self.index.typed::<i64>()?.as_slice()

@@ -9,11 +9,13 @@
 //! | [`sums`] | sums of many values, in windows and planes |
 //! | `window` | sums as a few integers per cell, for values of ordinary sizes |
 //! | [`planes`] | the sums as integers of all sizes: the state that is stored and merged |
+//! | `cells` | the cells that values are added to |
 //! | `one_sum` | the sum of one cell, on the stack |
 //! | `quotient` | variances of these sums, by large integers |
 //! | `digits` | what a plane holds, and how a value is cut into pieces |
 //! | [`number`] | numbers longer than a float, and their rounding |
 
+pub(crate) mod cells;
 pub(crate) mod digits;
 pub mod number;
 pub(crate) mod one_sum;

@@ -40,6 +40,9 @@ const MAX_ENTRY: u64 = 1 << 62;
 /// more than 2^63 additions give. It keeps the last plane, which has no carry, from overflowing.
 const MAX_LAST: u64 = 1 << 20;
 
+/// Cells that are done together, so that the nearest cache holds them.
+const TOGETHER: usize = 256;
+
 /// The exact sum of each cell.
 #[derive(Debug)]
 pub struct Planes {
@@ -157,6 +160,36 @@ impl Planes {
     /// Whether no value has been added.
     pub(crate) fn is_empty(&self) -> bool {
         self.low > self.high && self.flags.is_empty()
+    }
+
+    /// The cells whose sum is not zero, in ascending order; `None` if they are more than `most`.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub(crate) fn touched(&self, most: usize) -> Result<Option<Vec<usize>>, Problem> {
+        let mut found = try_vec("cells of exact sums", most.min(self.cells))?;
+        for start in (0..self.cells).step_by(TOGETHER) {
+            let end = self.cells.min(start + TOGETHER);
+            let any = |start: usize, end: usize| {
+                let flags = self.flags.get(start..end).unwrap_or(&[]);
+                let of_planes = self.planes().fold(0, |any, (_, plane)| {
+                    plane[start..end]
+                        .iter()
+                        .fold(any, |any, &entry| any | entry)
+                });
+                of_planes != 0 || flags.iter().any(|&flag| flag != 0)
+            };
+            if !any(start, end) {
+                continue;
+            }
+            for cell in (start..end).filter(|&cell| any(cell, cell + 1)) {
+                if found.len() == most {
+                    return Ok(None);
+                }
+                found.push(cell);
+            }
+        }
+        Ok(Some(found))
     }
 
     /// Makes sums of zero at the end until there are `cells`.
@@ -489,8 +522,6 @@ impl Planes {
         word: usize,
         position: u32,
     ) -> Result<(), Problem> {
-        /// Cells that are done together, so that the nearest cache holds them.
-        const TOGETHER: usize = 256;
         self.reserve(1)?;
         let (first, shift) = ((position / 32) as usize, position % 32);
         let piece = |sum: u64, i: usize| (u128::from(sum) << shift >> (32 * i)) as u32;

@@ -20,6 +20,7 @@
 //! Relies on the default floating-point environment: round to nearest, subnormal numbers kept.
 
 use crate::error::Problem;
+use crate::exact::cells::Cells;
 use crate::exact::number::{Format, SPECIAL};
 use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
@@ -58,7 +59,14 @@ pub struct Exact {
     /// Values since the last choice, and those of them that missed the window.
     seen: u64,
     missed: u64,
+    /// The cells that have something in the planes beside the window, in ascending order, once the
+    /// sums are settled.
+    mixed: Vec<usize>,
 }
+
+/// Maximum share of such cells: the sums of the others are rounded without a look at the planes,
+/// but those of these cells take some 200 ns each.
+const MIXED: usize = 64;
 
 impl Exact {
     /// Sums of zero. Allocates nothing.
@@ -70,6 +78,7 @@ impl Exact {
             choices: 0,
             seen: 0,
             missed: 0,
+            mixed: Vec::new(),
         }
     }
 
@@ -98,34 +107,46 @@ impl Exact {
         rows: &[usize],
         values: &[V],
     ) -> Result<(), Problem> {
+        let count = rows.len().min(values.len());
+        let (rows, values) = (&rows[..count], &values[..count]);
         for (rows, values) in rows.chunks(PART).zip(values.chunks(PART)) {
-            self.add_part(rows, values, PrefetchHints::NONE)?;
+            self.add_part(rows, values, None)?;
         }
         Ok(())
     }
 
-    /// [`add_all`](Self::add_all) of at most some thousand values.
+    /// Adds at most some thousand values to as many cells. False if some of the cells do not exist;
+    /// their values are left out.
     ///
     /// # Errors
     /// [`Problem::Memory`]. Some of the values have been added then.
     pub(crate) fn add_part<V: Copy + Into<f64>>(
         &mut self,
-        rows: &[usize],
+        cells: impl Cells,
         values: &[V],
-        ahead: PrefetchHints,
-    ) -> Result<(), Problem> {
+        ahead: Option<PrefetchHints>,
+    ) -> Result<bool, Problem> {
         self.prepare(values)?;
         let planes = &mut self.planes;
-        self.missed += match &mut self.tier {
-            Tier::One(window) => window.add_all(rows, values, planes, ahead)?,
-            Tier::Two(window) => window.add_all(rows, values, planes, ahead)?,
-            Tier::Three(window) => window.add_all(rows, values, planes, ahead)?,
+        let added = match &mut self.tier {
+            Tier::One(window) => window.add_all(cells, values, planes, ahead)?,
+            Tier::Two(window) => window.add_all(cells, values, planes, ahead)?,
+            Tier::Three(window) => window.add_all(cells, values, planes, ahead)?,
             Tier::Unset | Tier::Direct => {
-                planes.add_all(rows, values)?;
-                0
+                let mut all_there = true;
+                let mut rows = [0; 64];
+                for (part, values) in values.chunks(rows.len()).enumerate() {
+                    for (n, row) in rows[..values.len()].iter_mut().enumerate() {
+                        *row = cells.at(part * 64 + n);
+                        all_there &= *row < planes.cells();
+                    }
+                    planes.add_all(&rows[..values.len()], values)?;
+                }
+                return Ok(all_there);
             }
         };
-        Ok(())
+        self.missed += added.missed;
+        Ok(added.all_there)
     }
 
     /// Prefetches neighbouring cells.
@@ -205,17 +226,22 @@ impl Exact {
     /// # Errors
     /// [`Problem::Memory`].
     pub(crate) fn merge_from(&mut self, other: &Self) -> Result<(), Problem> {
-        let planes = &mut self.planes;
-        let joined = match (&mut self.tier, &other.tier) {
-            _ if !other.planes.is_empty() => false,
-            (Tier::One(sums), Tier::One(others)) => sums.join(others, planes)?,
-            (Tier::Two(sums), Tier::Two(others)) => sums.join(others, planes)?,
-            (Tier::Three(sums), Tier::Three(others)) => sums.join(others, planes)?,
+        let alike = match (&self.tier, &other.tier) {
+            (Tier::One(sums), Tier::One(others)) => sums.is_like(others),
+            (Tier::Two(sums), Tier::Two(others)) => sums.is_like(others),
+            (Tier::Three(sums), Tier::Three(others)) => sums.is_like(others),
             _ => false,
         };
-        match joined {
-            true => Ok(()),
-            false => self.planes.merge(&other.to_planes()?),
+        if !alike {
+            return self.planes.merge(&other.to_planes()?);
+        }
+        self.planes.merge(&other.planes)?;
+        let planes = &mut self.planes;
+        match (&mut self.tier, &other.tier) {
+            (Tier::One(sums), Tier::One(others)) => sums.join(others, planes),
+            (Tier::Two(sums), Tier::Two(others)) => sums.join(others, planes),
+            (Tier::Three(sums), Tier::Three(others)) => sums.join(others, planes),
+            _ => Ok(()),
         }
     }
 
@@ -251,6 +277,7 @@ impl Exact {
         Ok(Self {
             planes: self.planes.spread(to)?,
             tier,
+            mixed: Vec::new(),
             ..*self
         })
     }
@@ -341,9 +368,21 @@ impl Exact {
     /// # Errors
     /// [`Problem::Memory`].
     pub fn settle(&mut self) -> Result<(), Problem> {
-        if !self.planes.is_empty() || matches!(self.tier, Tier::Three(_)) {
-            self.fold()?;
-            self.tier = Tier::Direct;
+        self.mixed = Vec::new();
+        let windowed = matches!(self.tier, Tier::One(_) | Tier::Two(_));
+        if windowed && self.planes.is_empty() {
+            return Ok(());
+        }
+        let mixed = match windowed {
+            true => self.planes.touched(self.cells() / MIXED)?,
+            false => None,
+        };
+        match mixed {
+            Some(cells) => self.mixed = cells,
+            None => {
+                self.fold()?;
+                self.tier = Tier::Direct;
+            }
         }
         Ok(())
     }
@@ -362,17 +401,31 @@ impl Exact {
             Tier::One(window) if count.is_none() && format == Format::F32 => {
                 window.f32_results(first, to);
             }
+            Tier::Two(window) if count.is_none() && format == Format::F64 => {
+                window.f64_results(first, to);
+            }
             Tier::One(window) => window.results(first, count, format, to),
             Tier::Two(window) => window.results(first, count, format, to),
             // Its sums have been folded.
             Tier::Unset | Tier::Direct | Tier::Three(_) => {
-                for (cell, to) in (first..).zip(to) {
+                for (cell, to) in (first..).zip(&mut *to) {
                     *to = match count {
                         None => self.planes.round(cell, format),
                         Some(count) => self.planes.mean(cell, count, format),
                     };
                 }
             }
+        }
+        let mixed = self.mixed.partition_point(|&cell| cell < first);
+        for &cell in &self.mixed[mixed..] {
+            let Some(to) = to.get_mut(cell - first) else {
+                break;
+            };
+            let one = self.one(cell);
+            *to = match count {
+                None => one.round(format),
+                Some(count) => one.mean(count, format),
+            };
         }
     }
 

@@ -20,6 +20,7 @@
 //! - Holds: the offsets are the walk's; a scratch has the rows that are converted at a time
 
 use crate::error::Problem;
+use crate::exact::cells::{Cells, IndexValues};
 use crate::exact::number::Format;
 use crate::exact::sums::Exact;
 use crate::ops::half::{f64_to_bf16, f64_to_f16};
@@ -28,13 +29,21 @@ use crate::tensor::{Buffer, DType, List};
 use crate::update::converted::Converter;
 use crate::update::row_pairs::{Loop, Rows, each};
 use crate::update::table::Begin;
-use crate::walk::cursor::Block;
-use crate::walk::offsets::{At, Dim, Dims, PrefetchHints};
+use crate::walk::cursor::{Block, Cursor, Read};
+use crate::walk::geometry::OutOfBounds;
+use crate::walk::line::Line;
+use crate::walk::offsets::{At, Dim, Dims, PrefetchHints, Stream};
 use crate::walk::{Walk, WalkId};
 use half::{bf16, f16};
 
 /// Elements that are rounded or converted at a time, unless one row has more.
 const CHUNK: usize = 8192;
+
+/// Maximum number of rows of a line between two checks for an interrupt.
+const LINE: usize = 1 << 14;
+
+/// Values between those that are prefetched and those that are added.
+const VALUES_AHEAD: isize = 1024;
 
 /// Rows between the one that is prefetched and the one that is added to.
 const ROWS_AHEAD: usize = 4;
@@ -221,6 +230,89 @@ impl ExactTable {
         added
     }
 
+    /// Whether the rows that a cursor gives are single elements whose index is used as it is.
+    pub fn has_lines(&self, cursor: &Cursor<'_, '_>, index: &impl Read) -> bool {
+        let size = match self.source {
+            Source::F32 => size_of::<f32>(),
+            Source::F64 => size_of::<f64>(),
+            Source::Converted(_) => return false,
+        };
+        let dense = self.width == 1 && cursor.source_step() == size.cast_signed();
+        dense && cursor.has_numbered_line(index)
+    }
+
+    /// Adds the next updates, some thousand at most, which are such [lines](Self::has_lines).
+    /// Gives how many they were; 0: the walk is over. `None`: an index value is out of range, or the
+    /// rows are no lines.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    ///
+    /// # Panics
+    /// If the cursor's walk is not the one that the table was made for.
+    pub fn run_line(
+        &mut self,
+        cursor: &mut Cursor<'_, '_>,
+        index: &impl Read,
+    ) -> Result<Option<usize>, Problem> {
+        assert!(cursor.walk().id() == self.walk);
+        if !self.has_lines(cursor, index) {
+            return Ok(None);
+        }
+        let lines = match cursor.source_lines(index, LINE) {
+            Ok(Some(lines)) => lines,
+            Ok(None) => return Ok(Some(0)),
+            Err(OutOfBounds) => return Ok(None),
+        };
+        let line = lines.first();
+        // SAFETY: these are the types of the line's index values, and of its elements, which follow
+        // each other, as `has_lines` has found. A walk of one axis has one line.
+        let good = unsafe {
+            match (&self.source, line.narrow) {
+                (Source::F32, true) => self.add_line::<f32, i32>(line)?,
+                (Source::F32, false) => self.add_line::<f32, i64>(line)?,
+                (_, true) => self.add_line::<f64, i32>(line)?,
+                (_, false) => self.add_line::<f64, i64>(line)?,
+            }
+        };
+        Ok(good.then_some(lines.rows()))
+    }
+
+    /// Adds a line. False if an index value names no row.
+    ///
+    /// # Safety
+    /// The line's index values must be of type `I`, and its elements of type `V`, one after the
+    /// other.
+    unsafe fn add_line<V, I>(&mut self, line: &Line<'_>) -> Result<bool, Problem>
+    where
+        V: Copy + Into<f64>,
+        I: Copy + Into<i64>,
+    {
+        // SAFETY: the caller's promise; a line's index values are readable, and aligned.
+        let cells = unsafe { IndexValues::new(line.index.cast::<I>(), line.count) };
+        // SAFETY: the caller's promise; a line's elements are readable, and aligned, and only this
+        // call writes to what updates go to.
+        let values = unsafe { std::slice::from_raw_parts(line.src.cast::<V>(), line.count) };
+        if let Some(counts) = &mut self.counts {
+            for n in 0..line.count {
+                match counts.get_mut(cells.at(n)) {
+                    Some(count) => *count += 1,
+                    None => return Ok(false),
+                }
+            }
+        }
+        let stream = |first: *const u8, step: isize| Stream {
+            first: first.wrapping_offset(VALUES_AHEAD * step),
+            step,
+        };
+        let (index, value) = (size_of::<I>().cast_signed(), size_of::<V>().cast_signed());
+        let ahead = PrefetchHints {
+            streams: [stream(line.index, index), stream(line.src, value)],
+            ..PrefetchHints::NONE
+        };
+        self.sums.add_part(cells, values, Some(ahead))
+    }
+
     /// Adds the sums of another table, of other updates to the same rows.
     ///
     /// # Errors
@@ -362,7 +454,10 @@ unsafe fn add_rows<V: Copy + Into<f64>>(
     if let (1, At::Steps(first, step)) = (width, at)
         && step == size_of::<V>().cast_signed()
     {
-        return sums.add_part(slots, row(first, slots.len()), block.ahead());
+        let values = row(first, slots.len());
+        return sums
+            .add_part(slots, values, Some(block.ahead()))
+            .map(|_| ());
     }
     for (n, &slot) in slots.iter().enumerate() {
         if let Some(&next) = slots.get(n + ROWS_AHEAD) {

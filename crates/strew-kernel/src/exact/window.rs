@@ -19,6 +19,7 @@ use crate::cpu::LINE;
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
+use crate::exact::cells::Cells;
 use crate::exact::number::{Format, LOWEST, Number};
 use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
@@ -35,6 +36,46 @@ const WORD_BITS: i32 = 47;
 
 /// Maximum number of lines of a row that are prefetched.
 const MOST_LINES: usize = 16;
+
+/// Adds units to the words of a cell. What they lose goes to the planes.
+///
+/// # Errors
+/// [`Problem::Memory`].
+#[inline(always)]
+fn add<const N: usize>(
+    sums: &mut [i64; N],
+    units: &[i64; N],
+    cell: usize,
+    positions: &[u32; N],
+    planes: &mut Planes,
+) -> Result<(), Problem> {
+    for ((sum, &units), &position) in sums.iter_mut().zip(units).zip(positions) {
+        let (wrapped, overflow) = sum.overflowing_add(units);
+        *sum = wrapped;
+        if overflow {
+            planes.add_power(cell, wrapped >= 0, position + 64)?;
+        }
+    }
+    Ok(())
+}
+
+/// What has been added.
+#[derive(Debug)]
+pub(super) struct Added {
+    /// Values that missed the window.
+    pub(super) missed: u64,
+    /// Every value had a cell.
+    pub(super) all_there: bool,
+}
+
+impl Default for Added {
+    fn default() -> Self {
+        Self {
+            missed: 0,
+            all_there: true,
+        }
+    }
+}
 
 /// Some integers per cell. Word i counts multiples of 2^(`positions[i]` - 1074).
 #[derive(Debug)]
@@ -158,32 +199,32 @@ impl<const N: usize> Window<N> {
         all
     }
 
-    /// Adds values to their rows' cells. Returns how many missed the window.
+    /// Adds values to their cells. Says which it added in `added`.
     ///
     /// # Errors
     /// [`Problem::Memory`].
     #[inline(never)]
     pub(super) fn add_all<V: Copy + Into<f64>>(
         &mut self,
-        rows: &[usize],
+        cells: impl Cells,
         values: &[V],
         planes: &mut Planes,
-        ahead: PrefetchHints,
-    ) -> Result<u64, Problem> {
-        let mut missed = 0;
-        let (whole_rows, last_rows) = rows.as_chunks::<BLOCK>();
-        let (whole_values, last_values) = values.as_chunks::<BLOCK>();
+        ahead: Option<PrefetchHints>,
+    ) -> Result<Added, Problem> {
+        let (blocks, last) = values.as_chunks::<BLOCK>();
+        let mut added = Added::default();
         compiled(
             #[inline(always)]
-            || self.add_blocks(whole_rows, whole_values, planes, ahead, &mut missed),
+            || self.add_blocks(cells, blocks, planes, ahead, &mut added),
         )?;
-        // The shorter of the two ends the values.
-        let (rows, values) = if whole_rows.len() <= whole_values.len() {
-            (last_rows, &values[whole_rows.len() * BLOCK..])
-        } else {
-            (&rows[whole_values.len() * BLOCK..], last_values)
-        };
-        Ok(missed + self.add_some(rows.iter().copied(), values, planes)?)
+        let cells = cells.part(values.len() - last.len(), last.len());
+        self.add_some(
+            (0..last.len()).map(|n| cells.at(n)),
+            last,
+            planes,
+            &mut added,
+        )?;
+        Ok(added)
     }
 
     /// Adds whole blocks, to be compiled for one instruction set.
@@ -193,30 +234,42 @@ impl<const N: usize> Window<N> {
     #[inline(always)]
     fn add_blocks<V: Copy + Into<f64>>(
         &mut self,
-        rows: &[[usize; BLOCK]],
+        cells: impl Cells,
         values: &[[V; BLOCK]],
         planes: &mut Planes,
-        ahead: PrefetchHints,
-        missed: &mut u64,
+        ahead: Option<PrefetchHints>,
+        added: &mut Added,
     ) -> Result<(), Problem> {
         let mut units = [[0; N]; BLOCK];
         let far = self.bytes() > L2 / 2;
-        for (n, (block, values)) in rows.iter().zip(values).enumerate() {
-            // One index value of each line.
-            for row in (0..BLOCK).step_by(LINE / size_of::<i64>()) {
-                ahead.prefetch(n * BLOCK + row);
-            }
-            if far && let Some(next) = rows.get(n + 1) {
-                next.iter().for_each(|&row| self.prefetch(row, 1));
-            }
-            let rows = block;
-            if self.convert(values, &mut units) {
-                for (&row, units) in rows.iter().zip(&units) {
-                    self.add_units(row, units, planes)?;
+        for (n, block) in values.iter().enumerate() {
+            if let Some(ahead) = ahead {
+                // One index value of each line.
+                for row in (0..BLOCK).step_by(LINE / size_of::<i64>()) {
+                    ahead.prefetch(n * BLOCK + row);
                 }
-            } else {
-                *missed += self.add_some(rows.iter().copied(), values, planes)?;
             }
+            let next = cells.part((n + 1).min(values.len() - 1) * BLOCK, BLOCK);
+            let cells = cells.part(n * BLOCK, BLOCK);
+            if !self.convert(block, &mut units) {
+                self.add_some((0..BLOCK).map(move |k| cells.at(k)), block, planes, added)?;
+                continue;
+            }
+            // All that the loop uses is in registers: the sums might be anywhere in memory.
+            let (sums, positions) = (self.sums.as_chunks_mut::<N>().0, self.positions);
+            let mut all_there = true;
+            for (k, units) in units.iter().enumerate() {
+                if far {
+                    let next: *const i64 = sums.as_ptr().wrapping_add(next.at(k)).cast();
+                    prefetch(next.cast(), 1);
+                }
+                let cell = cells.at(k);
+                match sums.get_mut(cell) {
+                    Some(sums) => add(sums, units, cell, &positions, planes)?,
+                    None => all_there = false,
+                }
+            }
+            added.all_there &= all_there;
         }
         Ok(())
     }
@@ -229,7 +282,7 @@ impl<const N: usize> Window<N> {
         prefetch(at.cast(), bytes.div_ceil(LINE).min(MOST_LINES));
     }
 
-    /// Adds values to neighbouring cells, all of which exist. Returns how many missed the window.
+    /// Adds values to neighbouring cells, all of which exist. Says how many missed the window.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -240,7 +293,7 @@ impl<const N: usize> Window<N> {
         values: &[V],
         planes: &mut Planes,
     ) -> Result<u64, Problem> {
-        let mut missed = 0;
+        let mut added = Added::default();
         let mut first = first;
         for values in values.chunks(BLOCK) {
             let fits = compiled(
@@ -248,11 +301,11 @@ impl<const N: usize> Window<N> {
                 || self.add_piece(first, values),
             );
             if !fits {
-                missed += self.add_some(first.., values, planes)?;
+                self.add_some(first.., values, planes, &mut added)?;
             }
             first += values.len();
         }
-        Ok(missed)
+        Ok(added.missed)
     }
 
     /// Adds at most a block of values to neighbouring cells, to be compiled for one instruction
@@ -281,7 +334,7 @@ impl<const N: usize> Window<N> {
         true
     }
 
-    /// Adds values one by one, some of which may miss the window. Returns how many did.
+    /// Adds values one by one, some of which may miss the window.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -291,35 +344,38 @@ impl<const N: usize> Window<N> {
         cells: impl Iterator<Item = usize>,
         values: &[V],
         planes: &mut Planes,
-    ) -> Result<u64, Problem> {
-        let mut missed = 0;
+        added: &mut Added,
+    ) -> Result<(), Problem> {
         for (cell, &value) in cells.zip(values) {
             let value = value.into();
             if let Some(units) = self.units(value) {
-                self.add_units(cell, &units, planes)?;
+                added.all_there &= self.add_units(cell, &units, planes)?;
             } else {
                 planes.add(cell, value)?;
-                missed += 1;
+                added.all_there &= cell < planes.cells();
+                added.missed += 1;
             }
         }
-        Ok(missed)
+        Ok(())
     }
 
-    /// Adds the sums of the same window of other values. False if it is another window.
+    /// Whether another window counts the same units.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.positions == other.positions
+    }
+
+    /// Adds the sums of a window that [counts the same units](Self::is_like).
     ///
     /// # Errors
     /// [`Problem::Memory`].
-    pub(super) fn join(&mut self, other: &Self, planes: &mut Planes) -> Result<bool, Problem> {
-        if self.positions != other.positions {
-            return Ok(false);
-        }
+    pub(super) fn join(&mut self, other: &Self, planes: &mut Planes) -> Result<(), Problem> {
         for (cell, units) in other.sums.as_chunks::<N>().0.iter().enumerate() {
             self.add_units(cell, units, planes)?;
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Adds units to a cell. Ignores a cell that does not exist.
+    /// Adds units to a cell. False if it does not exist.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -329,17 +385,11 @@ impl<const N: usize> Window<N> {
         cell: usize,
         units: &[i64; N],
         planes: &mut Planes,
-    ) -> Result<(), Problem> {
-        if let Some(sums) = self.sums.as_chunks_mut::<N>().0.get_mut(cell) {
-            for ((sum, &units), &position) in sums.iter_mut().zip(units).zip(&self.positions) {
-                let (wrapped, overflow) = sum.overflowing_add(units);
-                *sum = wrapped;
-                if overflow {
-                    planes.add_power(cell, wrapped >= 0, position + 64)?;
-                }
-            }
+    ) -> Result<bool, Problem> {
+        match self.sums.as_chunks_mut::<N>().0.get_mut(cell) {
+            Some(sums) => add(sums, units, cell, &self.positions, planes).map(|()| true),
+            None => Ok(false),
         }
-        Ok(())
     }
 
     /// Adds the sums to the planes and sets them to zero.
@@ -379,6 +429,24 @@ impl<const N: usize> Window<N> {
                 Some(count) => number.divide(count),
             });
             *to = number.map_or(0.0, |number| number.round(format));
+        }
+    }
+}
+
+impl Window<2> {
+    /// [`results`](Window::results) without a count as `float64`. Words below 2^53 are floats, so
+    /// the addition of their multiples of powers of two is all that rounds.
+    pub(super) fn f64_results(&self, first: usize, to: &mut [f64]) {
+        let [high, low] = self.positions.map(|at| at.cast_signed() + LOWEST);
+        let inside = low >= Format::F64.min_exponent && high + 53 <= Format::F64.max_exponent + 1;
+        let sums = &self.sums.as_chunks::<2>().0[first..];
+        let (high, low) = (power(high), power(low));
+        for (n, (words, to)) in sums.iter().zip(to).enumerate() {
+            let small = words.map(|word| word.unsigned_abs() < 1 << 53);
+            match inside && small == [true, true] {
+                true => *to = words[0] as f64 * high + words[1] as f64 * low,
+                false => self.results(first + n, None, Format::F64, std::slice::from_mut(to)),
+            }
         }
     }
 }

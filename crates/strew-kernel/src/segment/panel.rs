@@ -211,7 +211,7 @@ unsafe fn read<T: Copy, const W: usize>(job: &Job<'_>, row: usize, column: usize
 /// # Safety
 /// As for [`Panel::start`].
 #[inline(always)]
-unsafe fn write<T: Copy, const W: usize>(
+pub(crate) unsafe fn write<T: Copy, const W: usize>(
     job: &Job<'_>,
     row: usize,
     column: usize,

@@ -340,6 +340,7 @@ fn loops(dtype: DType, mut fold: Fold) -> Result<(Loops, Fold), Problem> {
                 DType::F16 if plain => exact_sum::run::<f16>,
                 DType::BF16 if plain => exact_sum::run::<bf16>,
                 DType::F32 if plain => exact_sum::run::<f32>,
+                DType::F64 if plain => exact_sum::run_pairs,
                 _ => return Err(unsupported()),
             }
         }

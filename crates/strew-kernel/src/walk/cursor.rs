@@ -25,6 +25,7 @@ use crate::walk::{ROWS, Walk, WalkId, line};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::ptr;
 
 /// Maximum rows examined for one block when most rows are left out.
 const TAKEN: usize = 16 * ROWS;
@@ -432,6 +433,27 @@ impl<'w, 'a> Cursor<'w, 'a> {
         index: &'l impl Read,
         most: usize,
     ) -> Result<Option<Lines<'l>>, OutOfBounds> {
+        self.lines_to(self.walk.dst(), index, most)
+    }
+
+    /// Next [lines](Self::lines) whose places in the destination are not used: there may be none.
+    ///
+    /// # Errors
+    /// Those of [`lines`](Self::lines).
+    pub(crate) fn source_lines<'l>(
+        &mut self,
+        index: &'l impl Read,
+        most: usize,
+    ) -> Result<Option<Lines<'l>>, OutOfBounds> {
+        self.lines_to(ptr::null_mut(), index, most)
+    }
+
+    fn lines_to<'l>(
+        &mut self,
+        dst: *mut u8,
+        index: &'l impl Read,
+        most: usize,
+    ) -> Result<Option<Lines<'l>>, OutOfBounds> {
         let walk = self.walk;
         if self.left == 0 {
             return Ok(None);
@@ -467,7 +489,7 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let index = stretch.spaced(next_index, lines).ok_or(OutOfBounds)?;
         let narrow = line::narrow(stretch.index.dtype()).ok_or(OutOfBounds)?;
         let first = Line {
-            dst: walk.dst().wrapping_offset(base.dst),
+            dst: dst.wrapping_offset(base.dst),
             src: walk.src().wrapping_offset(base.src),
             step: inner.step,
             term: *term,
@@ -503,6 +525,11 @@ impl<'w, 'a> Cursor<'w, 'a> {
         let pointed = (start.aux, step.aux, step.dst, term.aux) == (0, 0, 0, 1);
         let plain = self.numbers && term.is_whole() && walk.width() == 1;
         plain && pointed && self.is_of_lines(index)
+    }
+
+    /// Bytes from an element of the source to the next one along the last axis.
+    pub(crate) fn source_step(&self) -> isize {
+        self.along().0.step.src
     }
 
     /// Whether the rows are lines, apart from whether their numbers are needed.

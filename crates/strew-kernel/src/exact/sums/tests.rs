@@ -33,6 +33,22 @@ fn assert_same(mut exact: Exact, wanted: &Planes, about: &str) {
 }
 
 #[test]
+fn few_values_outside_the_window_leave_it_to_the_other_cells() {
+    let mut random = Random(9);
+    let rows: Vec<usize> = (0..9000).map(|_| random.below(1000)).collect();
+    let mut values: Vec<f64> = rows.iter().map(|&row| row as f64 / 3.0 + 1.0).collect();
+    values[7000..7005].copy_from_slice(&[1e-300, f64::NAN, -1e300, f64::INFINITY, 2e-200]);
+    let wanted = planes(1000, &rows, &values);
+    let mut exact = Exact::new(1000);
+    exact.add_all(&rows, &values).unwrap();
+    exact.settle().unwrap();
+    let mut mixed = rows[7000..7005].to_vec();
+    mixed.sort_unstable();
+    assert_eq!(exact.mixed, mixed);
+    assert_same(exact, &wanted, "few");
+}
+
+#[test]
 fn windows_change_no_sum() {
     let mut random = Random(6);
     for (name, kind) in kinds() {
