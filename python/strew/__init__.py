@@ -44,7 +44,7 @@ Aggregates
     running results, and all of them without NaN. It computes several in one pass over the values.
 
     `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
-    processes.
+    processes. `strew.dask` does so for Dask arrays.
 
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
@@ -73,6 +73,7 @@ import sys as _sys
 from contextlib import suppress as _suppress
 
 from . import _strew as _strew
+from . import dask as dask
 from . import jax as jax
 from . import mindspore as mindspore
 from . import mxnet as mxnet

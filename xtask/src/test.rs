@@ -76,6 +76,12 @@ impl Test {
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
             });
+            stages.run("arrays in chunks", || {
+                let venv = Venv::make("venv-chunked")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask")?;
+                venv.install(["--quiet", "distributed"])?;
+                pytest(&venv, &["python/tests/chunked"])
+            });
             stages.run("differential tests", || {
                 let venv = Venv::make("venv-differential")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;

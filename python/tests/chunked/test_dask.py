@@ -1,0 +1,169 @@
+"""strew.dask: the bits of `strew.aggregate` with ``exact=True``, for all chunks. Needs dask."""
+
+import os
+import pathlib
+import re
+import signal
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+import strew
+import strew.dask as sd
+from distributed import Client, LocalCluster
+
+NAMES = ["sum", "mean", "sumsq", "var", "std", "sem", "min", "max", "first", "last"]
+NAMES += ["argmin", "argmax", "len", "count", "any", "all", "anynan", "allnan"]
+WHOLE = ["sum", "prod", "min", "max", "mean", "first", "argmax"]
+
+
+def same(got, want):
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    assert got.tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+def values(dtype, shape, random):
+    if np.dtype(dtype).kind == "i":
+        return random.integers(-30_000, 30_000, shape).astype(dtype)
+    return (random.standard_normal(shape) * np.exp2(random.integers(-12, 12, shape))).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "names"),
+    [("float32", NAMES), ("float64", NAMES), ("float16", NAMES), ("int16", WHOLE)],
+)
+@pytest.mark.parametrize(("dim", "chunks"), [(0, (130, 2, 3)), (1, (2, 77, 1)), (2, (2, 3, 999))])
+@pytest.mark.parametrize("output_chunks", [None, 20, (7, 40, 3)])
+def test_all_chunks_give_the_same_bits(dtype, names, dim, chunks, output_chunks):
+    random = np.random.default_rng(dim)
+    shape = [3, 3, 3]
+    shape[dim] = 1000
+    src, index = values(dtype, shape, random), random.integers(0, 45, 1000)
+    chunked, numbers = da.from_array(src, chunks=chunks), da.from_array(index, chunks=333)
+    options = {"size": 50, "dim": dim}
+    made = sd.aggregate(chunked, numbers, names, output_chunks=output_chunks, **options)
+    want = strew.aggregate(src, index, names, exact=True, **options)
+    for lazy, got, wanted in zip(made, dask.compute(*made), want, strict=True):
+        assert (lazy.dtype, lazy.shape) == (wanted.dtype, wanted.shape)
+        same(got, wanted)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "add", "mean", "amin", "max", "assign", "std", "len"])
+def test_scatter(reduce):
+    random = np.random.default_rng(5)
+    src, index = values("float32", (300, 4), random), random.integers(0, 45, 300)
+    made = sd.scatter(da.from_array(src, chunks=70), index, size=50, reduce=reduce, output_chunks=9)
+    sums = reduce in ("sum", "add", "mean")
+    same(made.compute(), strew.scatter(src, index, 0, size=50, reduce=reduce, exact=sums))
+
+
+@pytest.mark.parametrize("mode", ["error", "wrap", "drop", "clip"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_numbers_out_of_range(mode, dtype):
+    random = np.random.default_rng(6)
+    low, high = {"error": (0, 50), "wrap": (-50, 50)}.get(mode, (-90, 90))
+    index = random.integers(0 if dtype.startswith("u") else low, high, 300).astype(dtype)
+    src = random.standard_normal(300)
+    options = {"size": 50, "mode": mode, "ignore_index": 3, "fill_value": 7, "min_count": 2}
+    made = sd.aggregate(da.from_array(src, chunks=70), index, "max", output_chunks=9, **options)
+    same(made.compute(), strew.aggregate(src, index, "max", **options))
+
+
+def test_options_of_statistics():
+    random = np.random.default_rng(7)
+    src, index = random.standard_normal(300), random.integers(0, 45, 300)
+    src[::7] = np.nan
+    for options in [{"skipna": True, "ddof": 1}, {"fill_value": -1.0}, {"min_count": 5}]:
+        made = sd.aggregate(da.from_array(src, chunks=70), index, "var", size=50, **options)
+        same(made.compute(), strew.aggregate(src, index, "var", size=50, exact=True, **options))
+
+
+@pytest.mark.parametrize(("count", "size"), [(0, 4), (0, 0), (3, 1)])
+def test_nothing(count, size):
+    src, index = np.ones((count, 2)), np.zeros(count, int)
+    made = sd.scatter(da.from_array(src), index, size=size)
+    same(made.compute(), strew.scatter(src, index, 0, size=size))
+
+
+def test_chunks_of_the_result_are_those_asked_for():
+    src, index = da.zeros((100, 4), chunks=(30, 3)), da.zeros(100, dtype=int)
+    assert sd.scatter(src, index, size=10, output_chunks=4).chunks == ((4, 4, 2), (3, 1))
+    assert sd.scatter(src, index, size=10, output_chunks=[1, 9]).chunks == ((1, 9), (3, 1))
+    with dask.config.set({"array.chunk-size": "96 B"}):
+        assert sd.scatter(src, index, size=10).chunks == ((4, 4, 2), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"reduce": "median"}, ValueError, "it needs all values of a group together"),
+        ({"reduce": "prod"}, ValueError, "prod rounds in the order of the values"),
+        ({"exact": False}, ValueError, "pass exact=True"),
+        ({"index": np.zeros(9)}, TypeError, "index has dtype float64"),
+        ({"index": np.zeros(8, int)}, ValueError, r"must be \(9,\), as long as axis 0 of src"),
+        ({"dim": 1}, ValueError, "dim = 1: src has 1 dimensions"),
+        ({"mode": "wrong"}, ValueError, "mode = 'wrong'"),
+        ({"size": -1}, ValueError, "size = -1: it must be at least 0"),
+        ({"split_every": 1}, ValueError, "split_every = 1: it must be at least 2"),
+        ({"output_chunks": (1, 2)}, ValueError, r"output_chunks = \(1, 2\)"),
+    ],
+)
+def test_errors_before_anything_runs(arguments, error, message):
+    given = {"index": np.zeros(9, int), "size": 5, **arguments}
+    with pytest.raises(error, match=message):
+        sd.aggregate(da.zeros(9), **given)
+
+
+def test_sizes_that_are_not_known():
+    src = da.arange(9.0, chunks=4)
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        sd.aggregate(src[src > 3], np.zeros(9, int), size=5)
+
+
+def test_a_number_out_of_range_is_named_by_its_position():
+    index = np.array([0, 1, 4, 9, 0])
+    made = sd.aggregate(da.ones(5, chunks=2), index, size=5)
+    with pytest.raises(IndexError, match=r"index\[3\] = 9: index 9 is out of bounds"):
+        made.compute()
+
+
+def test_a_worker_that_ends_changes_nothing(tmp_path):
+    random = np.random.default_rng(8)
+    src = random.standard_normal(200_000).astype("float32")
+    index = random.integers(0, 30_000, 200_000)
+    began = tmp_path / "began"
+
+    def slow(block):
+        began.touch()
+        return block
+
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    )
+    with cluster, Client(cluster) as client:
+        chunked = da.from_array(src, chunks=10_000).map_blocks(slow, dtype=src.dtype)
+        made = sd.aggregate(
+            chunked, index, ["sum", "std", "argmax"], size=30_000, output_chunks=7000
+        )
+        future = client.compute(list(made))
+        while not began.exists():
+            time.sleep(0.01)
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        found = client.gather(future)
+    want = strew.aggregate(src, index, ["sum", "std", "argmax"], size=30_000, exact=True)
+    for got, wanted in zip(found, want, strict=True):
+        same(got, wanted)
+
+
+def test_the_document():
+    text = (pathlib.Path(__file__).resolve().parents[3] / "docs/dask.md").read_text()
+    (example,) = re.findall("```python\n(.*?)```", text, re.DOTALL)
+    *setup, first, second, third = example.rstrip().splitlines()
+    names = {"nan": np.nan}
+    exec("\n".join([*setup, second]), names)
+    for line in (first, third):
+        call, told = line.split("  # ")
+        got, want = eval(call, names), eval(told, names)
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
