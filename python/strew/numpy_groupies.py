@@ -1,5 +1,8 @@
 """numpy_groupies: `aggregate`, which reduces the values of each group.
 
+`install` puts strew in the place of numpy_groupies' engines, for flox and other code that uses
+them.
+
 Functions raise TypeError for dtypes that do not fit together, and ValueError for everything else.
 """
 
@@ -12,6 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from . import _times
+from ._groupies import install as install
+from ._groupies import uninstall as uninstall
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
@@ -91,7 +97,10 @@ def aggregate(
         along several axes, with a row for each axis. With `axis` also of any shape that broadcasts
         to that of `a`: then each line of `a` along the axis has its own numbers.
     a : array
-        The values: 1-d, or with `axis` of any rank. A single number for sum, prod and len.
+        The values: 1-d, or with `axis` of any rank. A single number for sum, prod and len. Also
+        dates and durations of NumPy (datetime64, timedelta64), whose NaT is what NaN is, for "min",
+        "max", "first", "last", also with "nan" in front, "len", "nanlen", "allnan" and "anynan";
+        durations for "sum" and "nansum".
     func : str or callable
         One result for each group: "sum", "prod", "min", "max", "mean", "var", "std",
         "sumofsquares", "first", "last", "len", "any", "all", "allnan", "anynan", "argmin",
@@ -174,14 +183,27 @@ def aggregate(
             raise TypeError(
                 f"numpy_groupies.aggregate: fill_value = None: {func} does not make objects"
             )
-        options = (fill_value, order, dtype_name, axis, ddof, reverse)
-        if axis is None or _np.ndim(groups) < 2:
-            result = _aggregate(groups, a, func, sizes, *options)
+        if _times.is_time(a):
+            times: Any = a
+            result = _times.aggregate(
+                _of_numbers, groups, times, func, sizes, fill_value, dtype, axis
+            )
         else:
-            result = _by_line(groups, a, func, sizes, *options)
+            options = (fill_value, order, dtype_name, axis, ddof, reverse)
+            by_line = axis is not None and _np.ndim(groups) >= 2
+            result = (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
     if order == "F" and isinstance(result, _np.ndarray):
         result = _np.asfortranarray(result)
     return result
+
+
+def _of_numbers(
+    groups: Any, a: Any, func: str, sizes: list[Any] | None, fill_value: Any, axis: Any
+) -> Any:
+    """An aggregate of numbers in their own dtype."""
+    by_line = axis is not None and _np.ndim(groups) >= 2
+    options = (fill_value, "C", None, axis, 0, False)
+    return (_by_line if by_line else _aggregate)(groups, a, func, sizes, *options)
 
 
 def _lines(

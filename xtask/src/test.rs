@@ -79,7 +79,13 @@ impl Test {
             stages.run("arrays in chunks", || {
                 let venv = Venv::make("venv-chunked")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask")?;
-                venv.install(["--quiet", "distributed"])?;
+                venv.install([
+                    "--quiet",
+                    "distributed",
+                    "flox",
+                    "numpy_groupies",
+                    "xarray",
+                ])?;
                 pytest(&venv, &["python/tests/chunked"])
             });
             stages.run("differential tests", || {

@@ -159,7 +159,7 @@ def test_a_worker_that_ends_changes_nothing(tmp_path):
 
 def test_the_document():
     text = (pathlib.Path(__file__).resolve().parents[3] / "docs/dask.md").read_text()
-    (example,) = re.findall("```python\n(.*?)```", text, re.DOTALL)
+    example, _ = re.findall("```python\n(.*?)```", text, re.DOTALL)
     *setup, first, second, third = example.rstrip().splitlines()
     names = {"nan": np.nan}
     exec("\n".join([*setup, second]), names)

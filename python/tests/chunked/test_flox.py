@@ -1,0 +1,82 @@
+"""flox and numpy_groupies with strew in the engines' place. Needs flox, numpy_groupies and xarray."""
+
+import flox
+import numpy as np
+import numpy_groupies
+import pytest
+import strew
+import xarray
+
+FUNCTIONS = ["sum", "nansum", "mean", "nanmean", "min", "nanmax", "var", "nanstd", "first"]
+FUNCTIONS += ["nanlast", "count", "any", "argmax", "nanargmin", "median", "quantile", "prod"]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The functions that strew was called for, while it is in the engines' place."""
+    found = []
+    run = strew.numpy_groupies.aggregate
+
+    def counted(group_idx, a, func="sum", *args, **kwargs):
+        found.append(func)
+        return run(group_idx, a, func, *args, **kwargs)
+
+    monkeypatch.setattr(strew.numpy_groupies, "aggregate", counted)
+    with strew.numpy_groupies.install():
+        yield found
+
+
+@pytest.mark.parametrize("func", FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_flox_gives_the_same(func, dtype, calls):
+    random = np.random.default_rng(1)
+    values = (random.standard_normal((4, 200)) * 100).astype(dtype)
+    by = random.integers(0, 9, 200)
+    options = {"func": func, "expected_groups": np.arange(10), "fill_value": 0}
+    if func == "quantile":
+        options["finalize_kwargs"] = {"q": 0.3}
+    made, *_ = flox.groupby_reduce(values, by, engine="numpy", **options)
+    assert calls
+    strew.numpy_groupies.uninstall()
+    want, *_ = flox.groupby_reduce(values, by, engine="numpy", **options)
+    assert made.dtype == want.dtype
+    np.testing.assert_allclose(made, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("func", ["nanmin", "nanmax", "first", "nanlast"])
+def test_flox_groups_dates(func, calls):
+    values = np.datetime64("2020-01-01") + np.arange(20)
+    values[3] = "NaT"
+    by = np.arange(20) % 3
+    made, *_ = flox.groupby_reduce(values, by, func=func, engine="numpy")
+    assert func in calls
+    strew.numpy_groupies.uninstall()
+    want, *_ = flox.groupby_reduce(values, by, func=func, engine="numpy")
+    np.testing.assert_array_equal(made, want)
+
+
+def test_xarray_groups_by_strew(calls):
+    data = xarray.DataArray(np.arange(12.0), dims="x", coords={"k": ("x", np.arange(12) % 4)})
+    with xarray.set_options(use_flox=True):
+        made = data.groupby("k").mean(engine="numpy")
+    assert calls
+    assert made.values.tolist() == [4.0, 5.0, 6.0, 7.0]
+
+
+def test_what_strew_does_not_have_stays(calls):
+    engine = numpy_groupies.aggregate_numpy.aggregate
+    words = np.array(["b", "a", "c"], object)
+    assert engine(np.array([0, 0, 1]), words, func="first").tolist() == ["b", "c"]
+    assert engine(np.array([0, 0, 1]), np.array([2.0, 2.0, 1.0]), func="nunique").tolist() == [1, 1]
+    assert calls == []
+
+
+def test_installed_twice_and_taken_away():
+    before = numpy_groupies.aggregate, numpy_groupies.aggregate_numpy.aggregate
+    strew.numpy_groupies.install()
+    strew.numpy_groupies.install()
+    assert numpy_groupies.aggregate is not before[0]
+    assert numpy_groupies.aggregate_np(np.array([0, 1, 1]), np.arange(3.0)).tolist() == [0.0, 3.0]
+    strew.numpy_groupies.uninstall()
+    strew.numpy_groupies.uninstall()
+    assert (numpy_groupies.aggregate, numpy_groupies.aggregate_numpy.aggregate) == before
