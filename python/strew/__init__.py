@@ -42,6 +42,7 @@ Errors
 Aggregates
     `strew.aggregate` has what frameworks lack: medians, quantiles, modes, deviations, positions,
     running results, and all of them without NaN. It computes several in one pass over the values.
+    `strew.factorize` makes the index of keys that are strings, dates or several columns.
 
     `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
     processes. `strew.dask` does so for Dask arrays.
@@ -88,6 +89,7 @@ from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._aggregate import aggregate as aggregate
 from ._errors import ConversionError as ConversionError
+from ._factorize import factorize as factorize
 from ._scatter import gather as gather
 from ._scatter import scatter as scatter
 from ._strew import Accumulator as Accumulator

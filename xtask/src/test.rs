@@ -76,17 +76,20 @@ impl Test {
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
             });
-            stages.run("arrays in chunks", || {
-                let venv = Venv::make("venv-chunked")?;
+            stages.run("dask, flox, pandas and others", || {
+                let venv = Venv::make("venv-libraries")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask")?;
                 venv.install([
                     "--quiet",
                     "distributed",
                     "flox",
                     "numpy_groupies",
+                    "pandas",
+                    "polars",
+                    "pyarrow",
                     "xarray",
                 ])?;
-                pytest(&venv, &["python/tests/chunked"])
+                pytest(&venv, &["python/tests/libraries"])
             });
             stages.run("differential tests", || {
                 let venv = Venv::make("venv-differential")?;

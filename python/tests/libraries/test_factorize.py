@@ -1,0 +1,58 @@
+"""strew.factorize of what pandas, pyarrow and Polars hold."""
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import strew
+
+WORDS = ["b", None, "a", "b", "c"]
+KINDS = {
+    "pandas strings": pandas.Series(WORDS, dtype="str"),
+    "pandas objects": pandas.Series(WORDS, dtype=object),
+    "pandas index": pandas.Index(WORDS),
+    "pandas category": pandas.Series(WORDS, dtype="category"),
+    "pyarrow": pyarrow.array(WORDS),
+    "pyarrow dictionary": pyarrow.array([*WORDS, "z"]).dictionary_encode()[:5],
+    "pyarrow chunks": pyarrow.chunked_array([WORDS[:2], WORDS[2:]]),
+    "Polars": polars.Series(WORDS),
+    "list": WORDS,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words(kind):
+    index, values = strew.factorize(KINDS[kind])
+    assert (index.dtype, index.tolist()) == (np.int64, [1, -1, 0, 1, 2])
+    assert values.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("make", [pandas.Series, pyarrow.array, polars.Series])
+def test_numbers_and_dates(make):
+    for keys in [np.array([5, 3, 5]), np.array(["2020", "2019", "2020"], "M8[us]")]:
+        index, values = strew.factorize(make(keys))
+        assert index.tolist() == [1, 0, 1]
+        assert (values == np.sort(keys)[:2]).all()
+
+
+def test_nullable_numbers():
+    index, values = strew.factorize(pandas.Series([5, None, 3], dtype="Int64"))
+    assert (index.tolist(), values.tolist()) == ([1, -1, 0], [3, 5])
+    index, values = strew.factorize(pyarrow.array([5, None, 3]))
+    assert (index.tolist(), values.tolist()) == ([1, -1, 0], [3, 5])
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+def test_frames(make):
+    frame = make({"year": [2001, 2000, 2001, 2001], "name": ["b", "a", "b", "a"]})
+    index, values = strew.factorize(frame)
+    assert index.tolist() == [2, 0, 2, 1]
+    assert values["year"].tolist() == [2000, 2001, 2001]
+    assert values["name"].tolist() == ["a", "a", "b"]
+
+
+def test_categories_keep_their_order():
+    sizes = pandas.Categorical(["small", "large", "small"], ["small", "medium", "large"])
+    index, values = strew.factorize(pandas.Series(sizes))
+    assert (index.tolist(), values.tolist()) == ([0, 1, 0], ["small", "large"])
