@@ -1,4 +1,4 @@
-//! The cells that values are added to: a list, or the index values of a line.
+//! The cells that values are added to: a list, neighbours, or the index values of a line.
 //!
 //! # Unsafe
 //!
@@ -28,6 +28,26 @@ impl Cells for &[usize] {
     #[inline(always)]
     fn at(self, n: usize) -> usize {
         self[n]
+    }
+}
+
+/// Neighbouring cells.
+#[derive(Clone, Copy)]
+pub(crate) struct Neighbours {
+    pub(crate) first: usize,
+}
+
+impl Cells for Neighbours {
+    #[inline(always)]
+    fn part(self, from: usize, _: usize) -> Self {
+        Self {
+            first: self.first + from,
+        }
+    }
+
+    #[inline(always)]
+    fn at(self, n: usize) -> usize {
+        self.first + n
     }
 }
 

@@ -19,7 +19,7 @@ use crate::cpu::LINE;
 use crate::cpu::prefetch::prefetch;
 use crate::cpu::vectorized::compiled;
 use crate::error::Problem;
-use crate::exact::cells::Cells;
+use crate::exact::cells::{Cells, Neighbours};
 use crate::exact::number::{Format, LOWEST, Number};
 use crate::exact::one_sum::OneSum;
 use crate::exact::planes::Planes;
@@ -213,21 +213,27 @@ impl<const N: usize> Window<N> {
     ) -> Result<Added, Problem> {
         let (blocks, last) = values.as_chunks::<BLOCK>();
         let mut added = Added::default();
-        compiled(
-            #[inline(always)]
-            || self.add_blocks(cells, blocks, planes, ahead, &mut added),
-        )?;
+        self.add_blocks(cells, blocks, planes, ahead, &mut added)?;
         let cells = cells.part(values.len() - last.len(), last.len());
-        self.add_some(
-            (0..last.len()).map(|n| cells.at(n)),
-            last,
-            planes,
-            &mut added,
-        )?;
+        self.add_some(cells, last, planes, &mut added)?;
         Ok(added)
     }
 
-    /// Adds whole blocks, to be compiled for one instruction set.
+    /// [`convert`](Self::convert) of a block, compiled for each instruction set, apart from the
+    /// loops over the cells, of which there are many.
+    #[inline(never)]
+    fn convert_block<V: Copy + Into<f64>>(
+        &self,
+        block: &[V; BLOCK],
+        units: &mut [[i64; N]; BLOCK],
+    ) -> bool {
+        compiled(
+            #[inline(always)]
+            || self.convert(block, units),
+        )
+    }
+
+    /// Adds whole blocks.
     ///
     /// # Errors
     /// [`Problem::Memory`].
@@ -251,8 +257,8 @@ impl<const N: usize> Window<N> {
             }
             let next = cells.part((n + 1).min(values.len() - 1) * BLOCK, BLOCK);
             let cells = cells.part(n * BLOCK, BLOCK);
-            if !self.convert(block, &mut units) {
-                self.add_some((0..BLOCK).map(move |k| cells.at(k)), block, planes, added)?;
+            if !self.convert_block(block, &mut units) {
+                self.add_some(cells, block, planes, added)?;
                 continue;
             }
             // All that the loop uses is in registers: the sums might be anywhere in memory.
@@ -301,7 +307,7 @@ impl<const N: usize> Window<N> {
                 || self.add_piece(first, values),
             );
             if !fits {
-                self.add_some(first.., values, planes, &mut added)?;
+                self.add_some(Neighbours { first }, values, planes, &mut added)?;
             }
             first += values.len();
         }
@@ -341,13 +347,13 @@ impl<const N: usize> Window<N> {
     #[inline(never)]
     fn add_some<V: Copy + Into<f64>>(
         &mut self,
-        cells: impl Iterator<Item = usize>,
+        cells: impl Cells,
         values: &[V],
         planes: &mut Planes,
         added: &mut Added,
     ) -> Result<(), Problem> {
-        for (cell, &value) in cells.zip(values) {
-            let value = value.into();
+        for (n, &value) in values.iter().enumerate() {
+            let (cell, value) = (cells.at(n), value.into());
             if let Some(units) = self.units(value) {
                 added.all_there &= self.add_units(cell, &units, planes)?;
             } else {
