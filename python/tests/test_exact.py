@@ -106,6 +106,37 @@ def test_the_order_and_the_threads_change_no_bit(dtype):
             same_bits(twice, expected * dtype(2))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(("cells", "outliers"), [(1000, 0), (1000, 5), (300_000, 5)])
+def test_threads_share_many_values(dtype, index_dtype, cells, outliers):
+    """As many as two threads share out along the values, few of them outside of the window."""
+    rng = np.random.default_rng(11)
+    src = rng.normal(size=4_000_000).astype(dtype)
+    src[1_000_000 : 1_000_000 + outliers] *= 1e-30
+    index = rng.integers(0, cells, size=len(src)).astype(index_dtype)
+    made = {}
+    for threads in (1, 2, 3):
+        strew.set_num_threads(threads)
+        try:
+            for reduce in ("exact_sum", "exact_mean"):
+                made[threads, reduce] = strew.scatter(src, index, size=cells, reduce=reduce)
+            with pytest.raises(IndexError, match=rf"index\[\d+\] = {cells - 1}"):
+                strew.scatter(src, index, size=cells - 1, exact=True)
+        finally:
+            strew.set_num_threads(None)
+    order = np.argsort(index, kind="stable")
+    starts = np.searchsorted(index[order], np.arange(cells + 1))
+    for cell in (0, 1, 7, index[1_000_000], index[1_000_001], cells - 1):
+        group = src[order[starts[cell] : starts[cell + 1]]]
+        exact = sum(map(Fraction, group.tolist()))
+        if len(group):
+            assert nearest(exact, dtype) == made[1, "exact_sum"][cell]
+            assert nearest(exact / len(group), dtype) == made[1, "exact_mean"][cell]
+    for (_, reduce), got in made.items():
+        assert got.tobytes() == made[1, reduce].tobytes()
+
+
 def test_float64_sums_are_those_of_fsum():
     rng = np.random.default_rng(7)
     src = values("bits", np.float64, 5000, rng) * 1e-20
