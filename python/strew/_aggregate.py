@@ -215,8 +215,9 @@ def aggregate(
         where the weights sum to 0. "var" and "std" divide the sum of w * (x - mean)**2 by the sum
         of w minus `ddof`. Weights thus count how often a value is there. They are the fill value
         where the divisor is not positive. "count" and "len" count values. Other reductions refuse
-        weights, and so does `exact`. Integers are computed in float64 and give float64. `skipna`
-        leaves out NaN with their weights.
+        weights. Integers are computed in float64 and give float64. `skipna` leaves out NaN with
+        their weights. With `exact`, "sum" and "mean" are exact and rounded once, those of integers
+        of 64 bits too; "var" and "std" refuse it.
     q : number, or sequence of numbers
         The fraction of "quantile": 0 is the smallest value, 1 the largest; between two values it is
         interpolated linearly. The results for several fractions lie along a new first axis.

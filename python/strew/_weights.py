@@ -6,7 +6,8 @@ var = (sum(w * |x - mean|^2) - |sum(w * (x - mean))|^2 / sum(w)) / (sum(w) - ddo
 ```
 
 The second term of the variance would be 0 if the mean were not rounded. Everything is computed in
-float64 or complex128. Each sum is that of `aggregate`, in the order of the values.
+float64 or complex128. Each sum is that of `aggregate`, in the order of the values. Exact sums and
+means are rounded once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as _np
 
 from . import _keys, _options
 from ._apply import _Library
+from ._exact_weights import ExactSums as _ExactSums
 from ._strew import _aggregate as _run
 from ._strew import _groups
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     _Values: TypeAlias = _np.ndarray[Any, Any]
 
 _TAKEN = ("sum", "mean", "var", "std", "count", "len")
+_ROUNDS_TWICE = ("var", "std")
 # Options with which a sum is that of all values.
 _PLAIN = _options.PLAIN | {"min_count": 0}
 
@@ -49,11 +52,15 @@ def weighted(
                 f"aggregate: reduce = {reduce!r} takes no weights: only sum, mean, var and std do, "
                 "and count and len, which count values"
             )
-    if options["exact"]:
-        raise ValueError("aggregate: exact = True: weighted results have no exact form")
+        if options["exact"] and reduce in _ROUNDS_TWICE:
+            raise ValueError(
+                f"aggregate: exact = True: {reduce} with weights has no exact form: only sum and "
+                "mean have one"
+            )
     # Checks the arguments, too.
     counts = _run(groups, src, ["len"], dim, _PLAIN | {"skipna": options["skipna"]})[0]
-    sums = _Sums(groups, plan, _array("src", src), weights, dim, options)
+    kind = _Exact if options["exact"] else _Rounding
+    sums = kind(groups, plan, _array("src", src), weights, dim, options)
     enough = _np.asarray(counts) >= max(options["min_count"], 1)
     library = _Library(src)
     return tuple(
@@ -81,17 +88,11 @@ class _Sums:
         self.is_complex = values.dtype.kind == "c"
         whole = values.dtype.kind in "biu"
         self.dtype = _np.dtype(_np.float64) if whole else values.dtype
-        self.values = values.astype(_np.complex128 if self.is_complex else _np.float64)
-        self.weights = _checked(weights, values.shape, self.axis)
+        self.values, self.weights = values, _checked(weights, values.shape, self.axis)
         if options["skipna"]:
             left_out = _np.isnan(self.values)
-            self.values = _np.where(left_out, 0, self.values)
-            self.weights = _np.where(left_out, 0, self.weights)
-        self.total = self.sum_of(_np.broadcast_to(self.weights, values.shape))
-
-    def sum_of(self, values: _Values) -> _Values:
-        """The sum of each group."""
-        return _np.asarray(_run(self.groups, values, ["sum"], self.axis, _PLAIN)[0])
+            self.values = _np.where(left_out, _np.zeros(1, values.dtype), self.values)
+            self.weights = _np.where(left_out, _np.zeros(1, self.weights.dtype), self.weights)
 
     def rounded(self, reduce: str, enough: _Values) -> _Values:
         """The results in their own dtype, with the fill value where there is none."""
@@ -107,6 +108,24 @@ class _Sums:
             if fill is None:
                 fill = 0 if reduce == "sum" else _np.nan
             return _np.where(enough & defined, made, fill).astype(dtype)
+
+    def made(self, reduce: str) -> tuple[_Values, Any]:
+        """The results, and where they are defined."""
+        raise NotImplementedError
+
+
+class _Rounding(_Sums):
+    """Sums in float64 or complex128, in the order of the values."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.values = self.values.astype(_np.complex128 if self.is_complex else _np.float64)
+        self.weights = self.weights.astype(_np.float64)
+        self.total = self.sum_of(_np.broadcast_to(self.weights, self.values.shape))
+
+    def sum_of(self, values: _Values) -> _Values:
+        """The sum of each group."""
+        return _np.asarray(_run(self.groups, values, ["sum"], self.axis, _PLAIN)[0])
 
     def made(self, reduce: str) -> tuple[_Values, Any]:
         """The results, and where they are defined."""
@@ -134,6 +153,37 @@ class _Sums:
         return sums if (self.weights < 0).any() else _np.maximum(sums, 0)
 
 
+class _Exact(_Sums):
+    """Exact sums and means, rounded once. Complex numbers are rounded in each of their parts."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        part = _np.zeros(0, self.dtype).real.dtype
+        self.part = part if part.kind in "fV" else _np.dtype(_np.float64)
+        plan = self.plan()
+        weights = _np.broadcast_to(self.weights, self.values.shape)
+        parts = [self.values.real, self.values.imag] if self.is_complex else [self.values]
+        self.parts = [
+            _ExactSums(plan, _np.moveaxis(one, self.axis, 0), _np.moveaxis(weights, self.axis, 0))
+            for one in parts
+        ]
+
+    def made(self, reduce: str) -> tuple[_Values, Any]:
+        """The results, and where they are defined."""
+        if reduce == "sum":
+            found, defined = [one.sum(self.part) for one in self.parts], _np.ones(1, bool)
+        else:
+            means = [one.mean(self.part) for one in self.parts]
+            found, defined = [mean for mean, _ in means], means[0][1]
+        made = found[0]
+        if self.is_complex:
+            made = _np.empty(made.shape, _np.complex128)
+            made.real, made.imag = found
+        if reduce == "mean":
+            defined = _np.moveaxis(defined, 0, self.axis)
+        return _np.moveaxis(made, 0, self.axis), defined
+
+
 def _array(name: str, given: Any) -> _Values:
     """A NumPy array of the same values."""
     try:
@@ -144,7 +194,7 @@ def _array(name: str, given: Any) -> _Values:
 
 
 def _checked(weights: Any, shape: tuple[int, ...], axis: int) -> _Values:
-    """The weights in float64, broadcast against an array of this shape."""
+    """The weights, broadcast against an array of this shape."""
     made = _array("weights", weights)
     if made.dtype.kind not in "biuf" and made.dtype.name != "bfloat16":
         raise TypeError(
@@ -158,7 +208,7 @@ def _checked(weights: Any, shape: tuple[int, ...], axis: int) -> _Values:
             f"aggregate: weights has shape {made.shape}: it must have {shape[axis]} elements, for "
             f"dimension {axis}, or broadcast to src's shape {shape}"
         )
-    return made.astype(_np.float64)
+    return made
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

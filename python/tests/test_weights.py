@@ -216,7 +216,6 @@ def test_other_reductions_refuse_weights(name):
         (ValueError, r"weights has shape \(1,\)", {"weights": [1]}),
         (TypeError, "weights has dtype complex128", {"weights": [1j, 2, 3]}),
         (TypeError, "weights has dtype", {"weights": ["a", "b", "c"]}),
-        (ValueError, "exact", {"weights": [1, 2, 3], "exact": True}),
         (TypeError, "fill_value", {"weights": [1, 2, 3], "fill_value": "x"}),
         (IndexError, "dim", {"weights": [1, 2, 3], "dim": 1}),
         (IndexError, r"index\[2\] = 2", {"weights": [1, 2, 3], "size": 2}),
