@@ -37,7 +37,7 @@ def rows(
     """The row number of each update, -1 if it is left out, and the size of each key."""
     if mode not in _MODES:
         raise ValueError(f'{operator}: mode = "{mode}": it must be error, wrap, drop or clip')
-    ignored = _integer_or_none(operator, "ignore_index", ignore_index)
+    ignored = integer_or_none(operator, "ignore_index", ignore_index)
     arrays = _arrays(operator, keys)
     wanted = _sizes(operator, size, len(keys))
     numbers, sizes = [], []
@@ -117,13 +117,13 @@ def _sizes(operator: str, size: Any, count: int) -> list[int | None]:
 
 
 def _size(operator: str, name: str, given: Any) -> int | None:
-    size = _integer_or_none(operator, name, given)
+    size = integer_or_none(operator, name, given)
     if size is not None and not 0 <= size <= _LARGEST:
         raise ValueError(f"{operator}: {name} = {size}: it must be from 0 to {_LARGEST}")
     return size
 
 
-def _integer_or_none(operator: str, name: str, given: Any) -> int | None:
+def integer_or_none(operator: str, name: str, given: Any) -> int | None:
     if given is None:
         return None
     try:

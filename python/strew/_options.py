@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator as _operator
+from contextlib import suppress as _suppress
 from typing import TYPE_CHECKING
 
 import numpy as _np
@@ -34,11 +35,12 @@ def flag(name: str, value: Any) -> bool:
 
 
 def number(name: str, value: Any) -> float:
-    """A real number."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"aggregate: {name} = {value!r}: it must be a number") from None
+    """A real number of 64 bits."""
+    # A string would be read as a number.
+    if not isinstance(value, (str, bytes)):
+        with _suppress(TypeError, ValueError, OverflowError):
+            return float(value)
+    raise TypeError(f"aggregate: {name} = {value!r}: it must be a number")
 
 
 def text(name: str, value: Any) -> str:

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 import functools as _functools
 import itertools as _itertools
-import operator as _operator
 from dataclasses import dataclass as _dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
+from . import _keys, _options
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
@@ -85,12 +85,13 @@ def scatter(
     dask.array.Array
         Of `src`'s shape apart from `dim`, and of the dtype that `strew.scatter` gives.
     """
-    if reduce == "assign" and fill_value is None:
+    name = _options.text("reduce", reduce)
+    if name == "assign" and fill_value is None:
         fill_value = 0
     return aggregate(
         src,
         index,
-        _NAMES.get(reduce, reduce),
+        _NAMES.get(name, name),
         size=size,
         dim=dim,
         exact=exact,
@@ -162,7 +163,8 @@ def aggregate(
     Parameters
     ----------
     src : dask.array.Array
-        The values, in chunks of any size along any axis. The sizes must be known.
+        The values, in chunks of any size along any axis. The sizes must be known. Bytes may be in
+        any order.
     index : dask.array.Array or array of int
         The group of each value along `dim`: 1-d.
     reduce : str, or a list or tuple of them
@@ -177,9 +179,9 @@ def aggregate(
         Whether sums of floats, and what is made of them, are exact. None is True. With False they
         are an error, because their bits would depend on the chunks.
     output_chunks : int or sequence of int, optional
-        The size of the result's chunks along `dim`, or of each of them. By default they have as
-        many bytes as Dask's "array.chunk-size" says. A task holds one of them at a time, as records
-        of 8 to 50 bytes for each group, value of a row and reduction.
+        The size of the result's chunks along `dim`, or of each of them; -1 for one chunk. By
+        default they have as many bytes as Dask's "array.chunk-size" says. A task holds one of them
+        at a time, as records of 8 to 50 bytes for each group, value of a row and reduction.
     mode : {"error", "wrap", "drop", "clip"}
         What a number outside the groups means, as for `strew.aggregate`.
     ignore_index : int, optional
@@ -203,8 +205,8 @@ def aggregate(
     src = da.asarray(src)
     index = da.asarray(index)
     axis = _axis(dim, src.ndim)
-    groups = _at_least("size", size, 0)
-    every = _at_least("split_every", split_every, 2)
+    groups = _options.integer("size", size, 0)
+    every = _options.integer("split_every", split_every, 2)
     if any(_np.isnan(part) for lens in (*src.chunks, *index.chunks) for part in lens):
         raise ValueError(
             "aggregate: the sizes of some chunks are not known: call compute_chunk_sizes() first"
@@ -215,36 +217,41 @@ def aggregate(
             f"it must be ({src.shape[axis]},), as long as axis {axis} of src"
         )
     if index.dtype.kind not in "iu":
-        raise TypeError(f"aggregate: index has dtype {index.dtype}: it must be an integer type")
+        # An empty list is of floats.
+        if index.size:
+            raise TypeError(f"aggregate: index has dtype {index.dtype}: it must be an integer type")
+        index = index.astype(_np.int64)
     if mode not in ("error", "wrap", "drop", "clip"):
         raise ValueError(
             f'aggregate: mode = {mode!r}: it must be "error", "wrap", "drop" or "clip"'
         )
-    names = [reduce] if isinstance(reduce, str) else list(reduce)
+    several = isinstance(reduce, (list, tuple))
+    reduces: Any = reduce if several else [reduce]
+    names = [_options.text("reduce", one) for one in reduces]
     make = _functools.partial(
         _Accumulator,
         reduce=names,
         dtype=src.dtype.name,
         mode="drop",
-        skipna=skipna,
-        min_count=min_count,
+        skipna=_options.flag("skipna", skipna),
+        min_count=_options.integer("min_count", min_count, 0),
         fill_value=fill_value,
-        ddof=ddof,
-        exact=exact is None or exact,
+        ddof=_options.number("ddof", ddof),
+        exact=exact is None or _options.flag("exact", exact),
     )
     nothing = make(0)
     # An error if the reductions cannot be merged.
     nothing.merge(make(0))
     dtypes = [one.dtype for one in nothing.result()]
-    ignored = None if ignore_index is None else _operator.index(ignore_index)
+    ignored = _keys.integer_or_none("aggregate", "ignore_index", ignore_index)
     rules = _Rules(groups, mode, ignored)
     kept = [lens for at, lens in enumerate(src.chunks) if at != axis]
-    chunks = _output_chunks(da, output_chunks, groups, kept, len(names))
+    chunks = _output_chunks(output_chunks, groups, kept, len(names))
     results = _results(src, index.rechunk((src.chunks[axis],)), axis, make, rules, chunks, every)
     made = tuple(
         da.block(_nested(results, axis, which, dtype)) for which, dtype in enumerate(dtypes)
     )
-    return made[0] if isinstance(reduce, str) else made
+    return made if several else made[0]
 
 
 @_dataclass(frozen=True)
@@ -261,8 +268,10 @@ class _Rules:
         if self.ignore_index is not None:
             left_out = index == self.ignore_index
         below, above = index < 0, index >= self.size
+        # Numbers that int64 does not hold are above, and are replaced below.
+        found = index.astype(_np.int64)
         if self.mode == "clip" and self.size > 0:
-            found = _np.clip(index, 0, self.size - 1).astype(_np.int64)
+            found[below], found[above] = 0, self.size - 1
         else:
             if self.mode == "wrap":
                 below = index < -self.size
@@ -274,7 +283,6 @@ class _Rules:
                     f"is out of bounds for dimension 0 with size {self.size}"
                 )
             left_out |= outside
-            found = index.astype(_np.int64)
             if self.mode == "wrap":
                 found = _np.where(found < 0, found + self.size, found)
         found[left_out] = -1
@@ -286,8 +294,13 @@ def _partial(
 ) -> _Accumulator:
     """The records of one chunk of the values, for one chunk of the result."""
     made: _Accumulator = make()
-    # What a worker receives may lie at any address.
-    values = _np.require(src, requirements=["ALIGNED"])
+    if isinstance(index, _np.ma.MaskedArray):
+        raise TypeError(
+            "aggregate: index must be an array without a mask (pass array.filled(..) or "
+            "array.data), not a masked array"
+        )
+    # What a worker receives may lie at any address, and files may swap the bytes.
+    values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
     groups = rules.groups(_np.asarray(index), start)
     made.update(_np.moveaxis(values, axis, 0), groups - first, start=start)
     return made
@@ -358,7 +371,7 @@ def _nested(results: Any, axis: int, which: int, dtype: Any) -> Any:
 
 
 def _output_chunks(
-    da: Any, given: _Chunks, size: int, kept: Sequence[Sequence[int]], reduces: int
+    given: _Chunks, size: int, kept: Sequence[Sequence[int]], reduces: int
 ) -> tuple[int, ...]:
     """The lengths of the result's chunks along the axis of the groups."""
     if given is None:
@@ -369,25 +382,27 @@ def _output_chunks(
         for lens in kept:
             row *= max(lens, default=1)
         given = max(limit // max(row, 1), 1)
-    try:
-        ((*made,),) = da.core.normalize_chunks((given,), shape=(size,))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"aggregate: output_chunks = {given!r}: {error}") from error
-    return tuple(made)
+    if _np.ndim(given) == 0:
+        length = _options.integer("output_chunks", given, -1)
+        if length == 0:
+            raise ValueError("aggregate: output_chunks = 0: it must be at least 1, or -1")
+        length = max(size, 1) if length < 0 else length
+        count, rest = divmod(size, length)
+        return (length,) * count + (rest,) * (rest > 0 or size == 0)
+    parts: Any = given
+    made = tuple(_options.integer(f"output_chunks[{at}]", one, 0) for at, one in enumerate(parts))
+    if not made or sum(made) != size:
+        raise ValueError(
+            f"aggregate: output_chunks = {made}: the sum is {sum(made)}: it must be size, {size}"
+        )
+    return made
 
 
 def _axis(dim: SupportsIndex, rank: int) -> int:
-    given = _operator.index(dim)
+    given = _options.integer("dim", dim)
     if not -rank <= given < rank:
         raise ValueError(f"aggregate: dim = {given}: src has {rank} dimensions")
     return given % rank
-
-
-def _at_least(name: str, value: SupportsIndex, least: int) -> int:
-    made = _operator.index(value)
-    if made < least:
-        raise ValueError(f"aggregate: {name} = {made}: it must be at least {least}")
-    return made
 
 
 def _dask_array() -> Any:

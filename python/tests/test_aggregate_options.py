@@ -244,6 +244,8 @@ def test_a_function_of_each_group():
         (TypeError, "method = 3: it must be a string", "rank", {"method": 3}),
         (TypeError, "largest = 1: it must be True or False", "topk", {"largest": 1}),
         (TypeError, "ddof = 'x': it must be a number", "var", {"ddof": "x"}),
+        (TypeError, "ddof = '1': it must be a number", "var", {"ddof": "1"}),
+        (TypeError, "ddof = 1000.*: it must be a number", "var", {"ddof": 10**400}),
         (MemoryError, "bytes", "topk", {"k": 2**62}),
         (ValueError, "q = 1.5: it must be from 0 to 1", "quantile", {"q": [0.5, 1.5]}),
         (ValueError, "q has 2 dimensions", "quantile", {"q": [[0.5]]}),

@@ -107,13 +107,76 @@ def test_chunks_of_the_result_are_those_asked_for():
         ({"mode": "wrong"}, ValueError, "mode = 'wrong'"),
         ({"size": -1}, ValueError, "size = -1: it must be at least 0"),
         ({"split_every": 1}, ValueError, "split_every = 1: it must be at least 2"),
-        ({"output_chunks": (1, 2)}, ValueError, r"output_chunks = \(1, 2\)"),
+        ({"output_chunks": (1, 2)}, ValueError, r"output_chunks = \(1, 2\): the sum is 3"),
+        ({"output_chunks": (2.5, 2.5)}, TypeError, r"output_chunks\[0\] = 2.5"),
+        ({"output_chunks": (6, -1)}, ValueError, r"output_chunks\[1\] = -1"),
+        ({"output_chunks": ()}, ValueError, r"output_chunks = \(\)"),
+        ({"output_chunks": 0}, ValueError, "output_chunks = 0"),
+        ({"output_chunks": -2}, ValueError, "output_chunks = -2"),
+        ({"output_chunks": "auto"}, TypeError, "output_chunks = 'auto': it must be an integer"),
+        ({"size": 5.0}, TypeError, "size = 5.0: it must be an integer"),
+        ({"size": 2**63}, ValueError, "size = 9223372036854775808: it must be at most"),
+        ({"dim": 0.0}, TypeError, "dim = 0.0: it must be an integer"),
+        ({"split_every": None}, TypeError, "split_every = None: it must be an integer"),
+        ({"min_count": -1}, ValueError, "min_count = -1: it must be at least 0"),
+        ({"skipna": 2}, TypeError, "skipna = 2: it must be True or False"),
+        ({"exact": 1}, TypeError, "exact = 1: it must be True or False"),
+        ({"ddof": "1"}, TypeError, "ddof = '1': it must be a number"),
+        ({"ignore_index": 1.0}, TypeError, "ignore_index must be an integer or None"),
+        ({"reduce": np.sum}, TypeError, "it must be a string"),
+        ({"reduce": [np.sum]}, TypeError, "it must be a string"),
     ],
 )
 def test_errors_before_anything_runs(arguments, error, message):
     given = {"index": np.zeros(9, int), "size": 5, **arguments}
     with pytest.raises(error, match=message):
         sd.aggregate(da.zeros(9), **given)
+
+
+def test_output_chunks_of_any_integers():
+    src, index = da.ones(6, chunks=2), np.array([0, 1, 4, 2, 2, 0])
+    for given, made in [
+        (-1, (5,)),
+        (np.int64(2), (2, 2, 1)),
+        (np.array([2, 3]), (2, 3)),
+        # Dask leaves empty chunks out.
+        ([2, 0, 3], (2, 3)),
+        (10**18, (5,)),
+    ]:
+        lazy = sd.aggregate(src, index, size=5, output_chunks=given)
+        assert lazy.chunks == (made,)
+        assert lazy.compute().tolist() == [2.0, 1.0, 2.0, 0.0, 1.0]
+    assert sd.aggregate(da.ones(0), [], size=0, output_chunks=2).chunks == ((0,),)
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">i8", ">c8", ">f2"])
+def test_swapped_bytes(dtype):
+    src, index = np.arange(1, 7).astype(dtype), np.array([0, 1, 4, 2, 2, 0])
+    made = sd.aggregate(da.from_array(src, chunks=4), index.astype(">i2"), "max", size=5)
+    native = src.astype(src.dtype.newbyteorder("="))
+    same(made.compute(), strew.aggregate(native, index, "max", size=5))
+
+
+def test_lists_and_an_empty_one():
+    assert sd.aggregate([1, 2, 3], [0, 1, 0], size=3).compute().tolist() == [4, 2, 0]
+    assert sd.aggregate([], [], size=3).compute().tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["src", "index"])
+def test_masks_are_refused(name):
+    masked = np.ma.masked_array([0, 1, 2], mask=[0, 1, 0])
+    arguments = {"src": da.ones(3), "index": np.arange(3), name: da.from_array(masked, chunks=2)}
+    with pytest.raises(TypeError, match=f"{name} must be an array without a mask"):
+        sd.aggregate(**arguments, size=3).compute()
+
+
+def test_numbers_and_sizes_that_small_integers_do_not_hold():
+    big = np.array([0, 1, 2**63, 2**64 - 1, 2, 0], np.uint64)
+    for index in [big, np.array([0, 1, -1, 2, 2, 0], np.int8)]:
+        for size in [5, 300]:
+            for mode in ["drop", "clip"]:
+                made = sd.aggregate(da.ones(6, chunks=2), index, size=size, mode=mode)
+                same(made.compute(), strew.aggregate(np.ones(6), index, size=size, mode=mode))
 
 
 def test_sizes_that_are_not_known():
