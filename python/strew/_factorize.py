@@ -23,8 +23,9 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     keys : array, or tuple, list or dict of arrays
         Numbers, strings, dates, or any objects that can be ordered, 1-d: NumPy arrays, pandas
         Series, Index and Categorical, pyarrow arrays, Polars Series, lists. Several of one length
-        (a tuple, a list of arrays, a dict, a pandas or Polars DataFrame) are one key of several
-        columns. A list of plain values is one column.
+        (a tuple, a list of arrays, a dict, a pandas or Polars DataFrame, a pyarrow Table) are one
+        key of several columns. A list of plain values is one column. Categories of pandas are
+        in their own order.
 
     Returns
     -------
@@ -32,13 +33,14 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
         The number of each key's group, for `strew.aggregate` and `strew.scatter`. A missing key
         (None, NaN, NaT, null; of several columns any) has -1: pass ``ignore_index=-1``.
     values : array, or tuple or dict of arrays
-        The key of each group: ``values[index]`` are the keys again. For several columns, an array
-        for each, under its name if they have names.
+        The key of each group: ``values[index]`` are the keys again, but for missing ones. For
+        several columns, an array for each, under its name if they have names.
 
     Raises
     ------
     ValueError, TypeError
-        For columns of other lengths or of several dimensions, and keys that cannot be ordered.
+        For columns of other lengths, of several dimensions or of one name, masked arrays, and keys
+        that cannot be ordered.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     (array([1, 0, 1]), [2000, 2001], ['a', 'b'])
     """
     names, columns = _columns(keys)
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError(f"factorize: the columns have the names {names}: they must differ")
     if columns is None:
         index, values = _one(keys)
         return index, values
@@ -74,11 +78,9 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
 def _columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     """The names of several columns, if they have such, and the columns; None for one column."""
     if _is_of(keys, "pandas", "DataFrame") or _is_of(keys, "polars", "DataFrame"):
-        names = list(keys.columns)
-        return names, [keys[name] for name in names]
-    if _is_of(keys, "pyarrow", "Table"):
-        names = list(keys.column_names)
-        return names, [keys.column(name) for name in names]
+        return list(keys.columns), [keys[name] for name in dict.fromkeys(keys.columns)]
+    if _is_of(keys, "pyarrow", "Table") or _is_of(keys, "pyarrow", "RecordBatch"):
+        return list(keys.column_names), list(keys.columns)
     if isinstance(keys, dict):
         return list(keys), list(keys.values())
     if isinstance(keys, tuple) or (
@@ -106,15 +108,28 @@ def _one(column: Any) -> tuple[_Array, _Array]:
     if _is_of(column, "pyarrow", "Array"):
         return _of_arrow(column)
     if _is_of(column, "polars", "Series"):
-        return _of_arrow(column.to_arrow())
+        # Arrow has no objects.
+        objects = str(column.dtype) == "Object"
+        return _one(column.to_list()) if objects else _of_arrow(column.to_arrow())
     pandas = sys.modules.get("pandas")
-    if pandas is None or _np.ndim(column) != 1:
-        return _by_sorting(_array(column))
+    own = (
+        ()
+        if pandas is None
+        else (pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
+    )
+    given = column if isinstance(column, own) else _array(column)
+    # pandas rounds long doubles.
+    long = given.dtype in (_np.longdouble, _np.clongdouble)
+    if pandas is None or given.ndim != 1 or long:
+        return _by_sorting(given)
     # By a hash table, which is several times as fast as sorting.
-    given = column if hasattr(column, "dtype") else _array(column)
     # pandas would put words behind numbers, but there is no order between them.
     objects = given.dtype == object
-    found, values = pandas.factorize(given, sort=not objects)
+    try:
+        found, values = pandas.factorize(given, sort=not objects)
+    except (TypeError, KeyError):
+        # Objects without a hash, and dtypes that pandas does not know.
+        return _by_sorting(_np.asarray(given))
     index = found.astype(_np.int64)
     return _sorted(index, _np.asarray(values)) if objects else (index, _np.asarray(values))
 
@@ -131,13 +146,33 @@ def _sorted(index: _Array, values: _Array) -> tuple[_Array, _Array]:
 
 
 def _array(column: Any) -> _Array:
-    """A column as an array. Its None and strings make objects, not words."""
+    """A column as an array, in the machine's order of bytes.
+
+    A list becomes an array of objects where another one would make different keys equal.
+    """
+    if isinstance(column, _np.ma.MaskedArray):
+        raise TypeError(
+            "factorize: keys must be an array without a mask (pass array.filled(..) or "
+            "array.data), not a masked array"
+        )
     made = _np.asarray(column)
-    if made.dtype.kind in "US" and not hasattr(column, "dtype"):
-        values = list(column)
-        if any(not isinstance(value, (str, bytes)) for value in values):
-            made = _np.array(values, object)
-    return made
+    if not hasattr(column, "dtype") and made.ndim == 1 and _merges(made, column):
+        made = _np.fromiter(column, object, len(made))
+    return made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("="))
+
+
+def _merges(made: _Array, column: Any) -> bool:
+    """Whether an array may have made different keys of a list equal."""
+    if made.dtype.kind == "f":
+        # From 2^53 on, floats do not tell integers apart.
+        large = _np.flatnonzero(abs(made) >= 2.0**53)
+        return any(isinstance(column[place], int) for place in large)
+    # None is a word in an array of words, and zeros at a word's end are lost.
+    if made.dtype.kind == "U":
+        return any(not isinstance(key, str) or key.endswith("\0") for key in column)
+    if made.dtype.kind == "S":
+        return any(not isinstance(key, bytes) or key.endswith(b"\0") for key in column)
+    return False
 
 
 def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
@@ -156,7 +191,10 @@ def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
 def _missing(keys: _Array) -> _Array:
     if keys.dtype.kind in "fcmM":
         return _np.isnan(keys)
-    if keys.dtype.kind != "O":
+    if keys.dtype.kind == "V" and keys.dtype.names is None:
+        # Numbers that NumPy does not know, such as bfloat16.
+        return _np.asarray(keys != keys)
+    if keys.dtype.kind not in "OT":
         return _np.zeros(len(keys), bool)
     # NaN and NaT are not equal to themselves.
     return _np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
@@ -164,10 +202,16 @@ def _missing(keys: _Array) -> _Array:
 
 def _of_arrow(column: Any) -> tuple[_Array, _Array]:
     """The numbers of a pyarrow array: its dictionary is found by a hash table, and then sorted."""
-    encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    if hasattr(column, "dictionary") and column.dictionary.null_count:
+        # NumPy would make floats of integers with a null.
+        column = column.cast(column.type.value_type)
+    try:
+        encoded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    except NotImplementedError as error:
+        raise TypeError(f"factorize: the keys cannot be ordered: {error}") from error
     words = encoded.dictionary.to_numpy(zero_copy_only=False)
     places, values = _by_sorting(_array(words))
-    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(_np.int64)
+    numbers = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     # A dictionary may have values that no key has.
     used = _np.zeros(len(values) + 1, bool)
     index = _np.append(places, -1)[numbers]

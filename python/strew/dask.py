@@ -382,15 +382,15 @@ def _output_chunks(
         for lens in kept:
             row *= max(lens, default=1)
         given = max(limit // max(row, 1), 1)
-    if _np.ndim(given) == 0:
+    lengths: Any = given
+    if _np.ndim(lengths) == 0:
         length = _options.integer("output_chunks", given, -1)
         if length == 0:
             raise ValueError("aggregate: output_chunks = 0: it must be at least 1, or -1")
         length = max(size, 1) if length < 0 else length
         count, rest = divmod(size, length)
         return (length,) * count + (rest,) * (rest > 0 or size == 0)
-    parts: Any = given
-    made = tuple(_options.integer(f"output_chunks[{at}]", one, 0) for at, one in enumerate(parts))
+    made = tuple(_options.integer(f"output_chunks[{at}]", one, 0) for at, one in enumerate(lengths))
     if not made or sum(made) != size:
         raise ValueError(
             f"aggregate: output_chunks = {made}: the sum is {sum(made)}: it must be size, {size}"

@@ -34,6 +34,34 @@ def test_missing_keys():
     assert check([None, None], [0, 1]).tolist() == []
 
 
+def test_missing_keys_of_other_dtypes():
+    strings = np.dtypes.StringDType(na_object=None)
+    assert check(np.array(["b", None, "a"], strings), [1]).tolist() == ["a", "b"]
+    dtype = pytest.importorskip("ml_dtypes").bfloat16
+    assert check(np.array([2, np.nan, 0.5], dtype), [1]).tolist() == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", ">U3", ">m8[s]"])
+def test_swapped_bytes(dtype):
+    keys = np.array([3, 1, 3]).astype(dtype)
+    assert check(keys).dtype == keys.dtype.newbyteorder("=")
+
+
+def test_lists_keep_different_keys_apart():
+    for keys in [[2**64 - 1, -1], [2**53, 2**53 + 1, 1.5, float("inf")]]:
+        index, values = strew.factorize(keys)
+        assert values[index].tolist() == keys
+        assert values.tolist() == sorted(keys)
+    for keys in [["a\0", "a"], [b"a\0", b"a"]]:
+        index, values = strew.factorize(keys)
+        assert index.tolist() == [1, 0]
+        assert values.tolist() == keys[::-1]
+
+
+def test_long_doubles():
+    check(np.array([1, 0, np.nextafter(np.longdouble(1), 2)], np.longdouble))
+
+
 def test_lists_and_nothing():
     assert check([3, 1, 3]).tolist() == [1, 3]
     assert check([]).tolist() == []
@@ -78,6 +106,8 @@ def test_the_index_is_one_for_aggregate():
         (np.zeros((2, 2)), ValueError, "has 2 dimensions"),
         (5, ValueError, "has 0 dimensions"),
         (["a", 1], TypeError, "the keys cannot be ordered"),
+        (["a", b"a"], TypeError, "the keys cannot be ordered"),
+        (np.ma.masked_array([1, 2], [0, 1]), TypeError, "without a mask"),
     ],
 )
 def test_errors(keys, error, message):

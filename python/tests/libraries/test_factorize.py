@@ -15,8 +15,12 @@ KINDS = {
     "pandas category": pandas.Series(WORDS, dtype="category"),
     "pyarrow": pyarrow.array(WORDS),
     "pyarrow dictionary": pyarrow.array([*WORDS, "z"]).dictionary_encode()[:5],
+    "pyarrow unsigned": pyarrow.array(WORDS).cast(pyarrow.dictionary("uint8", "string")),
     "pyarrow chunks": pyarrow.chunked_array([WORDS[:2], WORDS[2:]]),
     "Polars": polars.Series(WORDS),
+    "Polars categories": polars.Series(WORDS, dtype=polars.Categorical),
+    "Polars enum": polars.Series(WORDS, dtype=polars.Enum(["z", "c", "b", "a"])),
+    "Polars objects": polars.Series(WORDS, dtype=polars.Object),
     "list": WORDS,
 }
 
@@ -36,6 +40,36 @@ def test_numbers_and_dates(make):
         assert (values == np.sort(keys)[:2]).all()
 
 
+def test_a_dictionary_with_a_null():
+    large = 2**53 + 1
+    keys = pyarrow.DictionaryArray.from_arrays([0, 1, 2, None], [large, None, 1])
+    index, values = strew.factorize(keys)
+    assert (index.tolist(), values.tolist()) == ([1, -1, 0, -1], [1, large])
+
+
+def test_keys_without_a_hash():
+    index, values = strew.factorize(np.array([[1], [0], None, [1]], object))
+    assert (index.tolist(), values.tolist()) == ([1, 0, -1, 1], [[0], [1]])
+
+
+@pytest.mark.parametrize(
+    "keys", [pyarrow.array([[1], [2]]), polars.Series([{"a": 1}]), pandas.Series([{}, {}])]
+)
+def test_keys_that_cannot_be_ordered(keys):
+    with pytest.raises(TypeError, match="factorize: the keys cannot be ordered"):
+        strew.factorize(keys)
+
+
+def test_columns_of_one_name():
+    column = pyarrow.array([1, 2])
+    for frame in [
+        pyarrow.table([column, column], names=["a", "a"]),
+        pandas.DataFrame([[1, 2]], columns=["a", "a"]),
+    ]:
+        with pytest.raises(ValueError, match="names \\['a', 'a'\\]: they must differ"):
+            strew.factorize(frame)
+
+
 def test_nullable_numbers():
     index, values = strew.factorize(pandas.Series([5, None, 3], dtype="Int64"))
     assert (index.tolist(), values.tolist()) == ([1, -1, 0], [3, 5])
@@ -43,7 +77,9 @@ def test_nullable_numbers():
     assert (index.tolist(), values.tolist()) == ([1, -1, 0], [3, 5])
 
 
-@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+@pytest.mark.parametrize(
+    "make", [pandas.DataFrame, polars.DataFrame, pyarrow.table, pyarrow.record_batch]
+)
 def test_frames(make):
     frame = make({"year": [2001, 2000, 2001, 2001], "name": ["b", "a", "b", "a"]})
     index, values = strew.factorize(frame)
