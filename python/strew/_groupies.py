@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["install", "uninstall"]
 
+#: The arguments of aggregate after `func`, in their order.
+_POSITIONS = ("size", "fill_value", "order", "dtype", "axis")
+
 #: The names of what strew has.
 _OF_GROUPS = "sum prod min max mean var std sumofsquares first last len any all argmin argmax"
 _OF_VALUES = "cumsum cumprod cummin cummax"
+_SQUARES = ("sumofsquares", "nansumofsquares")
+_OF_EACH = frozenset("sort cumsum nancumsum cumprod nancumprod cummin cummax".split())
 _WITHOUT_NAN = f"{_OF_GROUPS} {_OF_VALUES}".split()
 _FUNCTIONS = frozenset(
     [*_WITHOUT_NAN, *(f"nan{name}" for name in _WITHOUT_NAN), "allnan", "anynan", "array", "sort"]
@@ -44,8 +50,10 @@ def install() -> _Installed:
     ``aggregate`` of the package, of ``aggregate_numpy`` and of ``aggregate_numba`` become
     `strew.numpy_groupies.aggregate`, and so do ``aggregate_np`` and ``aggregate_nb``. With them
     flox's ``engine="numpy"`` and ``engine="numba"`` run in strew, and xarray's ``groupby`` if it
-    uses flox. What strew does not have (functions of other names, ``out=``, arrays of objects or
-    strings) goes to numpy_groupies as before.
+    uses flox. What strew does not have (functions of other names, callables, ``out=``, arrays of
+    objects or strings) or refuses (a fraction as `fill_value` of integers) goes to numpy_groupies
+    as before, and so do deviations and squares of complex numbers. A call without `fill_value` has
+    numpy_groupies' own for the function.
 
     `install` may be called any number of times. Functions that were imported by name before are
     not replaced, nor are numpy_groupies' functions of single names (``numpy_groupies.mean``).
@@ -69,12 +77,17 @@ def install() -> _Installed:
             f"{error} (pip install numpy_groupies)"
         ) from error
     if not _changes:
-        engines = ("aggregate_numpy", "aggregate_numba")
+        engines = [
+            module
+            for name in ("aggregate_numpy", "aggregate_numba")
+            if (module := sys.modules.get(f"numpy_groupies.{name}"))
+        ]
+        # The engine of numpy answers at once. That of numba is compiled for each function.
+        plain = engines[0].aggregate
         for name in ("aggregate", "aggregate_np", "aggregate_nb"):
-            _replace(theirs, name)
-        for engine in engines:
-            if module := sys.modules.get(f"numpy_groupies.{engine}"):
-                _replace(module, "aggregate")
+            _replace(theirs, name, plain)
+        for module in engines:
+            _replace(module, "aggregate", plain)
     return _Installed()
 
 
@@ -85,31 +98,58 @@ def uninstall() -> None:
         setattr(module, name, before)
 
 
-def _replace(module: ModuleType, name: str) -> None:
+def _replace(module: ModuleType, name: str, plain: Any) -> None:
     before = getattr(module, name, None)
     if callable(before):
         _changes.append((module, name, before))
-        setattr(module, name, _in_place_of(before))
+        setattr(module, name, _in_place_of(before, plain))
 
 
-def _in_place_of(theirs: Any) -> Any:
-    """strew's function, with the other one for what strew does not have."""
+def _in_place_of(theirs: Any, plain: Any) -> Any:
+    """strew's function, with the other one for what strew does not have or refuses."""
 
+    from .numpy_groupies import _named
     from .numpy_groupies import aggregate as ours
 
     @functools.wraps(theirs)
     def aggregate(group_idx: Any, a: Any, func: Any = "sum", *args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("out") is None and _takes(np.asarray(a), func):
-            kwargs.pop("out", None)
-            return ours(group_idx, a, func, *args, **kwargs)
+        options = dict(zip(_POSITIONS, args, strict=False)) | kwargs
+        # Otherwise an argument is given twice, or strew does not have it.
+        known = len(options) == len(args) + len(kwargs) and options.pop("out", None) is None
+        # What is wrong in the eyes of strew may have a meaning, or an error of its own.
+        with suppress(TypeError, ValueError):
+            name, values = _named(func), np.asarray(a)
+            if known and _takes(group_idx, values, name, options):
+                if "fill_value" not in options:
+                    options |= _default_fill(plain, values.dtype, name, options.get("dtype"))
+                if name in _SQUARES and values.dtype.kind in "biu":
+                    options["dtype"] = options.get("dtype") or np.int64
+                return ours(group_idx, a, func, **options)
         return theirs(group_idx, a, func, *args, **kwargs)
 
     return aggregate
 
 
-def _takes(a: np.ndarray[Any, Any], func: Any) -> bool:
-    """Whether strew has the function, for these values."""
-    named = isinstance(func, str)
-    if _times.is_time(a):
-        return named and _times.takes(a, func)
-    return a.dtype.kind in "biufc" and (not named or func in _FUNCTIONS)
+def _takes(group_idx: Any, a: np.ndarray[Any, Any], name: Any, options: dict[str, Any]) -> bool:
+    """Whether strew has the function, for these values, as numpy_groupies has it."""
+    if not isinstance(name, str):
+        return False
+    if a.dtype.kind in "mM":
+        return _times.takes(a, name)
+    if name in _OF_EACH and np.ndim(group_idx) > 1 and options.get("axis") is None:
+        return False
+    if a.dtype.kind == "c" and name.removeprefix("nan") in ("var", "std", "sumofsquares"):
+        return False
+    return a.dtype.kind in "biufc" and name in _FUNCTIONS
+
+
+def _default_fill(plain: Any, dtype: Any, name: str, made: Any) -> dict[str, Any]:
+    """What numpy_groupies fills with if it is not told: the result of an empty group.
+
+    It depends on the release, the function and the dtypes.
+    """
+    if name not in _OF_EACH:
+        with suppress(TypeError, ValueError):
+            found = plain(np.array([1]), np.ones(1, dtype), name, size=2, dtype=made)[0]
+            return {"fill_value": found}
+    return {}

@@ -22,9 +22,16 @@ _EXTREMES = ("min", "max")
 _NAT = _np.iinfo(_np.int64).min
 
 
-def is_time(a: Any) -> bool:
-    """Whether an array holds dates or durations."""
-    return isinstance(a, _np.ndarray) and a.dtype.kind in "mM"
+def times(a: Any) -> _Array | None:
+    """The array of dates or durations that `a` holds; None if it holds something else."""
+    if isinstance(a, (list, tuple)):
+        if not a or not isinstance(a[0], (_np.datetime64, _np.timedelta64)):
+            return None
+    elif getattr(getattr(a, "dtype", None), "kind", "") not in ("m", "M"):
+        return None
+    made = _np.asarray(a)
+    # pandas' dates with a time zone are objects.
+    return made if made.dtype.kind in "mM" else None
 
 
 def _named(a: _Array) -> tuple[str, ...]:
@@ -58,6 +65,8 @@ def aggregate(
             f"numpy_groupies.aggregate: {func} is not defined for {a.dtype}, but these are: "
             f"{', '.join((*_COUNTS, *_named(a)))}"
         )
+    if a.ndim == 0 and plain in ("sum", "len"):
+        a = _np.broadcast_to(a, _np.shape(groups)[-1:])
     missing = _np.isnat(a)
     # NaN where there is no time: for counts and flags.
     present = _np.where(missing, _np.nan, 0.0)
@@ -70,12 +79,7 @@ def aggregate(
         raise TypeError(
             f"numpy_groupies.aggregate: dtype = {to.name}: {func} of {a.dtype} gives {a.dtype}"
         )
-    try:
-        fill = int(_np.asarray(fill_value).astype(own).view(_np.int64))
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"numpy_groupies.aggregate: fill_value = {fill_value!r}: it is no {a.dtype}"
-        ) from error
+    fill = _fill(fill_value, own)
     numbers = a.astype(own).view(_np.int64)
     if func == plain:
         made = _np.asarray(run(groups, numbers, func, sizes, fill, axis))
@@ -85,6 +89,32 @@ def aggregate(
     else:
         made = _without(run, groups, numbers, missing, plain, sizes, fill, axis)
     return made.view(own).astype(to)
+
+
+def _fill(fill_value: Any, dtype: Any) -> int:
+    """The integer of a fill value: a time of that kind, NaN for NaT, or a whole number."""
+    refused = f"numpy_groupies.aggregate: fill_value = {fill_value!r}: it is no {dtype}"
+    given = _np.asarray(fill_value)
+    is_time = given.dtype.kind in "mM"
+    # A date would be taken as a duration, and a duration as a date.
+    other = is_time and given.dtype.kind != dtype.kind
+    if given.ndim or given.dtype.kind == "c" or (other and not _np.isnat(given)):
+        raise TypeError(refused)
+    if given.dtype.kind == "f":
+        number = float(given)
+        if number != number:
+            return _NAT
+        if not number.is_integer() or abs(number) >= 2.0**63:
+            raise ValueError(refused)
+        given = _np.asarray(int(number))
+    try:
+        made = given.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(refused) from error
+    # A time between two of the unit would be rounded down.
+    if is_time and not _np.isnat(given) and made != given:
+        raise ValueError(refused)
+    return int(made.view(_np.int64))
 
 
 def _without(

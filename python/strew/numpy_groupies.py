@@ -112,7 +112,8 @@ def aggregate(
         The number of groups, along each of their axes; by default one more than the largest number.
     fill_value : number
         The result of groups without values, of "argmin" and "argmax" for groups with a NaN, and of
-        "var" and "std" for at most `ddof` values. None only for "array" and callables.
+        "var" and "std" for at most `ddof` values. None only for "array" and callables. For dates
+        and durations also one of them, which their unit holds, or NaN for NaT.
     order : {"C", "F"}
         The memory order of the result.
     dtype : dtype, optional
@@ -153,18 +154,7 @@ def aggregate(
     array([[1, 6],
            [4, 3]])
     """
-    if not isinstance(func, str):
-        try:
-            name = _FUNCTIONS.get(func)
-        except TypeError:
-            name = None
-        if name is None and not callable(func):
-            raise ValueError(
-                f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable"
-            )
-        func = name or func
-    else:
-        func = _NAMES.get(func, func)
+    func = _named(func)
     if isinstance(size, (tuple, list, _np.ndarray)):
         sizes: list[Any] | None = [int(n) for n in size]
     else:
@@ -183,8 +173,8 @@ def aggregate(
             raise TypeError(
                 f"numpy_groupies.aggregate: fill_value = None: {func} does not make objects"
             )
-        if _times.is_time(a):
-            times: Any = a
+        times = _times.times(a)
+        if times is not None:
             result = _times.aggregate(
                 _of_numbers, groups, times, func, sizes, fill_value, dtype, axis
             )
@@ -195,6 +185,19 @@ def aggregate(
     if order == "F" and isinstance(result, _np.ndarray):
         result = _np.asfortranarray(result)
     return result
+
+
+def _named(func: Any) -> Any:
+    """The name of a function, or a callable that has none."""
+    if isinstance(func, str):
+        return _NAMES.get(func, func)
+    try:
+        name = _FUNCTIONS.get(func)
+    except TypeError:
+        name = None
+    if name is None and not callable(func):
+        raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
+    return name or func
 
 
 def _of_numbers(

@@ -1,5 +1,7 @@
 """numpy_groupies.aggregate of dates and durations, against a loop."""
 
+import datetime
+
 import numpy as np
 import pytest
 import strew
@@ -73,6 +75,45 @@ def test_a_given_dtype():
     values = np.array([5, 3], "m8[s]")
     got = aggregate(np.array([0, 0]), values, "max", dtype="m8[ms]")
     assert (got.dtype, got.tolist()) == (np.dtype("m8[ms]"), [np.timedelta64(5, "s")])
+
+
+def test_lists_and_one_duration():
+    second = np.timedelta64(1, "s")
+    for values in [[second, second, 4 * second], (second, second, 4 * second)]:
+        assert aggregate([0, 0, 2], values, "sum").astype(int).tolist() == [2, 0, 4]
+    groups = [[0, 0, 1], [0, 0, 1]]
+    for one in [second, np.array(second)]:
+        assert aggregate([0, 0, 2], one, "sum").astype(int).tolist() == [2, 0, 1]
+        assert aggregate(groups, one, "sum").astype(int).tolist() == [[2, 0], [0, 1]]
+        assert aggregate([0, 0, 2], one, "len").tolist() == [2, 0, 1]
+    with pytest.raises(ValueError, match="one number is taken only by sum, prod and len"):
+        aggregate([0, 0, 2], second, "max")
+
+
+@pytest.mark.parametrize(
+    ("fill_value", "want"),
+    [
+        (np.nan, "NaT"),
+        (np.timedelta64("NaT"), "NaT"),
+        (86400, "1970-01-02"),
+        (86400.0, "1970-01-02"),
+        (datetime.date(1970, 1, 2), "1970-01-02"),
+        (np.datetime64("1970-01-02"), "1970-01-02"),
+        (np.datetime64("1970-01-02T00:00:00.000"), "1970-01-02"),
+    ],
+)
+def test_fill_values(fill_value, want):
+    made = aggregate([1], np.array(["2020-01-01"], "M8[s]"), "max", fill_value=fill_value)
+    np.testing.assert_array_equal(made[0], np.datetime64(want))
+
+
+@pytest.mark.parametrize(
+    "fill_value",
+    [1.5, np.inf, np.datetime64("2020-01-01T00:00:00.5"), np.timedelta64(3, "s"), "tomorrow"],
+)
+def test_fill_values_that_do_not_fit(fill_value):
+    with pytest.raises((TypeError, ValueError), match=r"fill_value = .*: it is no datetime64\[s\]"):
+        aggregate([1], np.array(["2020-01-01"], "M8[s]"), "max", fill_value=fill_value)
 
 
 @pytest.mark.parametrize(

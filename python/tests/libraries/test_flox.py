@@ -63,6 +63,55 @@ def test_xarray_groups_by_strew(calls):
     assert made.values.tolist() == [4.0, 5.0, 6.0, 7.0]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int16", "complex64"])
+@pytest.mark.parametrize("func", ["sum", "prod", "mean", "nanvar", "max", "first", "any", "argmin"])
+def test_a_call_without_a_fill_value_has_that_of_numpy_groupies(func, dtype, calls):
+    groups, values = np.array([0, 0, 2]), np.array([1, 2, 3], dtype)
+    made = numpy_groupies.aggregate_numpy.aggregate(groups, values, func, 4)
+    strew.numpy_groupies.uninstall()
+    want = numpy_groupies.aggregate_numpy.aggregate(groups, values, func, 4)
+    np.testing.assert_array_equal(made, want)
+
+
+def test_lists_of_groups_without_values(calls):
+    made = numpy_groupies.aggregate_np(np.array([0, 2]), np.array([1.5, 2.5]), "array")
+    assert [one.tolist() for one in made] == [[1.5], [], [2.5]]
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        (np.array([100, 100, 3], "int8"), {"func": "sumofsquares"}),
+        (np.array([100, 100, 3], "int8"), {"func": "max", "fill_value": 0.5}),
+        (np.array([1j, 2, 3]), {"func": "var"}),
+        (np.array([1j, 2, 3]), {"func": "sumofsquares"}),
+        (np.array([1, 2, 3]), {"func": lambda values: len(values) / 2}),
+        (np.array([1.0, 2.0, 3.0]), {"func": "sum", "size": 1}),
+        (np.array([1.0, 2.0, 3.0]), {"func": "sum", "fill_value": None}),
+        (np.array([1.0, 2.0, 3.0]), {"func": 3}),
+    ],
+)
+def test_what_strew_refuses_or_makes_otherwise_stays(values, options, calls):
+    def outcome():
+        try:
+            made = numpy_groupies.aggregate_numpy.aggregate(np.array([0, 0, 2]), values, **options)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return made.dtype, made.tolist()
+
+    made = outcome()
+    strew.numpy_groupies.uninstall()
+    assert repr(made) == repr(outcome())
+
+
+def test_running_functions_of_groups_along_several_axes_stay(calls):
+    groups, values = np.array([[0, 0], [0, 1]]), np.array([1.0, 2.0])
+    made = numpy_groupies.aggregate_np(groups, values, "cumsum")
+    strew.numpy_groupies.uninstall()
+    want = numpy_groupies.aggregate_np(groups, values, "cumsum")
+    assert (made.tolist(), calls) == (want.tolist(), [])
+
+
 def test_what_strew_does_not_have_stays(calls):
     engine = numpy_groupies.aggregate_numpy.aggregate
     words = np.array(["b", "a", "c"], object)
