@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from . import _masked
 from ._strew import _members
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def apply(
     groups: Any, src: Any, function: Callable[[Any], Any], dim: Any, least: Any, fill_value: Any
 ) -> Any:
     """The function's results, stacked; `aggregate` describes them."""
+    _masked.refuse("aggregate", "src", src)
     library = _Library(src)
     values = library.array(src)
     starts, members, updates = _members(groups)
@@ -66,9 +68,12 @@ def _fill(fill_value: Any, dtype: Any) -> Any:
     inexact = "float" in str(dtype) or "complex" in str(dtype)
     if fill_value is None:
         return float("nan") if inexact else 0
-    if not inexact and not _np.isin(fill_value % 1, 0):
+    given = _np.asarray(fill_value)
+    kinds = "biufc" if "complex" in str(dtype) else "biuf"
+    fits = given.ndim == 0 and given.dtype.kind in kinds
+    if not fits or not (inexact or (_np.isfinite(given) and given % 1 == 0)):
         raise ValueError(
-            f"aggregate: fill_value = {fill_value}: the results are of {dtype}, which does not "
+            f"aggregate: fill_value = {fill_value!r}: the results are of {dtype}, which does not "
             "hold it"
         )
     return fill_value

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from . import _masked
+
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
@@ -150,11 +152,7 @@ def _array(column: Any) -> _Array:
 
     A list becomes an array of objects where another one would make different keys equal.
     """
-    if isinstance(column, _np.ma.MaskedArray):
-        raise TypeError(
-            "factorize: keys must be an array without a mask (pass array.filled(..) or "
-            "array.data), not a masked array"
-        )
+    _masked.refuse("factorize", "keys", column)
     made = _np.asarray(column)
     if not hasattr(column, "dtype") and made.ndim == 1 and _merges(made, column):
         made = _np.fromiter(column, object, len(made))

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
+from . import _masked
+
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeGuard
 
@@ -84,6 +86,7 @@ def _arrays(operator: str, keys: tuple[Any, ...]) -> list[_Integers]:
     """The keys as arrays of integers, all of one length."""
     arrays: list[_Integers] = []
     for number, key in enumerate(keys):
+        _masked.refuse(operator, f"index[{number}]", key)
         array = _np.asarray(key)
         name = f"{operator}: index[{number}]"
         if array.ndim != 1:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _keys, _options
+from . import _keys, _masked, _options
 from ._apply import _Library
 from ._exact_weights import ExactSums as _ExactSums
 from ._strew import _aggregate as _run
@@ -186,6 +186,7 @@ class _Exact(_Sums):
 
 def _array(name: str, given: Any) -> _Values:
     """A NumPy array of the same values."""
+    _masked.refuse("aggregate", name, given)
     try:
         return _np.asarray(given)
     except (TypeError, RuntimeError) as error:

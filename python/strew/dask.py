@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
-from . import _keys, _options
+from . import _keys, _masked, _options
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
@@ -294,11 +294,7 @@ def _partial(
 ) -> _Accumulator:
     """The records of one chunk of the values, for one chunk of the result."""
     made: _Accumulator = make()
-    if isinstance(index, _np.ma.MaskedArray):
-        raise TypeError(
-            "aggregate: index must be an array without a mask (pass array.filled(..) or "
-            "array.data), not a masked array"
-        )
+    _masked.refuse("aggregate", "index", index)
     # What a worker receives may lie at any address, and files may swap the bytes.
     values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
     groups = rules.groups(_np.asarray(index), start)

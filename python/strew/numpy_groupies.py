@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _times
+from . import _masked, _times
 from ._groupies import install as install
 from ._groupies import uninstall as uninstall
 from ._strew import Operator as _Operator
@@ -155,6 +155,8 @@ def aggregate(
            [4, 3]])
     """
     func = _named(func)
+    _masked.refuse("numpy_groupies.aggregate", "group_idx", group_idx)
+    _masked.refuse("numpy_groupies.aggregate", "a", a)
     if isinstance(size, (tuple, list, _np.ndarray)):
         sizes: list[Any] | None = [int(n) for n in size]
     else:

@@ -258,12 +258,26 @@ def test_a_function_of_each_group():
             len,
             {"fill_value": 0.5, "size": 3},
         ),
+        (ValueError, "fill_value = 'x'", len, {"fill_value": "x", "size": 3}),
+        (ValueError, "fill_value = inf", len, {"fill_value": float("inf"), "size": 3}),
+        (ValueError, "fill_value = 1j: the results are of float64", sum, {"fill_value": 1j}),
         (IndexError, "dim = 1", len, {"dim": 1}),
     ],
 )
 def test_errors(error, words, reduce, options):
     with pytest.raises(error, match=f"^aggregate: .*{words}"):
         strew.aggregate([1.0, 2.0, 3.0], [0, 1, 1], reduce, **options)
+
+
+def test_masks_are_refused():
+    values, masked = [1.0, 2.0, 3.0], np.ma.masked_array([0, 0, 1], [0, 1, 0])
+    for arguments, name, options in [
+        ((masked, [0, 0, 1], len), "src", {}),
+        ((values, (masked, [0, 1, 0])), r"index\[0\]", {}),
+        ((values, [0, 0, 1]), "weights", {"weights": masked}),
+    ]:
+        with pytest.raises(TypeError, match=f"^aggregate: {name} must be an array without a mask"):
+            strew.aggregate(*arguments, **options)
 
 
 def test_errors_of_a_function():

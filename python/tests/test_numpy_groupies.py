@@ -5,6 +5,20 @@ import pytest
 import strew
 
 aggregate = strew.numpy_groupies.aggregate
+
+
+@pytest.mark.parametrize("func", ["sum", "array", len])
+def test_masks_are_refused(func):
+    masked = np.ma.masked_array([[0, 0, 1]], [[0, 1, 0]])
+    for arguments, name in [
+        ((masked, [[1.0, 2.0, 3.0]]), "group_idx"),
+        (([[0, 0, 1]], masked), "a"),
+        (([0, 0, 1], masked[0].astype("m8[s]")), "a"),
+    ]:
+        with pytest.raises(TypeError, match=f"{name} must be an array without a mask"):
+            aggregate(*arguments, func, axis=1 if name == "group_idx" else None)
+
+
 DTYPES = "bool int8 int32 int64 uint8 uint64 float16 float32 float64 complex64 complex128".split()
 SCALARS = {
     "sum": np.sum,

@@ -1,0 +1,19 @@
+"""Masked arrays: NumPy converts them without their mask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def refuse(operator: str, name: str, given: Any) -> None:
+    """Raises a TypeError for a masked array, with the words of the engine."""
+    if isinstance(given, _np.ma.MaskedArray):
+        raise TypeError(
+            f"{operator}: {name} must be an array without a mask (pass array.filled(..) or "
+            "array.data), not a masked array"
+        )
