@@ -35,13 +35,17 @@ _changes: list[tuple[ModuleType, str, Any]] = []
 
 
 class _Installed:
-    """What `install` returns: `uninstall` at the end of a ``with`` block."""
+    """What `install` returns: undoes it at the end of a ``with`` block, if it changed anything."""
+
+    def __init__(self, changed: bool) -> None:
+        self._changed = changed
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *_: object) -> None:
-        uninstall()
+        if self._changed:
+            uninstall()
 
 
 def install() -> _Installed:
@@ -55,8 +59,9 @@ def install() -> _Installed:
     as before, and so do deviations and squares of complex numbers. A call without `fill_value` has
     numpy_groupies' own for the function.
 
-    `install` may be called any number of times. Functions that were imported by name before are
-    not replaced, nor are numpy_groupies' functions of single names (``numpy_groupies.mean``).
+    `install` may be called any number of times. The end of a ``with`` block within another leaves
+    strew in its place. Functions that were imported by name before are not replaced, nor are
+    numpy_groupies' functions of single names (``numpy_groupies.mean``).
 
     Raises
     ------
@@ -76,7 +81,8 @@ def install() -> _Installed:
             f"strew.numpy_groupies.install() needs numpy_groupies, which cannot be imported: "
             f"{error} (pip install numpy_groupies)"
         ) from error
-    if not _changes:
+    changed = not _changes
+    if changed:
         engines = [
             module
             for name in ("aggregate_numpy", "aggregate_numba")
@@ -88,7 +94,7 @@ def install() -> _Installed:
             _replace(theirs, name, plain)
         for module in engines:
             _replace(module, "aggregate", plain)
-    return _Installed()
+    return _Installed(changed)
 
 
 def uninstall() -> None:

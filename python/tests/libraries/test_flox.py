@@ -120,6 +120,15 @@ def test_what_strew_does_not_have_stays(calls):
     assert calls == []
 
 
+def test_blocks_within_blocks():
+    before = numpy_groupies.aggregate_numpy.aggregate
+    with strew.numpy_groupies.install():
+        with strew.numpy_groupies.install():
+            pass
+        assert numpy_groupies.aggregate_numpy.aggregate is not before
+    assert numpy_groupies.aggregate_numpy.aggregate is before
+
+
 def test_installed_twice_and_taken_away():
     before = numpy_groupies.aggregate, numpy_groupies.aggregate_numpy.aggregate
     strew.numpy_groupies.install()
