@@ -295,9 +295,15 @@ def _partial(
     """The records of one chunk of the values, for one chunk of the result."""
     made: _Accumulator = make()
     _masked.refuse("aggregate", "index", index)
+    numbers = _np.asarray(index)
+    # A chunk need not have the dtype that its array tells.
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise TypeError(
+            f"aggregate: a chunk of index has dtype {numbers.dtype}: it must be an integer type"
+        )
     # What a worker receives may lie at any address, and files may swap the bytes.
     values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
-    groups = rules.groups(_np.asarray(index), start)
+    groups = rules.groups(numbers, start)
     made.update(_np.moveaxis(values, axis, 0), groups - first, start=start)
     return made
 

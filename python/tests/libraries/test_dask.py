@@ -162,6 +162,12 @@ def test_lists_and_an_empty_one():
     assert sd.aggregate([], [], size=3).compute().tolist() == [0.0, 0.0, 0.0]
 
 
+def test_a_chunk_of_another_dtype_than_its_array():
+    index = da.arange(6, chunks=2).map_blocks(lambda block: block * np.nan, dtype=int)
+    with pytest.raises(TypeError, match="a chunk of index has dtype float64"):
+        sd.aggregate(da.ones(6, chunks=2), index, size=6).compute()
+
+
 @pytest.mark.parametrize("name", ["src", "index"])
 def test_masks_are_refused(name):
     masked = np.ma.masked_array([0, 1, 2], mask=[0, 1, 0])
