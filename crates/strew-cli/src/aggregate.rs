@@ -7,11 +7,12 @@ use crate::aggregate_flags::{
     BEST, DDOF, DIM, EXACT, FILL, FRACTIONS, IGNORED, INDEX, LEAST, METHOD, MODE, NAME, NTH,
     PARTIAL, PERIODS, REDUCE, SIZE, SKIP, SMALLEST, SRC, START, STATES,
 };
+use crate::chunks::{self, Call};
 use crate::cli;
 use crate::failure::{Failure, Result};
 use crate::outputs::{Outputs, quoted};
 use crate::progress;
-use crate::read::Purpose;
+use crate::read::{Loaded, Purpose, Series};
 use crate::values::{is_file, scalar, tensor};
 use crate::write::{writable, write_bytes};
 use clap::ArgMatches;
@@ -32,39 +33,82 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         .collect::<Result<Vec<Aggregate>, _>>()
         .map_err(|error| Failure::from_operator(&error, &[]))?;
     let to = Target::new(matches, &wanted)?;
-    let (bounds, options) = (bounds(matches)?, options(matches)?);
-    let read = |id: &'static str| {
-        let read = tensor(text(matches, id), Purpose::Read);
-        read.map_err(|failure| failure.for_operator(NAME).for_argument(id))
+    let call = Call {
+        wanted: &wanted,
+        size: matches.get_one(SIZE).copied(),
+        dim: matches.get_one(DIM).copied().unwrap_or(0),
+        bounds: bounds(matches)?,
+        options: options(matches)?,
+        start: matches.get_one(START).copied(),
+        files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
-    let (src, index) = (read(SRC)?, read(INDEX)?);
-    let files = [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text))));
-    let failed = |error: strew::Error| Failure::from_operator(&error, &files);
-    let (src, index) = (src.view()?, index.view()?);
-    let size = matches.get_one(SIZE).copied();
-    let dim = matches.get_one(DIM).copied().unwrap_or(0);
+    let open = |id: &'static str| {
+        let opened = Series::open(text(matches, id));
+        opened.map_err(|failure| failure.for_operator(NAME).for_argument(id))
+    };
+    let (src, index) = (open(SRC)?, open(INDEX)?);
     match to {
         Target::Results(outputs) => {
-            let make = || aggregate_dyn(&src, &index, dim, &wanted, size, bounds, &options);
-            let made = progress::with_bar(make).map_err(failed)?;
+            let made = match by_chunks(&src, &index, &call) {
+                Some(mut all) => {
+                    chunks::update(&mut all, &src, &index, &call)?;
+                    all.result().map_err(|error| call.failed(error))?
+                }
+                None => at_once(matches, &src, &index, &call)?,
+            };
             give(&outputs, &wanted, made, json, out)
         }
         Target::State(path) => {
-            if dim != 0 {
+            if call.dim != 0 {
                 return Err(wrong(
                     DIM,
                     "it must be 0 with --partial: a state has the groups first",
                 ));
             }
-            let shape = src.shape().get(1..).unwrap_or_default();
-            let all = Accumulator::new(size, &wanted, src.dtype(), shape, bounds, &options);
-            let mut all = all.map_err(failed)?;
-            let start = matches.get_one(START).copied();
-            let take = || all.update_dyn(&src, &index, start);
-            progress::with_bar(take).map_err(failed)?;
+            let mut all = chunks::accumulator(&src, &call)?;
+            chunks::update(&mut all, &src, &index, &call)?;
             keep(&all, &path, json, out)
         }
     }
+}
+
+/// An accumulator that takes the values chunk by chunk, if they should be taken so: because they
+/// are more than memory may hold, and nothing needs all values of a group at once.
+fn by_chunks(src: &Series, index: &Series, call: &Call<'_>) -> Option<Accumulator> {
+    let bytes = src.bytes().saturating_add(index.bytes());
+    let fits = strew::memory_limit().is_none_or(|limit| bytes <= limit);
+    match call.dim == 0 && !fits {
+        true => chunks::accumulator(src, call).ok(),
+        false => None,
+    }
+}
+
+/// The results of one call on all values.
+fn at_once(
+    matches: &ArgMatches,
+    src: &Series,
+    index: &Series,
+    call: &Call<'_>,
+) -> Result<Vec<DynTensor>> {
+    let read = |id: &'static str, series: &Series| {
+        let read = match series.is_several() {
+            true => series.whole().map(Loaded::owned),
+            false => tensor(text(matches, id), Purpose::Read),
+        };
+        read.map_err(|failure| failure.for_operator(NAME).for_argument(id))
+    };
+    let (src, index) = (read(SRC, src)?, read(INDEX, index)?);
+    let (src, index) = (src.view()?, index.view()?);
+    let Call {
+        wanted,
+        size,
+        dim,
+        bounds,
+        options,
+        ..
+    } = call;
+    let make = || aggregate_dyn(&src, &index, *dim, wanted, *size, *bounds, options);
+    progress::with_bar(make).map_err(|error| call.failed(error))
 }
 
 /// `strew merge ...`

@@ -34,9 +34,15 @@ pub(crate) fn commands() -> [Command; 2] {
     [
         Command::new(NAME)
             .about("Reduce the values of each group, in one way or in several at once")
+            .long_about(
+                "Reduce the values of each group, in one way or in several at once.\n\nValues that are more \
+                 than --memory-limit are read in chunks, unless a reduction needs all values of a group \
+                 together. Chunks give the bits of one call.",
+            )
             .after_help(
                 "Examples:\n  strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
-                 strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew",
+                 strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew\n  \
+                 strew aggregate --src 'v-*.npy' --index 'i-*.npy' --reduce mean --memory-limit 500M -o out.npy",
             )
             .args(of_aggregate()),
         Command::new("merge")
@@ -65,10 +71,10 @@ fn of_aggregate() -> Vec<Arg> {
         arg.action(ArgAction::SetTrue)
     };
     vec![
-        value(SRC, "TENSOR", "The values")
+        value(SRC, "TENSOR", "The values. 'part-*.npy' are all files of such a name as one, in natural order")
             .required(true)
             .value_hint(ValueHint::FilePath),
-        value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d")
+        value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d; several files too")
             .required(true)
             .value_hint(ValueHint::FilePath),
         value(REDUCE, "WORDS", "What is made of each group: sum, prod, sumsq, mean, var, std, sem, skew, kurt, min, max, first, last, nth, median, quantile, mode, logsumexp, len, count, nunique, any, all, anynan, allnan, argmin, argmax, topk, argtopk; of each value: softmax, cumsum, cumprod, cummin, cummax, cumcount, shift, rank, sort, argsort. Several with commas between them")

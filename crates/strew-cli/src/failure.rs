@@ -63,6 +63,18 @@ impl Failure {
         }
     }
 
+    /// The failure of the operator of this name, whatever part of it reports it.
+    pub(crate) fn renamed(mut self, operator: &str) -> Self {
+        self.operator = Some(operator.to_owned());
+        self
+    }
+
+    /// The same failure in other words.
+    pub(crate) fn saying(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.pipe_closed
     }

@@ -7,6 +7,7 @@
 mod aggregate;
 mod aggregate_flags;
 mod call;
+mod chunks;
 mod cli;
 mod demo;
 mod failure;

@@ -58,6 +58,51 @@ pub(crate) fn with_bar<R>(work: impl FnOnce() -> R) -> R {
     strew::watch(Rc::new(bar), work)
 }
 
+/// How many bytes of a long read were taken, with the rate and the time left.
+pub(crate) struct Bytes {
+    since: Instant,
+    total: u64,
+    done: u64,
+    bar: Option<ProgressBar>,
+}
+
+impl Bytes {
+    pub(crate) fn new(total: u64) -> Self {
+        Self {
+            since: Instant::now(),
+            total,
+            done: 0,
+            bar: None,
+        }
+    }
+
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.done += bytes;
+        if self.since.elapsed() < PATIENCE {
+            return;
+        }
+        let since = self.since.elapsed();
+        let bar = self.bar.get_or_insert_with(|| {
+            let target = ProgressDrawTarget::stderr();
+            let bar = ProgressBar::with_draw_target(Some(self.total), target).with_elapsed(since);
+            let form = "{bar:40} {binary_bytes} of {binary_total_bytes}, \
+                        {binary_bytes_per_sec}, {eta} left";
+            let style = ProgressStyle::with_template(form);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        bar.set_position(self.done);
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

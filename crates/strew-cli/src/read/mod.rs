@@ -6,9 +6,11 @@
 mod npy;
 mod npz;
 mod safetensors;
+mod series;
 
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
+pub(crate) use series::Series;
 
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
@@ -29,6 +31,55 @@ pub(crate) struct Loaded {
 enum Storage {
     Mapped(Mapped),
     Owned(DynTensor),
+    Left(Left),
+}
+
+/// A tensor that stays in its file and is read some rows at a time.
+#[derive(Debug)]
+struct Left {
+    file: File,
+    /// Where its elements begin.
+    at: u64,
+    layout: Layout,
+    /// The bytes of each number are in the other order.
+    swapped: bool,
+}
+
+impl Left {
+    fn rows(&self, from: usize, count: usize) -> Result<DynTensor> {
+        let (dtype, shape) = (self.layout.dtype(), self.layout.shape());
+        let mut wanted = shape.to_vec();
+        if let Some(rows) = wanted.first_mut() {
+            *rows = count;
+        }
+        let mut tensor = zeros(dtype, &wanted)?;
+        // The layout's bytes are in the file, so this is no larger than its length.
+        let row: usize = shape.iter().skip(1).product::<usize>() * dtype.size();
+        let part = Part {
+            file: &self.file,
+            start: self.at,
+            len: (self.layout.len() * dtype.size()) as u64,
+        };
+        part.reader((from * row) as u64)?
+            .read_exact(tensor.as_bytes_mut())
+            .map_err(unreadable)?;
+        if self.swapped {
+            swap(&mut tensor);
+        }
+        Ok(tensor)
+    }
+}
+
+/// Reverses the bytes of each number. A complex number is two, each with its own order.
+fn swap(tensor: &mut DynTensor) {
+    let dtype = tensor.dtype();
+    let numbers = if dtype.is_complex() { 2 } else { 1 };
+    for number in tensor
+        .as_bytes_mut()
+        .chunks_exact_mut(dtype.size() / numbers)
+    {
+        number.reverse();
+    }
 }
 
 /// What a tensor is read for.
@@ -38,6 +89,8 @@ pub(crate) enum Purpose {
     Read,
     /// It is changed, so it must be a copy.
     Change,
+    /// It is read some rows at a time, so it stays in its file, and none of it is mapped.
+    Rows,
 }
 
 impl Loaded {
@@ -52,12 +105,22 @@ impl Loaded {
         let view = match &self.storage {
             Storage::Mapped(mapped) => mapped.view().map_err(|p| Failure::new(p.to_string()))?,
             Storage::Owned(tensor) => tensor.view(),
+            Storage::Left(_) => return Err(Failure::new("it was opened to be read by rows")),
         };
         if !self.reversed {
             return Ok(view);
         }
         let order: Vec<usize> = (0..view.rank()).rev().collect();
         Ok(view.permute(&order).unwrap_or(view))
+    }
+
+    /// Its element type and shape, without a look at its elements.
+    fn kind(&self) -> Result<(DType, Vec<usize>)> {
+        if let Storage::Left(left) = &self.storage {
+            return Ok((left.layout.dtype(), left.layout.shape().to_vec()));
+        }
+        let view = self.view()?;
+        Ok((view.dtype(), view.shape().to_vec()))
     }
 
     /// The tensor to change; `None` if it was not read for that.
@@ -208,8 +271,16 @@ impl<'a> Part<'a> {
                 layout.shape(),
             )));
         }
+        let start = self.start.saturating_add(at);
+        if purpose == Purpose::Rows && layout.rank() > 0 {
+            return Ok(Storage::Left(Left {
+                file: self.file.try_clone().map_err(unreadable)?,
+                at: start,
+                layout: layout.clone(),
+                swapped: false,
+            }));
+        }
         if purpose == Purpose::Read {
-            let start = self.start.saturating_add(at);
             // A file system that cannot map is read instead.
             if let Ok(Some(mapped)) = Mapped::new(self.file, start, layout.clone()) {
                 return Ok(Storage::Mapped(mapped));

@@ -4,7 +4,7 @@
 //! the one for this format multiplies sizes unchecked, follows nested brackets without limit and
 //! reserves whatever length a file claims; a header comes from strangers.
 
-use super::{Loaded, Part, Purpose, Storage, unreadable, zeros};
+use super::{Loaded, Part, Purpose, Storage, swap, unreadable, zeros};
 use crate::failure::{Failure, Result};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -33,11 +33,14 @@ pub(super) fn load(file: &File, bf16: bool, purpose: Purpose) -> Result<Loaded> 
 pub(super) fn load_part(part: &Part<'_>, bf16: bool, purpose: Purpose) -> Result<Loaded> {
     let (header, at) = Header::read(&mut part.reader(0)?, bf16)?;
     let layout = header.stored_layout()?;
-    let change = header.swapped || purpose == Purpose::Change;
-    let purpose = if change {
-        Purpose::Change
-    } else {
-        Purpose::Read
+    let purpose = match purpose {
+        // Its rows lie apart.
+        Purpose::Rows if header.fortran && header.shape.len() > 1 => Purpose::Read,
+        other => other,
+    };
+    let purpose = match purpose {
+        Purpose::Read if header.swapped => Purpose::Change,
+        other => other,
     };
     let storage = part.tensor(at, &layout, purpose)?;
     header.finish(storage, purpose)
@@ -117,15 +120,10 @@ impl Header {
 
     fn finish(&self, mut storage: Storage, purpose: Purpose) -> Result<Loaded> {
         let reversed = self.fortran && self.shape.len() > 1;
-        if let (Storage::Owned(tensor), true) = (&mut storage, self.swapped) {
-            // A complex number is two numbers, each with its own order of bytes.
-            let part = match self.dtype.is_complex() {
-                true => self.dtype.size() / 2,
-                false => self.dtype.size(),
-            };
-            for number in tensor.as_bytes_mut().chunks_exact_mut(part) {
-                number.reverse();
-            }
+        match &mut storage {
+            Storage::Owned(tensor) if self.swapped => swap(tensor),
+            Storage::Left(left) => left.swapped = self.swapped,
+            _ => {}
         }
         Ok(match storage {
             Storage::Owned(tensor) if reversed && purpose == Purpose::Change => {
