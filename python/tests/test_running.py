@@ -27,6 +27,42 @@ def test_the_number_of_threads_is_kept(threads):
     assert strew.get_num_threads() >= 1
 
 
+def test_threads_for_a_block(threads):
+    threads(3)
+    with strew.threads(2):
+        assert strew.get_num_threads() == 2
+        with strew.threads(np.int64(1)):
+            assert strew.get_num_threads() == 1
+        assert strew.get_num_threads() == 2
+    assert strew.get_num_threads() == 3
+    with pytest.raises(KeyError), strew.threads(1):
+        raise KeyError
+    assert strew.get_num_threads() == 3
+    threads(None)
+    default = strew.get_num_threads()
+    threads(default + 1)
+    with strew.threads(None):
+        assert strew.get_num_threads() == default
+    assert strew.get_num_threads() == default + 1
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "words"),
+    [
+        (0, ValueError, "threads: n = 0: it must be at least 1, or None"),
+        (1.0, TypeError, "threads: n must be an integer or None, not float"),
+        ("2", TypeError, "threads: n must be an integer or None, not str"),
+        (2**70, ValueError, "threads: n = 1180591620717411303424: it must be at most"),
+    ],
+)
+def test_numbers_of_threads_that_are_refused(threads, n, error, words):
+    threads(3)
+    ran = []
+    with pytest.raises(error, match=words), strew.threads(n):
+        ran.append(1)
+    assert not ran and strew.get_num_threads() == 3
+
+
 def test_the_environment_sets_the_number_of_threads():
     code = "import strew; print(strew.get_num_threads())"
     env = {**os.environ, "STREW_NUM_THREADS": "5"}
