@@ -42,7 +42,8 @@ Errors
 Aggregates
     `strew.aggregate` has what frameworks lack: medians, quantiles, modes, deviations, positions,
     running results, and all of them without NaN. It computes several in one pass over the values.
-    `strew.factorize` makes the index of keys that are strings, dates or several columns.
+    With ``by=`` it groups by keys that are strings, dates or several columns, of which
+    `strew.factorize` makes the index.
 
     `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
     processes. `strew.dask` does so for Dask arrays.
@@ -88,6 +89,7 @@ from . import tensorflow as tensorflow
 from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._aggregate import aggregate as aggregate
+from ._by import Grouped as Grouped
 from ._errors import ConversionError as ConversionError
 from ._factorize import factorize as factorize
 from ._scatter import gather as gather
@@ -101,6 +103,26 @@ from ._strew import get_num_threads as get_num_threads
 from ._strew import set_kept_memory as set_kept_memory
 from ._strew import set_memory_limit as set_memory_limit
 from ._strew import set_num_threads as set_num_threads
+from ._threads import threads as threads
+
+# Without the modules of the frameworks: `from strew import *` would hide numpy and torch.
+__all__ = [
+    "Accumulator",
+    "ConversionError",
+    "Grouped",
+    "Plan",
+    "aggregate",
+    "factorize",
+    "gather",
+    "get_kept_memory",
+    "get_memory_limit",
+    "get_num_threads",
+    "scatter",
+    "set_kept_memory",
+    "set_memory_limit",
+    "set_num_threads",
+    "threads",
+]
 
 # The first call looks up NumPy's interface, so make it now. A process forked from another thread
 # during that call would wait forever for the calling thread, which a fork does not copy.

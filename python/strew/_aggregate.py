@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math as _math
 from inspect import signature as _signature
 from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
-from . import _dtypes, _keys, _options
+from . import _by, _flat, _options
 from ._aliases import one_of as _one_of
-from ._apply import apply as _apply
-from ._dispatch import torch_operators as _torch_operators
-from ._strew import Plan as _Plan
-from ._strew import _aggregate as _run
-from ._strew import _groups
-from ._swapped import explain as _explain_swapped
-from ._weights import weighted as _weighted
+from ._by import Grouped as _Grouped
+from ._reduce import PER_VALUE as _PER_VALUE
+from ._reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import EllipsisType
     from typing import Any, Literal, SupportsIndex, TypeAlias
 
     import numpy as np
 
+    from ._strew import Plan as _Plan
     from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
 
     _Aggregate: TypeAlias = Literal[
@@ -77,8 +74,9 @@ def aggregate(
     index: Keys | _Plan,
     reduce: _Reduce = "sum",
     *,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
+    by: None = None,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
@@ -103,8 +101,9 @@ def aggregate(
     index: Keys | _Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
+    by: None = None,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
@@ -123,13 +122,41 @@ def aggregate(
     periods: SupportsIndex = 1,
     method: _Method = "average",
 ) -> tuple[Array, ...]: ...
+@overload
+def aggregate(
+    src: Array | Numbers,
+    index: None = None,
+    reduce: _Reduce | list[_Reduce] | tuple[_Reduce, ...] = "sum",
+    *,
+    by: Any,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
+    size: Sizes | None = None,
+    dim_size: Sizes | None = None,
+    mode: Mode = "error",
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    fill_value: Any = None,
+    ignore_index: int | None = None,
+    ddof: float = 0,
+    exact: bool = False,
+    dtype: Any = None,
+    weights: ArrayLike | None = None,
+    q: float | Sequence[float] | np.ndarray[Any, Any] = 0.5,
+    k: SupportsIndex = 1,
+    largest: bool = True,
+    n: SupportsIndex = 0,
+    periods: SupportsIndex = 1,
+    method: _Method = "average",
+) -> _Grouped: ...
 def aggregate(
     src: Any,
-    index: Keys | _Plan,
+    index: Keys | _Plan | None = None,
     reduce: Any = "sum",
     *,
-    dim: SupportsIndex = 0,
-    axis: SupportsIndex | None = None,
+    by: Any = None,
+    dim: SupportsIndex | None = 0,
+    axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     dim_size: Sizes | None = None,
     mode: Mode = "error",
@@ -161,7 +188,7 @@ def aggregate(
     index : array of int, tuple of them, or Plan
         The group of each value: 1-d. Or a tuple of such arrays, all of one length: the result then
         has one axis for each of these keys in place of `dim`. Or a `strew.Plan` of it, which is
-        analysed once for many calls.
+        analysed once for many calls. None with `by`.
     reduce : str, callable, or a list or tuple of them
         One result for each group (in brackets the result of an empty group, unless `fill_value` is
         given): "sum" (0), "prod" (1), "sumsq" (0), "mean", "var", "std", "sem" (the standard error
@@ -179,8 +206,13 @@ def aggregate(
         number or an array, of one shape for all groups. Its results are stacked along `dim`, or
         along the last axis if they have fewer dimensions. It is not called for groups that are
         empty or have fewer than `min_count` values.
-    dim, axis : int
-        The axis of `src` that `index` lies along.
+    by : keys, optional
+        The key of each value in place of `index`: strings, dates, numbers or categories, of one
+        column or of several, as `strew.factorize` takes them. Values with a missing key belong to
+        no group. `size`, `mode` and `ignore_index` cannot be combined with it.
+    dim, axis : int or None
+        The axis of `src` that `index` lies along. None: all axes. `index` then has `src`'s shape,
+        or one dimension for all elements in row-major order, and positions are those of this order.
     size, dim_size : int, or tuple of int or None, optional
         The number of groups; by default one more than the largest number. With several keys a tuple
         of one number for each key, or None.
@@ -239,8 +271,9 @@ def aggregate(
     Returns
     -------
     array, or tuple of arrays for a sequence of names
-        Of `src`'s shape; if there is one result for each group, the groups lie along `dim`. Sums,
-        products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
+        With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
+        this. Of `src`'s shape; if there is one result for each group, the groups lie along `dim`.
+        Sums, products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
         deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and
         positions int64; flags bool; everything else has `src`'s dtype. Torch tensors have first and
         second derivatives for all names whose results are neither counts, flags, positions nor
@@ -265,6 +298,9 @@ def aggregate(
     (array([5., 0., 3.]), array([5., 0., 6.]))
     >>> strew.aggregate(values, groups, "cumsum")
     array([1., 5., 3., 9.])
+    >>> keys, mean = strew.aggregate(values, by=["UA", "AA", "UA", "UA"], reduce="mean")
+    >>> dict(zip(keys.tolist(), mean.tolist()))
+    {'AA': 5.0, 'UA': 3.0}
     >>> strew.aggregate(values, groups, "topk", k=2)
     array([[ 5., nan],
            [nan, nan],
@@ -278,104 +314,55 @@ def aggregate(
            [0., 0.],
            [3., 6.]])
     """
-    dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0)
+    dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
     given: Any = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
-    sizes: tuple[int, ...] | None = None
+    values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
+    plain = all(map(_is, values, _USUAL))
+    options = _options.PLAIN if plain else _options.checked(values)
+    several = not (isinstance(reduce, str) or callable(reduce))
+    reduces: list[Any] = list(reduce) if several else [reduce]
     rows: Any = index
-    results: tuple[Any, ...] = ()
-    try:
-        if isinstance(index, _Plan):
-            groups: Any = index
-            if given is not None or mode != "error" or ignore_index is not None:
-                raise ValueError(
-                    "aggregate: a plan has its own size, mode and numbers that are left out"
-                )
-        else:
-            if _keys.several(index):
-                rows, sizes = _keys.rows("aggregate", index, given, mode, ignore_index)
-                given, mode, ignore_index = _math.prod(sizes), "drop", None
-            groups = _groups(rows, given, mode, ignore_index)
-        named = isinstance(reduce, str)
-        several = not (named or callable(reduce))
-        reduces: list[Any] = list(reduce) if several else [reduce]
-        names = reduces if named else [one for one in reduces if not callable(one)]
-        values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
-        plain = all(map(_is, values, _USUAL))
-        options = _options.PLAIN if plain else _options.checked(values)
-        if skipna and len(names) < len(reduces):
-            raise ValueError(
-                "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
-            )
-
-        if dtype is not None:
-            if weights is not None:
-                raise TypeError("aggregate: dtype and weights cannot be combined")
-            src = _dtypes.converted("aggregate", src, dtype, reduces)
-
-        def plan() -> _Plan:
-            if isinstance(rows, _Plan):
-                return rows
-            return _Plan(rows, given, mode=mode, ignore_index=ignore_index)
-
-        if weights is None:
-            # Without any name, the arguments are still checked.
-            if names or not reduces:
-                results = _of_names(groups, plan, src, names, dim, options)
-            if len(names) < len(reduces):
-                made = iter(results)
-                results = tuple(
-                    _apply(groups, src, one, dim, min_count, fill_value)
-                    if callable(one)
-                    else next(made)
-                    for one in reduces
-                )
-        else:
-            results = _weighted(groups, plan, src, weights, reduces, dim, options)
-    except (TypeError, ValueError) as error:
-        _explain_swapped(error, src, index)
-        raise
-    if dtype is not None:
-        results = tuple(_dtypes.rounded("aggregate", one, src, fill_value) for one in results)
-    if sizes is not None:
-        results = tuple(
-            _unfold(one, result, src, dim, sizes, options["q"])
-            for one, result in zip(reduces, results, strict=True)
-        )
-    return results if several else results[0]
-
-
-def _of_names(
-    groups: Any,
-    plan: Callable[[], _Plan],
-    src: Any,
-    names: list[Any],
-    dim: Any,
-    options: dict[str, Any],
-) -> Any:
-    """The results of reductions that have a name, of torch tensors with derivatives."""
-    if operators := _torch_operators(src):
-        return operators.aggregate.aggregate(src, groups, plan, names, dim, options)
-    return _run(groups, src, names, dim, None if options is _options.PLAIN else options)
+    keys = None
+    if by is not None:
+        _by.refuse_beside(index, given, mode, ignore_index)
+        rows, keys, given = _by.numbered(by)
+        mode = "drop"
+    elif index is None:
+        raise TypeError("aggregate: it needs the groups of the values: pass index, or by for keys")
+    made = _of_any(src, rows, reduces, dim, given, mode, ignore_index, dtype, weights, options)
+    results = made if several else made[0]
+    return results if by is None else _Grouped(keys, results)
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than
 # they are checked.
 _USUAL = tuple(_signature(aggregate).parameters[name].default for name in _options.NAMES)
 
-# Reductions with a result for each value.
-PER_VALUE = frozenset(
-    "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
-)
 
-
-def _unfold(reduce: Any, result: Any, src: Any, dim: Any, sizes: tuple[int, ...], q: Any) -> Any:
-    """A result with one axis for each key."""
-    if isinstance(reduce, str) and reduce in PER_VALUE:
-        return result
-    axis = _keys.axis_of("aggregate", dim, src)
-    if reduce == "quantile" and isinstance(q, list):
-        axis += 1
-    if callable(reduce):
-        # Results of few dimensions are stacked along the last axis.
-        axis = min(axis, result.ndim - 1)
-    return _keys.unfold(result, axis, sizes)
+def _of_any(
+    src: Any,
+    index: Any,
+    reduces: list[Any],
+    dim: Any,
+    size: Any,
+    mode: Any,
+    ignore_index: Any,
+    dtype: Any,
+    weights: Any,
+    options: dict[str, Any],
+) -> tuple[Any, ...]:
+    """The result of each reduction of values of any kind."""
+    if dim is not None:
+        return _of_arrays(
+            src, index, reduces, dim, size, mode, ignore_index, dtype, weights, options
+        )
+    src, shape = _flat.values(src)
+    index, weights = (
+        _flat.index("aggregate", index, shape),
+        _flat.weights("aggregate", weights, shape),
+    )
+    made = _of_arrays(src, index, reduces, 0, size, mode, ignore_index, dtype, weights, options)
+    return tuple(
+        one.reshape(shape) if isinstance(name, str) and name in _PER_VALUE else one
+        for name, one in zip(reduces, made, strict=True)
+    )

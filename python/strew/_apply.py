@@ -37,12 +37,14 @@ def apply(
         enough = end - first >= max(_operator.index(least), 1)
         results.append(library.array(function(values[part])) if enough else None)
     some = next((one for one in results if one is not None), None)
-    shape, dtype = ((), values.dtype) if some is None else (tuple(some.shape), some.dtype)
+    shape = () if some is None else tuple(some.shape)
     _check(results, shape)
+    dtype = values.dtype if some is None else library.common(results)
     fill = library.full(shape, _fill(fill_value, dtype), dtype)
     if not results:
         return library.full((0,), 0, dtype)
-    return library.stack([fill if one is None else one for one in results], min(axis, len(shape)))
+    made = [fill if one is None else library.cast(one, dtype) for one in results]
+    return library.stack(made, min(axis, len(shape)))
 
 
 def _axis(dim: Any, rank: int) -> int:
@@ -99,6 +101,29 @@ class _Library:
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
         return self.module.full(shape, value, dtype=dtype)
+
+    def common(self, arrays: list[Any]) -> Any:
+        """The dtype that holds those of all results."""
+        dtypes = list(dict.fromkeys(one.dtype for one in arrays if one is not None))
+        found = dtypes[0]
+        for one in dtypes[1:]:
+            join = self.module.promote_types if self.is_torch else self.module.result_type
+            try:
+                found = join(found, one)
+            except TypeError as error:
+                raise TypeError(
+                    f"aggregate: reduce returns arrays of {found} and of {one}: it must return one "
+                    "dtype, or dtypes of which one holds the others"
+                ) from error
+        return found
+
+    def cast(self, array: Any, dtype: Any) -> Any:
+        if array.dtype == dtype:
+            return array
+        if self.is_torch:
+            return array.to(dtype)
+        # NumPy has the function from 2.1 on only.
+        return array.astype(dtype) if hasattr(array, "astype") else self.module.astype(array, dtype)
 
     def stack(self, arrays: list[Any], axis: int) -> Any:
         return self.module.stack(arrays, **{"dim" if self.is_torch else "axis": axis})

@@ -82,6 +82,35 @@ def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> An
     return _cast(src, name)
 
 
+# The reductions of integers and bools whose results are floats, and those of any values whose
+# results are integers or bools.
+_TO_FLOATS = frozenset(
+    "mean exact_mean var std sem skew kurt median quantile logsumexp softmax rank".split()
+)
+_TO_WHOLE = frozenset(
+    "len count nunique any all anynan allnan argmin argmax argtopk argsort cumcount".split()
+)
+
+
+def check_fill(
+    operator: str, fill_value: Any, src: Any, reduces: Iterable[str], weighted: bool = False
+) -> None:
+    """Refuses a fill value with a fraction for a result of integers or bools."""
+    if isinstance(fill_value, int):
+        return
+    made = _np.asarray(fill_value)
+    # What is no number, and what is no finite one, is refused by the engine.
+    if made.ndim or made.dtype.kind != "f" or not _np.isfinite(made) or made % 1 == 0:
+        return
+    whole = is_whole(name_of(src)) and not weighted
+    for reduce in reduces:
+        if reduce in _TO_WHOLE or (whole and reduce not in _TO_FLOATS):
+            raise ValueError(
+                f"{operator}: fill_value = {fill_value!r}: {reduce} of {name_of(src)} gives whole "
+                "numbers, so it must be one"
+            )
+
+
 def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:
     """A result in the dtype of `like`; integers wrap, but the fill value must fit."""
     name = name_of(like)

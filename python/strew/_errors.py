@@ -1,4 +1,6 @@
-"""Exceptions that no class of Python's own is enough for."""
+"""Exceptions that no class of Python's own is enough for, and the words of others."""
+
+from __future__ import annotations
 
 __all__ = ["ConversionError"]
 
@@ -11,3 +13,28 @@ class ConversionError(TypeError, RuntimeError):
     """
 
     __module__ = "strew"
+
+
+def said(error: BaseException) -> str:
+    """The message of an error; "" if it has none."""
+    return error.args[0] if error.args and isinstance(error.args[0], str) else ""
+
+
+def rename(error: BaseException, name: str, called: str) -> None:
+    """Lets a message that begins with `name` begin with the function that was called."""
+    message = said(error)
+    if message.startswith(f"{name}:"):
+        error.args = (called + message[len(name) :], *error.args[1:])
+
+
+def add(error: BaseException, more: str) -> None:
+    """Adds what helps to a message."""
+    message = said(error)
+    if message and more not in message:
+        error.args = (f"{message}; {more}", *error.args[1:])
+
+
+def explain_outside(error: BaseException, mode: object) -> None:
+    """Adds to an error about a number out of bounds which argument leaves such numbers out."""
+    if mode in ("error", "wrap") and "is out of bounds" in said(error):
+        add(error, 'mode="drop" leaves out what has such a number')

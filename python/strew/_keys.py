@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _masked
+from . import _masked, _options
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias, TypeGuard
@@ -76,7 +76,7 @@ def unfold(result: Any, axis: int, sizes: tuple[int, ...]) -> Any:
 
 def axis_of(operator: str, dim: Any, src: Any) -> int:
     """The axis of `src` that `dim` names."""
-    axis, rank = _operator.index(dim), _np.ndim(src)
+    axis, rank = _options.integer("dim", dim, operator=operator), _np.ndim(src)
     if not -rank <= axis < rank:
         raise IndexError(f"{operator}: dim = {axis}: src has {rank} dimensions")
     return axis % rank

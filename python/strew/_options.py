@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 _LARGEST = 2**63 - 1
 
 
-def integer(name: str, value: Any, least: int = -_LARGEST - 1) -> int:
+def integer(name: str, value: Any, least: int = -_LARGEST - 1, operator: str = "aggregate") -> int:
     """An integer of 64 bits that is not below `least`."""
     try:
         made = _operator.index(value)
     except TypeError:
-        raise TypeError(f"aggregate: {name} = {value!r}: it must be an integer") from None
+        raise TypeError(f"{operator}: {name} = {value!r}: it must be an integer") from None
     if made < least:
-        raise ValueError(f"aggregate: {name} = {made}: it must be at least {least}")
+        raise ValueError(f"{operator}: {name} = {made}: it must be at least {least}")
     if made > _LARGEST:
-        raise ValueError(f"aggregate: {name} = {made}: it must be at most {_LARGEST}")
+        raise ValueError(f"{operator}: {name} = {made}: it must be at most {_LARGEST}")
     return made
 
 

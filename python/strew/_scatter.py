@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math as _math
-import operator as _operator
 import sys as _sys
 from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _dtypes, _keys
-from ._aggregate import PER_VALUE as _PER_VALUE
+from . import _dtypes, _errors, _flat, _keys, _options
 from ._aggregate import aggregate as _aggregate
 from ._aliases import one_of as _one_of
 from ._dispatch import torch_operators as _torch_operators
+from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
 from ._swapped import explain as _explain_swapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import EllipsisType
     from typing import Any, SupportsIndex
 
     from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
@@ -64,7 +64,7 @@ _NONE_IF_EMPTY = frozenset(["mean", "exact_mean", "amin", "amax"])
 def scatter(
     src: Array | Numbers,
     index: Keys | None,
-    dim: SupportsIndex = -1,
+    dim: SupportsIndex | None = -1,
     *,
     out: Array | None = None,
     dim_size: Sizes | None = None,
@@ -76,7 +76,7 @@ def scatter(
     exact: bool = False,
     dtype: Any = None,
     plan: _Plan | None = None,
-    axis: SupportsIndex | None = None,
+    axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     **options: Any,
 ) -> Array:
@@ -91,8 +91,9 @@ def scatter(
         index of another rank is broadcast to `src`'s shape as in NumPy. In a tuple of 1-d arrays,
         each is the index along an axis of its own: the result has these axes in place of `dim`. A
         new result only. None if `plan` is given.
-    dim, axis : int
-        The axis that `index` points along.
+    dim, axis : int or None
+        The axis that `index` points along. None: all axes. `index` then has `src`'s shape, or one
+        dimension for all elements in row-major order, and the result has one dimension.
     out : array, optional
         An array to continue reducing into, in place; it is returned. It has `src`'s dtype, and
         `src`'s shape apart from `dim`.
@@ -178,8 +179,58 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
-    dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1)
+    dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
     dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
+    shape: tuple[int, ...] | None = None
+    if dim is None:
+        src, shape = _flat.values(src)
+        index, dim = _flat.index("scatter", index, shape), 0
+    elif type(dim) is not int:
+        dim = _options.integer("dim", dim, operator="scatter")
+    try:
+        made = _of_arrays(
+            src,
+            index,
+            plan,
+            dim,
+            out,
+            dim_size,
+            reduce,
+            mode,
+            include_self,
+            fill_value,
+            ignore_index,
+            exact,
+            dtype,
+            options,
+        )
+    except (IndexError, TypeError, ValueError) as error:
+        # An index of its own for each line becomes a plan.
+        _errors.rename(error, "Plan", "scatter")
+        _errors.explain_outside(error, mode)
+        raise
+    if shape is not None and isinstance(reduce, str) and reduce.removeprefix("nan") in _PER_VALUE:
+        return made.reshape(shape)
+    return made
+
+
+def _of_arrays(
+    src: Any,
+    index: Any,
+    plan: _Plan | None,
+    dim: int,
+    out: Any,
+    dim_size: Any,
+    reduce: Any,
+    mode: Any,
+    include_self: Any,
+    fill_value: Any,
+    ignore_index: Any,
+    exact: Any,
+    dtype: Any,
+    options: dict[str, Any],
+) -> Any:
+    """A scatter of arrays: those of NumPy and torch, lists, and all others with DLPack."""
     name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
     if exact:
         name = _exact_reduction("scatter", reduce if name is None else name)
@@ -190,17 +241,22 @@ def scatter(
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
     if name is None:
         options |= {} if dtype is None else {"dtype": dtype}
-        of_index = (index, plan, dim_size, mode, ignore_index)
-        return _aggregate_groups(src, dim, out, of_index, reduce, options)
+        return _aggregate_groups(
+            src, index, plan, dim, out, dim_size, reduce, mode, ignore_index, options
+        )
     empty = None
     if dtype is not None:
         src = _in_dtype(src, name, out, dtype)
+    if fill_value is not None and out is None:
+        _dtypes.check_fill("scatter", fill_value, src, [name])
     if out is None and name != "assign":
         own = _dtypes.name_of(src)
         if dtype is None and _follows_aggregate(name, own):
             options["exact"] = name.startswith("exact")
-            of_index = (index, plan, dim_size, mode, ignore_index)
-            return _aggregate_groups(src, dim, None, of_index, _AGGREGATES[name], options)
+            name = _AGGREGATES[name]
+            return _aggregate_groups(
+                src, index, plan, dim, None, dim_size, name, mode, ignore_index, options
+            )
         if name in _NONE_IF_EMPTY and _dtypes.is_inexact(own):
             empty = _math.nan
     if plan is not None:
@@ -214,7 +270,7 @@ def scatter(
         index, sizes = _keys.rows("scatter", index, dim_size, mode, ignore_index)
         dim_size, mode, ignore_index = _math.prod(sizes), "drop", None
     result = _scatter_by_index(
-        *(src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index)
+        src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
     )
     return result if sizes is None else _keys.unfold(result, axis_of_keys, sizes)
 
@@ -258,8 +314,17 @@ def _scatter_by_index(
                 src, index, dim, out, dim_size, name, mode, include_self, fill_value, ignore_index
             )
         return _scatter(
-            *(src, index, dim, out, dim_size, name, mode, include_self),
-            *(fill_value, ignore_index, False),
+            src,
+            index,
+            dim,
+            out,
+            dim_size,
+            name,
+            mode,
+            include_self,
+            fill_value,
+            ignore_index,
+            False,
         )
     except (TypeError, ValueError) as error:
         _explain_swapped(error, src, index)
@@ -307,7 +372,7 @@ def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
     is_torch = torch is not None and isinstance(src, torch.Tensor)
     if not is_torch and (type(src) is not _np.ndarray or not src.dtype.isnative):
         return None
-    shape, axis = list(src.shape), _operator.index(dim)
+    shape, axis = list(src.shape), dim
     if not -len(shape) <= axis < len(shape):
         return None
     shape[axis] = plan.size
@@ -317,13 +382,13 @@ def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
 def gather(
     src: Array | Numbers,
     index: ArrayLike | None,
-    dim: SupportsIndex = -1,
+    dim: SupportsIndex | None = -1,
     *,
     mode: Mode = "error",
     fill_value: Any = None,
     ignore_index: int | None = None,
     plan: _Plan | None = None,
-    axis: SupportsIndex | None = None,
+    axis: SupportsIndex | EllipsisType | None = ...,
 ) -> Array:
     """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
 
@@ -335,7 +400,10 @@ def gather(
         Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
         both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
         `plan` is given.
-    dim, axis, mode, ignore_index, plan
+    dim, axis : int or None
+        As for `scatter`. None: the index, of any shape, names elements of `src` in row-major order,
+        and the result has its shape.
+    mode, ignore_index, plan
         As for `scatter`.
     fill_value : number, optional
         The result for an index that is dropped: by default 0.
@@ -363,7 +431,35 @@ def gather(
     array([[2],
            [7]])
     """
-    dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1)
+    dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
+    if dim is None:
+        src, _ = _flat.values(src)
+        shape, index = _index_of_all(index)
+        made = gather(
+            src, index, 0, mode=mode, fill_value=fill_value, ignore_index=ignore_index, plan=plan
+        )
+        return made if shape is None else made.reshape(shape)
+    if type(dim) is not int:
+        dim = _options.integer("dim", dim, operator="gather")
+    if fill_value is not None:
+        _dtypes.check_fill("gather", fill_value, src, ["gather"])
+    try:
+        return _gather_arrays(src, index, dim, mode, fill_value, ignore_index, plan)
+    except IndexError as error:
+        _errors.explain_outside(error, mode)
+        raise
+
+
+def _gather_arrays(
+    src: Any,
+    index: Any,
+    dim: int,
+    mode: Any,
+    fill_value: Any,
+    ignore_index: Any,
+    plan: _Plan | None,
+) -> Any:
+    """A gather from an array of NumPy or torch, a list, or another one with DLPack."""
     if plan is not None:
         _refuse_index_arguments("gather", index, None, mode, ignore_index)
         operators = _torch_operators(src)
@@ -381,6 +477,14 @@ def gather(
     return _gather(src, index, dim, mode, fill_value, ignore_index)
 
 
+def _index_of_all(index: Any) -> tuple[tuple[int, ...] | None, Any]:
+    """The shape of an index for all elements, and the index as a 1-d array."""
+    if index is None:
+        return None, None
+    array = index if hasattr(index, "reshape") else _dtypes.as_array(index)
+    return tuple(array.shape), array.reshape(-1)
+
+
 def _exact_reduction(operator: str, reduce: Any) -> str:
     """The name of the exact form of a sum or a mean."""
     if reduce in ("exact_sum", "exact_mean"):
@@ -396,10 +500,12 @@ def _refuse_index_arguments(
     name: str, index: Any, dim_size: Any, mode: str, ignore_index: Any
 ) -> None:
     """Raises for arguments about the index beside a plan, which has its own."""
-    given = index is not None or dim_size is not None or ignore_index is not None
-    if given or mode != "error":
+    if index is not None:
+        raise ValueError(f"{name}: a plan has its own index: pass index=None with plan")
+    if dim_size is not None or ignore_index is not None or mode != "error":
         raise ValueError(
-            f"{name}: index, dim_size, mode and ignore_index cannot be combined with plan"
+            f"{name}: dim_size, mode and ignore_index cannot be combined with plan, which has its "
+            "own"
         )
 
 
@@ -414,10 +520,14 @@ _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
 
 def _aggregate_groups(
     src: Any,
-    dim: Any,
+    index: Any,
+    plan: _Plan | None,
+    dim: int,
     out: Any,
-    of_index: tuple[Any, _Plan | None, Any, Any, Any],
+    size: Any,
     reduce: Any,
+    mode: Any,
+    ignore_index: Any,
     options: dict[str, Any],
 ) -> Any:
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
@@ -428,7 +538,6 @@ def _aggregate_groups(
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
-    index, plan, size, mode, ignore_index = of_index
     if plan is not None:
         return _aggregate(src, plan, name, dim=dim, **options)
     bounds = {"size": size, "mode": mode, "ignore_index": ignore_index}
@@ -484,9 +593,8 @@ def _lines(index: Any, shape: tuple[int, ...], dim: Any) -> tuple[Any, int]:
     """The index of each line along `dim`, which is along the last axis then, and that axis."""
     if not shape:
         raise ValueError("scatter: src has shape []: it must have at least one dimension")
-    axis = _operator.index(dim)
-    if not -len(shape) <= axis < len(shape):
-        raise IndexError(f"scatter: dim = {axis}: src has {len(shape)} dimensions")
+    if not -len(shape) <= dim < len(shape):
+        raise IndexError(f"scatter: dim = {dim}: src has {len(shape)} dimensions")
     try:
         lines = _np.broadcast_to(index, shape)
     except ValueError:
@@ -494,4 +602,4 @@ def _lines(index: Any, shape: tuple[int, ...], dim: Any) -> tuple[Any, int]:
             f"scatter: index has shape {list(index.shape)}: it must be 1-d or broadcast to the "
             f"shape of src, {list(shape)}"
         ) from None
-    return _np.moveaxis(lines, axis, -1), axis % len(shape)
+    return _np.moveaxis(lines, dim, -1), dim % len(shape)

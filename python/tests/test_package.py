@@ -117,6 +117,17 @@ def test_a_function_belongs_to_its_public_module(module, name):
     assert pickle.loads(pickle.dumps(function)) is function
 
 
+def test_a_star_import_brings_no_module():
+    names = {}
+    exec("from strew import *", names)
+    del names["__builtins__"]
+    assert sorted(names) == sorted(strew.__all__) == strew.__all__
+    assert not [name for name, value in names.items() if inspect.ismodule(value)]
+    # What is public and no module is in it.
+    public = {name for name, value in vars(strew).items() if not name.startswith("_")}
+    assert {name for name in public if not inspect.ismodule(vars(strew)[name])} == set(names)
+
+
 def test_types_ship():
     assert (PACKAGE / "py.typed").exists()
     # What is written in Python says its types itself.
