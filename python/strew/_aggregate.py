@@ -6,10 +6,12 @@ from inspect import signature as _signature
 from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
-from . import _by, _flat, _options
+from . import _any_kind, _by, _options
 from ._aliases import one_of as _one_of
+from ._any_kind import needed as _needed
 from ._by import Grouped as _Grouped
-from ._reduce import PER_VALUE as _PER_VALUE
+from ._long_line import Call as _Call
+from ._long_line import names_of as _names_of
 from ._reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
@@ -314,55 +316,34 @@ def aggregate(
            [0., 0.],
            [3., 6.]])
     """
-    dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
-    given: Any = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
+    if axis is not ...:
+        dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
+    given: Any = size
+    if dim_size is not None:
+        given = _one_of("aggregate", ("size", "dim_size"), (size, dim_size), None)
     values = (skipna, min_count, fill_value, ddof, exact, q, k, largest, n, periods, method)
     plain = all(map(_is, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
     several = not (isinstance(reduce, str) or callable(reduce))
     reduces: list[Any] = list(reduce) if several else [reduce]
-    rows: Any = index
-    keys = None
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
-        rows, keys, given = _by.numbered(by)
-        mode = "drop"
-    elif index is None:
+        return _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
+    if index is None:
         raise TypeError("aggregate: it needs the groups of the values: pass index, or by for keys")
-    made = _of_any(src, rows, reduces, dim, given, mode, ignore_index, dtype, weights, options)
-    results = made if several else made[0]
-    return results if by is None else _Grouped(keys, results)
+    if dim is None or weights is not None or _needed(src, index):
+        call = _Call(
+            *("aggregate", _of_arrays, index, reduces, _names_of(reduces), dim, given, mode),
+            *(ignore_index, dtype, weights, options),
+        )
+        results = _any_kind.reduced(call, src, _by.of_index(index))
+    else:
+        results = _of_arrays(
+            src, index, reduces, dim, given, mode, ignore_index, dtype, weights, options
+        )
+    return results if several else results[0]
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than
 # they are checked.
 _USUAL = tuple(_signature(aggregate).parameters[name].default for name in _options.NAMES)
-
-
-def _of_any(
-    src: Any,
-    index: Any,
-    reduces: list[Any],
-    dim: Any,
-    size: Any,
-    mode: Any,
-    ignore_index: Any,
-    dtype: Any,
-    weights: Any,
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
-    """The result of each reduction of values of any kind."""
-    if dim is not None:
-        return _of_arrays(
-            src, index, reduces, dim, size, mode, ignore_index, dtype, weights, options
-        )
-    src, shape = _flat.values(src)
-    index, weights = (
-        _flat.index("aggregate", index, shape),
-        _flat.weights("aggregate", weights, shape),
-    )
-    made = _of_arrays(src, index, reduces, 0, size, mode, ignore_index, dtype, weights, options)
-    return tuple(
-        one.reshape(shape) if isinstance(name, str) and name in _PER_VALUE else one
-        for name, one in zip(reduces, made, strict=True)
-    )

@@ -40,7 +40,7 @@ def apply(
     shape = () if some is None else tuple(some.shape)
     _check(results, shape)
     dtype = values.dtype if some is None else library.common(results)
-    fill = library.full(shape, _fill(fill_value, dtype), dtype)
+    fill = library.full(shape, fill_of(fill_value, dtype), dtype)
     if not results:
         return library.full((0,), 0, dtype)
     made = [fill if one is None else library.cast(one, dtype) for one in results]
@@ -65,7 +65,7 @@ def _check(results: list[Any], shape: tuple[int, ...]) -> None:
             )
 
 
-def _fill(fill_value: Any, dtype: Any) -> Any:
+def fill_of(fill_value: Any, dtype: Any) -> Any:
     """The result of a group without one."""
     inexact = "float" in str(dtype) or "complex" in str(dtype)
     if fill_value is None:

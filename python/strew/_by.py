@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import _errors
+from . import _any_kind, _errors
+from ._factorize import columns as _columns
 from ._factorize import factorize as _factorize
+from ._kinds import Groups
+from ._long_line import Call as _Call
+from ._long_line import names_of as _names_of
+from ._reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
     from typing import Any
@@ -40,19 +45,60 @@ class Grouped(NamedTuple):
 Grouped.__module__ = "strew"
 
 
-def numbered(by: Any) -> tuple[Any, Any, int]:
-    """The group of each key, -1 for a missing one; the keys of the groups; and how many."""
+def grouped(
+    src: Any,
+    by: Any,
+    reduces: list[Any],
+    several: bool,
+    dim: Any,
+    dtype: Any,
+    weights: Any,
+    options: dict[str, Any],
+) -> Grouped:
+    """The groups of keys and their results; `aggregate` describes the arguments."""
+    index, keys = _numbered(by)
+    columns = [keys]
+    if isinstance(keys, dict):
+        columns = list(keys.values())
+    elif isinstance(keys, tuple):
+        columns = list(keys)
+    size = len(columns[0])
+    if dim is None or weights is not None or _any_kind.needed(src, index):
+        groups = named(by)
+        groups.keys = columns
+        names = _names_of(reduces)
+        call = _Call(
+            *("aggregate", _of_arrays, index, reduces, names, dim, size, "drop", None),
+            *(dtype, weights, options),
+        )
+        made = _any_kind.reduced(call, src, groups)
+    else:
+        made = _of_arrays(src, index, reduces, dim, size, "drop", None, dtype, weights, options)
+    return Grouped(keys, made if several else made[0])
+
+
+def _numbered(by: Any) -> tuple[Any, Any]:
+    """The group of each key, -1 for a missing one, and the keys of the groups."""
     try:
-        index, keys = _factorize(by)
+        return _factorize(by)
     except (TypeError, ValueError) as error:
         _errors.rename(error, "factorize", "aggregate: by")
         raise
-    first = keys
-    if isinstance(keys, dict):
-        first = next(iter(keys.values()))
-    elif isinstance(keys, tuple):
-        first = keys[0]
-    return index, keys, len(first)
+
+
+def named(keys: Any) -> Groups:
+    """The names that keys have: those of Series and arrays, and of the columns of a table."""
+    names, columns = _columns(keys)
+    columns = [keys] if columns is None else columns
+    if names is None:
+        names = [getattr(column, "name", None) for column in columns]
+    return Groups(names, columns)
+
+
+def of_index(index: Any) -> Groups:
+    """The names that the keys of an index have."""
+    columns = list(index) if isinstance(index, tuple) else [index]
+    return Groups([getattr(column, "name", None) for column in columns], columns)
 
 
 def refuse_beside(index: Any, size: Any, mode: Any, ignore_index: Any) -> None:

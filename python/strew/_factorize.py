@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _masked
-
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
@@ -23,17 +21,17 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     Parameters
     ----------
     keys : array, or tuple, list or dict of arrays
-        Numbers, strings, dates, or any objects that can be ordered, 1-d: NumPy arrays, pandas
-        Series, Index and Categorical, pyarrow arrays, Polars Series, lists. Several of one length
-        (a tuple, a list of arrays, a dict, a pandas or Polars DataFrame, a pyarrow Table) are one
-        key of several columns. A list of plain values is one column. Categories of pandas are
-        in their own order.
+        Numbers, strings, dates, or any objects that can be ordered, 1-d: NumPy arrays, masked
+        arrays, pandas Series, Index and Categorical, pyarrow arrays, Polars Series, xarray arrays,
+        lists. Several of one length (a tuple, a list of arrays, a dict, a pandas or Polars
+        DataFrame, a pyarrow Table) are one key of several columns. A list of plain values is one
+        column. Categories of pandas are in their own order.
 
     Returns
     -------
     index : array of int64
         The number of each key's group, for `strew.aggregate` and `strew.scatter`. A missing key
-        (None, NaN, NaT, null; of several columns any) has -1: pass ``ignore_index=-1``.
+        (None, NaN, NaT, null, masked; of several columns any) has -1: pass ``ignore_index=-1``.
     values : array, or tuple or dict of arrays
         The key of each group: ``values[index]`` are the keys again, but for missing ones. For
         several columns, an array for each, under its name if they have names.
@@ -41,8 +39,8 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     Raises
     ------
     ValueError, TypeError
-        For columns of other lengths, of several dimensions or of one name, masked arrays, and keys
-        that cannot be ordered.
+        For columns of other lengths, of several dimensions or of one name, and keys that cannot be
+        ordered.
 
     Examples
     --------
@@ -60,15 +58,14 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     >>> index, years.tolist(), names.tolist()
     (array([1, 0, 1]), [2000, 2001], ['a', 'b'])
     """
-    names, columns = _columns(keys)
+    names, several = columns(keys)
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"factorize: the columns have the names {names}: they must differ")
-    if columns is None:
-        index, values = _one(keys)
-        return index, values
-    if not columns:
+    if several is None:
+        return _one(keys)
+    if not several:
         raise ValueError("factorize: there are no keys")
-    numbered = [_one(column) for column in columns]
+    numbered = [_one(column) for column in several]
     lengths = [len(index) for index, _ in numbered]
     if len(set(lengths)) > 1:
         raise ValueError(f"factorize: the columns have the lengths {lengths}: they must be equal")
@@ -77,7 +74,7 @@ def factorize(keys: Any) -> tuple[_Array, Any]:
     return index, tuple(made) if names is None else dict(zip(names, made, strict=True))
 
 
-def _columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
+def columns(keys: Any) -> tuple[list[Any] | None, list[Any] | None]:
     """The names of several columns, if they have such, and the columns; None for one column."""
     if _is_of(keys, "pandas", "DataFrame") or _is_of(keys, "polars", "DataFrame"):
         return list(keys.columns), [keys[name] for name in dict.fromkeys(keys.columns)]
@@ -109,6 +106,8 @@ def _one(column: Any) -> tuple[_Array, _Array]:
         column = column.combine_chunks()
     if _is_of(column, "pyarrow", "Array"):
         return _of_arrow(column)
+    if isinstance(column, _np.ma.MaskedArray):
+        return _of_masked(column)
     if _is_of(column, "polars", "Series"):
         # Arrow has no objects.
         objects = str(column.dtype) == "Object"
@@ -152,7 +151,6 @@ def _array(column: Any) -> _Array:
 
     A list becomes an array of objects where another one would make different keys equal.
     """
-    _masked.refuse("factorize", "keys", column)
     made = _np.asarray(column)
     if not hasattr(column, "dtype") and made.ndim == 1 and _merges(made, column):
         made = _np.fromiter(column, object, len(made))
@@ -196,6 +194,19 @@ def _missing(keys: _Array) -> _Array:
         return _np.zeros(len(keys), bool)
     # NaN and NaT are not equal to themselves.
     return _np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
+
+
+def _of_masked(column: Any) -> tuple[_Array, _Array]:
+    """The numbers of a masked array, in which a masked key is missing."""
+    if column.ndim != 1:
+        raise ValueError(
+            f"factorize: a column of keys has {column.ndim} dimensions: it must have 1"
+        )
+    missing = _np.ma.getmaskarray(column)
+    numbers, values = _one(_np.asarray(column.data)[~missing])
+    index = _np.full(len(column), -1, _np.int64)
+    index[~missing] = numbers
+    return index, values
 
 
 def _of_arrow(column: Any) -> tuple[_Array, _Array]:

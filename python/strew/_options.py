@@ -98,3 +98,8 @@ def checked(values: tuple[Any, ...]) -> dict[str, Any]:
 
 # Those of a call that names none: the engine knows them, too.
 PLAIN = checked((False, 1, None, 0.0, False, 0.5, 1, True, 0, 1, "average"))
+
+
+def with_some(given: dict[str, Any]) -> dict[str, Any]:
+    """The options of a call that names some."""
+    return checked(tuple({**PLAIN, **given}[name] for name in NAMES))

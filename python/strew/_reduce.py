@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+_PLAIN = _options.PLAIN
+
 # Reductions with a result for each value.
 PER_VALUE = frozenset(
     "softmax cumsum cumprod cummin cummax cumcount shift rank sort argsort".split()
@@ -52,43 +54,26 @@ def of_arrays(
                     "aggregate: a plan has its own size, mode and numbers that are left out"
                 )
         else:
-            if _keys.several(index):
+            if isinstance(index, tuple) and _keys.several(index):
                 rows, sizes = _keys.rows("aggregate", index, size, mode, ignore_index)
                 size, mode, ignore_index = _math.prod(sizes), "drop", None
             groups = _groups(rows, size, mode, ignore_index)
-        names = [one for one in reduces if not callable(one)]
         fill_value = options["fill_value"]
-        if options["skipna"] and len(names) < len(reduces):
-            raise ValueError(
-                "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
-            )
         if dtype is not None:
             if weights is not None:
                 raise TypeError("aggregate: dtype and weights cannot be combined")
             src = _dtypes.converted("aggregate", src, dtype, reduces)
         if fill_value is not None:
-            _dtypes.check_fill("aggregate", fill_value, src, names, weights is not None)
-
-        def plan() -> _Plan:
-            if isinstance(rows, _Plan):
-                return rows
-            return _Plan(rows, size, mode=mode, ignore_index=ignore_index)
-
-        results: tuple[Any, ...] = ()
-        if weights is not None:
-            results = _weighted(groups, plan, src, weights, reduces, dim, options)
+            named = [one for one in reduces if not callable(one)]
+            _dtypes.check_fill("aggregate", fill_value, src, named, weights is not None)
+        operators = _torch_operators(src)
+        if weights is None and operators is None and not any(map(callable, reduces)):
+            results = _run(groups, src, reduces, dim, None if options is _PLAIN else options)
         else:
-            # Without any name, the arguments are still checked.
-            if names or not reduces:
-                results = _of_names(groups, plan, src, names, dim, options)
-            if len(names) < len(reduces):
-                made = iter(results)
-                results = tuple(
-                    _apply(groups, src, one, dim, options["min_count"], fill_value)
-                    if callable(one)
-                    else next(made)
-                    for one in reduces
-                )
+            results = _with_plan(
+                *(operators, groups, _maker(rows, size, mode, ignore_index), src, reduces, dim),
+                *(weights, options),
+            )
         if dtype is not None:
             results = tuple(_dtypes.rounded("aggregate", one, src, fill_value) for one in results)
         if sizes is not None:
@@ -105,18 +90,45 @@ def of_arrays(
         raise
 
 
-def _of_names(
+def _with_plan(
+    operators: Any,
     groups: Any,
     plan: Callable[[], _Plan],
     src: Any,
-    names: list[Any],
+    reduces: list[Any],
     dim: int,
+    weights: Any,
     options: dict[str, Any],
-) -> Any:
-    """The results of reductions that have a name, of torch tensors with derivatives."""
-    if operators := _torch_operators(src):
-        return operators.aggregate.aggregate(src, groups, plan, names, dim, options)
-    return _run(groups, src, names, dim, None if options is _options.PLAIN else options)
+) -> tuple[Any, ...]:
+    """Results with weights or derivatives, or of functions. `plan` returns the plan of `groups`."""
+    names = [one for one in reduces if not callable(one)]
+    if options["skipna"] and len(names) < len(reduces):
+        raise ValueError(
+            "aggregate: skipna = True: a callable reduce sees NaN, so it must be False"
+        )
+    if weights is not None:
+        return _weighted(groups, plan, src, weights, reduces, dim, options)
+    made: Any = iter(())
+    if operators is not None and (names or not reduces):
+        made = iter(operators.aggregate.aggregate(src, groups, plan, names, dim, options))
+    elif names:
+        made = iter(_run(groups, src, names, dim, None if options is _PLAIN else options))
+    least, fill_value = options["min_count"], options["fill_value"]
+    return tuple(
+        _apply(groups, src, one, dim, least, fill_value) if callable(one) else next(made)
+        for one in reduces
+    )
+
+
+def _maker(rows: Any, size: Any, mode: Any, ignore_index: Any) -> Callable[[], _Plan]:
+    """A function that returns the plan of an index."""
+
+    def plan() -> _Plan:
+        if isinstance(rows, _Plan):
+            return rows
+        return _Plan(rows, size, mode=mode, ignore_index=ignore_index)
+
+    return plan
 
 
 def _unfold(reduce: Any, result: Any, src: Any, dim: int, sizes: tuple[int, ...], q: Any) -> Any:

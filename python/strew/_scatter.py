@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _dtypes, _errors, _flat, _keys, _options
+from . import _any_kind, _dtypes, _errors, _flat, _keys, _lines, _options
 from ._aggregate import aggregate as _aggregate
 from ._aliases import one_of as _one_of
+from ._any_kind import needed as _needed
+from ._by import of_index as _of_index
 from ._dispatch import torch_operators as _torch_operators
+from ._lines import plan_as_index as _plan_as_index
+from ._long_line import Call as _Call
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
@@ -179,16 +183,21 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
-    dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
-    dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
-    shape: tuple[int, ...] | None = None
-    if dim is None:
-        src, shape = _flat.values(src)
-        index, dim = _flat.index("scatter", index, shape), 0
-    elif type(dim) is not int:
+    if options:
+        _check_options(reduce, exact, options)
+    if axis is not ...:
+        dim = _one_of("scatter", ("dim", "axis"), (dim, axis), -1, ...)
+    if size is not None:
+        dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
+    if dim is None or _needed(src, index):
+        return _of_any_kind(
+            *(src, index, plan, dim, out, dim_size, reduce, mode, include_self, fill_value),
+            *(ignore_index, exact, dtype, options),
+        )
+    if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="scatter")
     try:
-        made = _of_arrays(
+        return _of_arrays(
             src,
             index,
             plan,
@@ -209,9 +218,73 @@ def scatter(
         _errors.rename(error, "Plan", "scatter")
         _errors.explain_outside(error, mode)
         raise
-    if shape is not None and isinstance(reduce, str) and reduce.removeprefix("nan") in _PER_VALUE:
-        return made.reshape(shape)
-    return made
+
+
+def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
+    """Refuses options that are none, and those beside a reduction of the engine."""
+    for name in options:
+        if name in ("weights", "by", "skipna"):
+            also = '; "nan" in front of a reduction leaves out NaN' if name == "skipna" else ""
+            raise TypeError(f"scatter: {name} is an argument of strew.aggregate{also}")
+        if name not in _options.NAMES:
+            raise TypeError(f"scatter() got an unexpected keyword argument {name!r}")
+    if exact or (isinstance(reduce, str) and reduce in _REDUCTIONS):
+        raise TypeError(f"scatter: reduce = {reduce!r} does not take {', '.join(options)}")
+
+
+def _of_any_kind(
+    src: Any,
+    index: Any,
+    plan: _Plan | None,
+    dim: Any,
+    out: Any,
+    dim_size: Any,
+    reduce: Any,
+    mode: Any,
+    include_self: Any,
+    fill_value: Any,
+    ignore_index: Any,
+    exact: Any,
+    dtype: Any,
+    options: dict[str, Any],
+) -> Any:
+    """A scatter of values of a kind that becomes an array first, or along all axes."""
+    skipna = isinstance(reduce, str) and reduce.startswith("nan")
+    name = reduce.removeprefix("nan") if isinstance(reduce, str) else ""
+    name = _REDUCTIONS.get(name, name)
+    name = _AGGREGATES.get(name, name)
+    if plan is not None:
+        _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
+        index = plan
+
+    def run(
+        src: Any,
+        index: Any,
+        reduces: list[Any],
+        dim: Any,
+        size: Any,
+        mode: Any,
+        ignore_index: Any,
+        dtype: Any,
+        weights: Any,
+        of_call: dict[str, Any],
+    ) -> tuple[Any, ...]:
+        is_plan = isinstance(index, _Plan)
+        made = _of_arrays(
+            *(src, None if is_plan else index, index if is_plan else None, dim, out, size),
+            *(reduces[0], mode, include_self, fill_value, ignore_index, exact, dtype),
+            dict(options),
+        )
+        return (made,)
+
+    of_call = _options.with_some(options | {"fill_value": fill_value, "skipna": skipna})
+    call = _Call(
+        *("scatter", run, index, [reduce], [name], dim, dim_size, mode, ignore_index),
+        *(dtype, None, of_call),
+    )
+    if out is not None:
+        return _any_kind.into(call, src, out)
+    return _any_kind.reduced(call, src, _of_index(index))[0]
 
 
 def _of_arrays(
@@ -234,8 +307,6 @@ def _of_arrays(
     name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
     if exact:
         name = _exact_reduction("scatter", reduce if name is None else name)
-    if options and name is not None:
-        raise TypeError(f"scatter: reduce = {reduce!r} does not take {', '.join(options)}")
     options["fill_value"] = fill_value
     if plan is not None:
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
@@ -431,50 +502,71 @@ def gather(
     array([[2],
            [7]])
     """
-    dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
-    if dim is None:
-        src, _ = _flat.values(src)
-        shape, index = _index_of_all(index)
-        made = gather(
-            src, index, 0, mode=mode, fill_value=fill_value, ignore_index=ignore_index, plan=plan
-        )
-        return made if shape is None else made.reshape(shape)
+    if axis is not ...:
+        dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
+    if dim is None or _needed(src, index):
+        return _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="gather")
     if fill_value is not None:
         _dtypes.check_fill("gather", fill_value, src, ["gather"])
     try:
-        return _gather_arrays(src, index, dim, mode, fill_value, ignore_index, plan)
+        if plan is not None:
+            _refuse_index_arguments("gather", index, None, mode, ignore_index)
+            return _gather_by_plan(src, plan, dim, fill_value)
+        if operators := _torch_operators(src):
+            return operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
+        return _gather(src, index, dim, mode, fill_value, ignore_index)
     except IndexError as error:
         _errors.explain_outside(error, mode)
         raise
 
 
-def _gather_arrays(
+def _gather_any_kind(
     src: Any,
     index: Any,
-    dim: int,
+    dim: Any,
     mode: Any,
     fill_value: Any,
     ignore_index: Any,
     plan: _Plan | None,
 ) -> Any:
-    """A gather from an array of NumPy or torch, a list, or another one with DLPack."""
-    if plan is not None:
-        _refuse_index_arguments("gather", index, None, mode, ignore_index)
-        operators = _torch_operators(src)
-        if fill_value is None and not operators:
-            return plan.gather(src, dim=dim)
-        if fill_value is None and operators.plan.supports(src):
+    """A gather from values of a kind that becomes an array first, or along all axes."""
 
-            def by_index(src: Any) -> Any:
-                return operators.own.gather(src, _plan_as_index(plan), dim, "drop", None, None)
+    def run(src: Any, index: Any, dim: Any, fill_value: Any) -> Any:
+        shape = None
+        if dim is None:
+            src, _ = _flat.values(src)
+            shape, index = _index_of_all(index)
+        made = gather(
+            src,
+            index,
+            0 if dim is None else dim,
+            mode=mode,
+            fill_value=fill_value,
+            ignore_index=ignore_index,
+            plan=plan,
+        )
+        return made if shape is None else made.reshape(shape)
 
-            return operators.plan.gather(plan, src, dim, by_index)
-        index, mode = _plan_as_index(plan), "drop"
-    if operators := _torch_operators(src):
-        return operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
-    return _gather(src, index, dim, mode, fill_value, ignore_index)
+    return _any_kind.gathered(run, src, index, dim, mode, fill_value)
+
+
+def _gather_by_plan(src: Any, plan: _Plan, dim: int, fill_value: Any) -> Any:
+    """A gather with the index of a plan."""
+    operators = _torch_operators(src)
+    if fill_value is None and not operators:
+        return plan.gather(src, dim=dim)
+
+    def by_index(src: Any) -> Any:
+        rows = _plan_as_index(plan)
+        if operators:
+            return operators.own.gather(src, rows, dim, "drop", fill_value, None)
+        return _gather(src, rows, dim, "drop", fill_value, None)
+
+    if fill_value is None and operators.plan.supports(src):
+        return operators.plan.gather(plan, src, dim, by_index)
+    return by_index(src)
 
 
 def _index_of_all(index: Any) -> tuple[tuple[int, ...] | None, Any]:
@@ -509,11 +601,6 @@ def _refuse_index_arguments(
         )
 
 
-def _plan_as_index(plan: _Plan) -> Any:
-    """The row of each of a plan's updates; -1 for those that it drops."""
-    return plan.gather(_np.arange(1, plan.size + 1)) - 1
-
-
 # Reductions whose results are positions of elements.
 _POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
 
@@ -533,8 +620,6 @@ def _aggregate_groups(
     """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
     if out is not None:
         raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
-    if "weights" in options:
-        raise TypeError("scatter: weights are an argument of strew.aggregate")
     skipna = isinstance(reduce, str) and reduce.startswith("nan")
     options["skipna"] = skipna
     name = reduce[3:] if skipna else reduce
@@ -561,45 +646,26 @@ def _aggregate_lines(
     namespace = None if isinstance(src, _np.ndarray) else namespace
     library: Any = torch if is_torch else namespace() if namespace else _np
     values = src if is_torch or namespace else _dtypes.as_array(src)
-    lines, dim = _lines(index, tuple(values.shape), dim)
+    shape = tuple(values.shape)
+    if not shape:
+        raise ValueError("scatter: src has shape []: it must have at least one dimension")
+    if not -len(shape) <= dim < len(shape):
+        raise IndexError(f"scatter: dim = {dim}: src has {len(shape)} dimensions")
+    lines, dim = _np.moveaxis(_lines.broadcast("scatter", index, shape), dim, -1), dim % len(shape)
     values = library.moveaxis(values, dim, -1)
     plan = _Plan(lines.reshape(-1), **bounds)
     count = lines.shape[-1]
     rows = _plan_as_index(plan).reshape(_math.prod(lines.shape[:-1]), count)
-    # The groups of all lines, numbered one line after the other.
-    first = _np.arange(len(rows))[:, None] * plan.size
-    numbers = _np.where(rows < 0, -1, rows + first).reshape(-1)
+    numbers = _lines.numbered(rows, plan.size)
     plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
     result = _aggregate(values.reshape(-1), plan_of_all, name, **options)
     result = result if is_torch or namespace else _np.asarray(result)
     if name in _POSITIONS:
         result = library.where(result < 0, result, result % max(count, 1))
-    # The axes before and after that of the groups.
+    # The axes before that of the groups.
     before = 1 if name == "quantile" and _np.ndim(options.get("q", 0.5)) else 0
-    after = result.shape[before + 1 :]
     groups = count if isinstance(name, str) and name in _PER_VALUE else plan.size
-    result = result.reshape((*result.shape[:before], *values.shape[:-1], groups, *after))
-    dim = dim + before
-    result = library.moveaxis(result, before + values.ndim - 1, dim)
-    # Behind the groups, as for an index along `dim`.
-    own = range(result.ndim - len(after), result.ndim)
-    result = library.moveaxis(result, tuple(own), tuple(range(dim + 1, dim + 1 + len(after))))
+    result = _lines.unfold(library, result, tuple(values.shape[:-1]), groups, dim, before)
     if is_torch:
         return result.contiguous()
     return _np.ascontiguousarray(result) if isinstance(result, _np.ndarray) else result
-
-
-def _lines(index: Any, shape: tuple[int, ...], dim: Any) -> tuple[Any, int]:
-    """The index of each line along `dim`, which is along the last axis then, and that axis."""
-    if not shape:
-        raise ValueError("scatter: src has shape []: it must have at least one dimension")
-    if not -len(shape) <= dim < len(shape):
-        raise IndexError(f"scatter: dim = {dim}: src has {len(shape)} dimensions")
-    try:
-        lines = _np.broadcast_to(index, shape)
-    except ValueError:
-        raise ValueError(
-            f"scatter: index has shape {list(index.shape)}: it must be 1-d or broadcast to the "
-            f"shape of src, {list(shape)}"
-        ) from None
-    return _np.moveaxis(lines, dim, -1), dim % len(shape)

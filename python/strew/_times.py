@@ -79,21 +79,21 @@ def aggregate(
         raise TypeError(
             f"numpy_groupies.aggregate: dtype = {to.name}: {func} of {a.dtype} gives {a.dtype}"
         )
-    fill = _fill(fill_value, own)
+    made_fill = fill("numpy_groupies.aggregate", fill_value, own)
     numbers = a.astype(own).view(_np.int64)
     if func == plain:
-        made = _np.asarray(run(groups, numbers, func, sizes, fill, axis))
+        made = _np.asarray(run(groups, numbers, func, sizes, made_fill, axis))
         if func not in _PICKS:
             flags = _np.asarray(run(groups, present, "anynan", sizes, False, axis))
             made[flags.astype(bool)] = _NAT
     else:
-        made = _without(run, groups, numbers, missing, plain, sizes, fill, axis)
+        made = _without(run, groups, numbers, missing, plain, sizes, made_fill, axis)
     return made.view(own).astype(to)
 
 
-def _fill(fill_value: Any, dtype: Any) -> int:
+def fill(operator: str, fill_value: Any, dtype: Any) -> int:
     """The integer of a fill value: a time of that kind, NaN for NaT, or a whole number."""
-    refused = f"numpy_groupies.aggregate: fill_value = {fill_value!r}: it is no {dtype}"
+    refused = f"{operator}: fill_value = {fill_value!r}: it is no {dtype}"
     given = _np.asarray(fill_value)
     is_time = given.dtype.kind in "mM"
     # A date would be taken as a duration, and a duration as a date.

@@ -269,17 +269,6 @@ def test_errors(error, words, reduce, options):
         strew.aggregate([1.0, 2.0, 3.0], [0, 1, 1], reduce, **options)
 
 
-def test_masks_are_refused():
-    values, masked = [1.0, 2.0, 3.0], np.ma.masked_array([0, 0, 1], [0, 1, 0])
-    for arguments, name, options in [
-        ((masked, [0, 0, 1], len), "src", {}),
-        ((values, (masked, [0, 1, 0])), r"index\[0\]", {}),
-        ((values, [0, 0, 1]), "weights", {"weights": masked}),
-    ]:
-        with pytest.raises(TypeError, match=f"^aggregate: {name} must be an array without a mask"):
-            strew.aggregate(*arguments, **options)
-
-
 def test_errors_of_a_function():
     with pytest.raises(IndexError, match=r"^aggregate: index\[1\] = 9"):
         strew.aggregate([1.0, 2.0], [0, 9], len, size=3)

@@ -34,6 +34,15 @@ def test_missing_keys():
     assert check([None, None], [0, 1]).tolist() == []
 
 
+def test_masked_keys():
+    index, values = strew.factorize(np.ma.array([5, 1, 5, 7], mask=[0, 0, 0, 1]))
+    assert (index.tolist(), values.tolist()) == ([1, 0, 1, -1], [1, 5])
+    index, values = strew.factorize(np.ma.array([2.0, np.nan, 1.0, 2.0], mask=[0, 0, 1, 0]))
+    assert (index.tolist(), values.tolist()) == ([0, -1, -1, 0], [2.0])
+    index, values = strew.factorize(np.ma.array(["b", "a"]))
+    assert (index.tolist(), values.tolist()) == ([1, 0], ["a", "b"])
+
+
 def test_missing_keys_of_other_dtypes():
     strings = np.dtypes.StringDType(na_object=None)
     assert check(np.array(["b", None, "a"], strings), [1]).tolist() == ["a", "b"]
@@ -107,7 +116,7 @@ def test_the_index_is_one_for_aggregate():
         (5, ValueError, "has 0 dimensions"),
         (["a", 1], TypeError, "the keys cannot be ordered"),
         (["a", b"a"], TypeError, "the keys cannot be ordered"),
-        (np.ma.masked_array([1, 2], [0, 1]), TypeError, "without a mask"),
+        (np.ma.zeros((2, 2)), ValueError, "has 2 dimensions"),
     ],
 )
 def test_errors(keys, error, message):

@@ -43,7 +43,7 @@ import torch
 
 from .. import torch as strew_torch
 from .._aggregate import aggregate as strew_aggregate
-from .._scatter import _plan_as_index
+from .._lines import plan_as_index as _plan_as_index
 from .._scatter import gather as strew_gather
 from .._scatter import scatter as strew_scatter
 from .._strew import Plan, _aggregate, _members

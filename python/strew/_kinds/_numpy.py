@@ -1,0 +1,34 @@
+"""Dates and durations of NumPy. NaT is a missing value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+from ._held import Groups, Held, Kind, Made, mask
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    _Array: TypeAlias = _np.ndarray[Any, Any]
+
+
+class _Times(Kind):
+    def __init__(self, given: _Array) -> None:
+        self.given = given
+
+    def out(self, made: Made, groups: Groups) -> Any:
+        return made.filled()
+
+    def part(self, places: _Array, axis: int) -> Any:
+        return self.given.take(places, axis)
+
+
+def read(operator: str, name: str, given: Any) -> Held:
+    array = _np.asarray(given)
+    if array.dtype.kind not in "mM":
+        raise TypeError(
+            f"{operator}: {name} has dtype {array.dtype}: all must be dates, or all durations"
+        )
+    return Held(array, mask(_np.isnat(array)), _Times(array))

@@ -1,0 +1,83 @@
+"""Labelled arrays of xarray. NaN is a number in them, and NaT is a missing value."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+from ._held import Groups, Held, Kind, Made, mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    _Array: TypeAlias = _np.ndarray[Any, Any]
+
+
+def reader(kind: type) -> Callable[[str, str, Any], Held] | None:
+    return read if issubclass(kind, sys.modules["xarray"].DataArray) else None
+
+
+class _Labelled(Kind):
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def out(self, made: Made, groups: Groups) -> Any:
+        xr: Any = sys.modules["xarray"]
+        given = self.given
+        if made.is_per_value:
+            return given.copy(data=made.filled())
+        names = [given.dims[axis] if isinstance(axis, int) else axis for axis in made.axes]
+        coords: dict[Any, Any] = {
+            name: one for name, one in given.coords.items() if set(one.dims) <= set(names)
+        }
+        of_groups = [at for at, axis in enumerate(made.axes) if str(axis).startswith("group")]
+        for at, name in zip(of_groups, groups.names, strict=False):
+            if len(of_groups) == len(groups.names) and name is not None and name not in names:
+                names[at] = name
+        if groups.keys is not None:
+            (at,) = of_groups
+            for number, (name, keys) in enumerate(zip(groups.names, groups.keys, strict=True)):
+                called = name if name is not None else f"key_{number}"
+                coords[names[at] if len(groups.keys) == 1 else called] = (names[at], keys)
+        return xr.DataArray(made.filled(), coords, names, given.name, given.attrs)
+
+    def part(self, places: _Array, axis: int) -> Any:
+        return self.given.isel({self.given.dims[axis]: places})
+
+    def axis(self, operator: str, dim: Any, index: Any) -> Any:
+        dims = self.given.dims
+        if isinstance(dim, str):
+            if dim not in dims:
+                raise ValueError(f"{operator}: dim = {dim!r}: src has the dimensions {dims}")
+            return dims.index(dim)
+        xr: Any = sys.modules["xarray"]
+        if isinstance(index, xr.DataArray) and index.ndim == 1 and isinstance(dim, int):
+            (along,) = index.dims
+            if along in dims and -len(dims) <= dim < len(dims) and dims[dim] != along:
+                raise ValueError(
+                    f"{operator}: index lies along {along!r}, but dim = {dim} of src is "
+                    f"{dims[dim]!r}: pass dim={along!r}"
+                )
+        return dim
+
+    def check_labels(self, operator: str, name: str, other: Any) -> None:
+        xr: Any = sys.modules["xarray"]
+        if not isinstance(other, xr.DataArray):
+            return
+        for dim in set(self.given.dims) & set(other.dims):
+            mine, others = self.given.indexes.get(dim), other.indexes.get(dim)
+            if mine is None or others is None or len(mine) != len(others) or mine.equals(others):
+                continue
+            raise ValueError(
+                f"{operator}: {name} and src have different labels along {dim!r}, but values go by "
+                f"their position: align them first, or pass {name}.values"
+            )
+
+
+def read(operator: str, name: str, given: Any) -> Held:
+    values = _np.asarray(given.values)
+    missing = mask(_np.isnat(values)) if values.dtype.kind in "mM" else None
+    return Held(values, missing, _Labelled(given))

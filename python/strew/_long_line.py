@@ -1,0 +1,218 @@
+"""Values as one long line, of which some are missing: what its reductions are made of.
+
+A missing value is left out of its group: the index says -1 there, and the engine does the rest. So
+the values stay as they are. A result without a value is missing too: where the same reduction of
+zeros gives its fill value.
+
+```text
+present = where(missing, -1, index)
+result = reduce(values, present)
+missing result = isnan(reduce(zeros, present, fill_value=nan))
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as _np
+
+from . import _options
+from ._reduce import of_arrays as _of_arrays
+from ._strew import _groups, _members
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from ._lines import Lines
+
+    _Array: TypeAlias = _np.ndarray[Any, Any]
+
+# Reductions that have a result in any case.
+_ALWAYS = frozenset(
+    "sum prod sumsq len count nunique any all anynan allnan argmin argmax argtopk argsort "
+    "cumcount".split()
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a function was called with, beside the values.
+
+    `names` are those of `aggregate` for each of `reduces`. One more is "assign": the last value,
+    missing or not. `run` makes the results of arrays, with the arguments of `of_arrays`.
+    """
+
+    operator: str
+    run: Callable[..., tuple[Any, ...]]
+    index: Any
+    reduces: list[Any]
+    names: list[str]
+    dim: Any
+    size: Any
+    mode: Any
+    ignore_index: Any
+    dtype: Any
+    weights: Any
+    options: dict[str, Any]
+
+    def of_arrays(self, src: Any) -> tuple[Any, ...]:
+        """The results of values that are an array."""
+        return self.run(
+            src,
+            self.index,
+            self.reduces,
+            self.dim,
+            self.size,
+            self.mode,
+            self.ignore_index,
+            self.dtype,
+            self.weights,
+            dict(self.options),
+        )
+
+
+def names_of(reduces: list[Any]) -> list[str]:
+    """The names of reductions; "" for functions."""
+    return [
+        reduce if isinstance(reduce, str) else "" if callable(reduce) else repr(reduce)
+        for reduce in reduces
+    ]
+
+
+def without_value(call: Call, values: _Array) -> list[_Array | None]:
+    """Where the result of each reduction has no value; None: nowhere."""
+    wanted = [name for name in dict.fromkeys(call.names) if name not in _ALWAYS]
+    if call.options["fill_value"] is not None or not wanted:
+        return [None] * len(call.names)
+    zeros: _Array = _np.broadcast_to(_np.float64(0), values.shape)
+    if call.options["skipna"] and values.dtype.kind in "fc":
+        zeros = _np.where(_np.isnan(values), _np.nan, zeros)
+    made = _of_arrays(
+        zeros,
+        call.index,
+        # What is assigned is the last value.
+        ["last" if name == "assign" else name for name in wanted],
+        call.dim,
+        call.size,
+        call.mode,
+        call.ignore_index,
+        None,
+        call.weights,
+        call.options | {"fill_value": _np.nan, "exact": False},
+    )
+    found = {name: _np.isnan(one) for name, one in zip(wanted, made, strict=True)}
+    return [found.get(name) for name in call.names]
+
+
+class LongLine:
+    """One long line of values, and the groups of all of them and of those that are present."""
+
+    def __init__(self, call: Call, lines: Lines, values: _Array, missing: _Array | None) -> None:
+        """`values` and `missing` are of the shape of the lines."""
+        self.call, self.total = call, lines.total
+        self.values = lines.flat(values)
+        shape = self.values.shape
+        self.missing = _np.zeros(shape, bool) if missing is None else lines.flat(missing)
+        # The group of each value, -1 for none.
+        self.rows = lines.rows
+        self.present = _np.where(self.missing, -1, self.rows)
+        self.weights = None if call.weights is None else _weights(call, lines)
+
+    def as_called(self, values: _Array, name: str, rows: _Array, **changed: Any) -> _Array:
+        """An aggregate of some values, with the call's options but for `changed`."""
+        options = self.call.options | changed
+        made = _of_arrays(values, rows, [name], 0, self.total, "drop", None, None, None, options)
+        return _np.asarray(made[0])
+
+    def plain(self, values: _Array, name: str, rows: _Array) -> _Array:
+        """An aggregate of some values without any option."""
+        options = _options.PLAIN
+        made = _of_arrays(values, rows, [name], 0, self.total, "drop", None, None, None, options)
+        return _np.asarray(made[0])
+
+    def reduced(self, reduce: Any) -> _Array:
+        """The call's own reduction of the values that are present."""
+        call = replace(self._of_present(), reduces=[reduce])
+        return _np.asarray(call.of_arrays(self.values)[0])
+
+    def without_value(self, name: str) -> _Array | None:
+        """Where a reduction of the values that are present has no value."""
+        return without_value(replace(self._of_present(), names=[name]), self.values)[0]
+
+    def _of_present(self) -> Call:
+        """The call with the groups of the values that are present."""
+        return replace(
+            self.call,
+            index=self.present,
+            dim=0,
+            size=self.total,
+            mode="drop",
+            ignore_index=None,
+            weights=self.weights,
+        )
+
+    def moved(self, name: str, fill: Any) -> tuple[_Array, _Array]:
+        """What "shift" and "assign" copy, missing values too; and where there is none.
+
+        `fill` is the fill value, if one is given.
+        """
+        values = self.values
+        how = "shift" if name == "shift" else "last"
+        places = _np.arange(len(values))
+        places = self.as_called(places, how, self.rows, fill_value=-1, skipna=False)
+        none = places < 0
+        made = _np.append(values, _np.zeros(1, values.dtype))[places]
+        lost = none | _np.append(self.missing, False)[places]
+        if fill is None:
+            return made, lost
+        made[none] = fill
+        return made, lost & ~none
+
+    def sorted(self, name: str, fill: Any = None) -> tuple[_Array, _Array]:
+        """What "sort" and "argsort" give, with missing values behind all others."""
+        made = self.as_called(self.values, name, self.present, fill_value=fill)
+        result, lost = made.copy(), self.rows < 0
+        if fill is not None:
+            lost[:] = False
+        counts = self.plain(self.values, "len", self.present)
+        result[self._places(self.present, _np.zeros_like(counts))] = made[self.present >= 0]
+        left_out = self.missing & (self.rows >= 0)
+        behind = self._places(_np.where(left_out, self.rows, -1), counts)
+        lost[behind] = True
+        if name == "argsort":
+            result[behind] = _np.flatnonzero(left_out)
+        return result, lost
+
+    def _places(self, rows: _Array, first: _Array) -> _Array:
+        """The values of `rows` go to the places of their group from place `first` of it on."""
+        kept = rows >= 0
+        before = self.plain(self.values, "cumcount", rows)[kept]
+        starts, members = self.members(self.rows)
+        return members[starts[rows[kept]] + first[rows[kept]] + before]
+
+    def members(self, rows: _Array) -> tuple[_Array, _Array]:
+        """Where each group begins in the list of the members of all groups, and that list."""
+        starts, members, _ = _members(_groups(rows, self.total, "drop", None))
+        return _np.asarray(starts), _np.asarray(members)
+
+
+def _weights(call: Call, lines: Lines) -> _Array:
+    """The weights as one long line."""
+    weights = _np.asarray(call.weights)
+    shape = weights.shape
+    if weights.ndim == 1 and len(weights) == lines.count:
+        along = [1] * len(lines.shape)
+        along[lines.axis] = lines.count
+        weights = weights.reshape(along)
+    elif weights.ndim == 1:
+        weights = weights.reshape(-1, *lines.shape)
+    try:
+        return lines.flat(weights)
+    except ValueError:
+        raise ValueError(
+            f"{call.operator}: weights has shape {shape}: it must have {lines.count} elements, for "
+            f"dimension {lines.axis}, or broadcast to src's shape {lines.shape}"
+        ) from None
