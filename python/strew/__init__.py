@@ -30,6 +30,10 @@ Arrays
 
     Only memory of the CPU is taken: a tensor on another device is refused.
 
+    `strew.aggregate`, `strew.scatter` and `strew.gather` also take masked arrays, columns of
+    pandas, pyarrow and Polars, arrays of xarray, dates and durations. The result is of that kind. A
+    missing value (masked, null, NA, NaT) is left out of its group; docs/inputs.md has the rules.
+
 Derivatives
     Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install`
     puts it in torch_scatter's place), `strew.scatter` and `strew.gather`. All other functions

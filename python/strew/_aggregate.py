@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ._strew import Plan as _Plan
-    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
+    from ._types import ArrayLike, Keys, Mode, Numbers, Sizes, Values
 
     _Aggregate: TypeAlias = Literal[
         "sum",
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 @overload
 def aggregate(
-    src: Array | Numbers,
+    src: Values | Numbers,
     index: Keys | _Plan,
     reduce: _Reduce = "sum",
     *,
@@ -96,10 +96,10 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
-) -> Array: ...
+) -> Values: ...
 @overload
 def aggregate(
-    src: Array | Numbers,
+    src: Values | Numbers,
     index: Keys | _Plan,
     reduce: list[_Reduce] | tuple[_Reduce, ...],
     *,
@@ -123,10 +123,10 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
-) -> tuple[Array, ...]: ...
+) -> tuple[Values, ...]: ...
 @overload
 def aggregate(
-    src: Array | Numbers,
+    src: Values | Numbers,
     index: None = None,
     reduce: _Reduce | list[_Reduce] | tuple[_Reduce, ...] = "sum",
     *,
@@ -186,7 +186,9 @@ def aggregate(
     Parameters
     ----------
     src : array
-        The values: any shape, with as many of them along `dim` as there are in `index`.
+        The values: any shape, with as many of them along `dim` as there are in `index`. Also a
+        masked array, a column of pandas, pyarrow or Polars, an array of xarray, dates or durations,
+        of which missing values are left out. docs/inputs.md has the rules.
     index : array of int, tuple of them, or Plan
         The group of each value: 1-d. Or a tuple of such arrays, all of one length: the result then
         has one axis for each of these keys in place of `dim`. Or a `strew.Plan` of it, which is
@@ -273,14 +275,15 @@ def aggregate(
     Returns
     -------
     array, or tuple of arrays for a sequence of names
-        With `by` a `strew.Grouped`: the pair of the keys of the groups, in ascending order, and
-        this. Of `src`'s shape; if there is one result for each group, the groups lie along `dim`.
-        Sums, products and squares of integers are of 64 bits, unless `dtype` says otherwise; means,
-        deviations, quantiles, logsumexp and softmax of them float64; ranks float64; counts and
-        positions int64; flags bool; everything else has `src`'s dtype. Torch tensors have first and
-        second derivatives for all names whose results are neither counts, flags, positions nor
-        ranks. The smallest and largest values share the gradient equally if there are several. Any
-        other result that is a copy of a value gives its gradient to that value.
+        Of the kind of `src`. With `by` a `strew.Grouped`: the pair of the keys of the groups, in
+        ascending order, and this. Of `src`'s shape; if there is one result for each group, the
+        groups lie along `dim`. Sums, products and squares of integers are of 64 bits, unless
+        `dtype` says otherwise; means, deviations, quantiles, logsumexp and softmax of them float64;
+        ranks float64; counts and positions int64; flags bool; everything else has `src`'s dtype.
+        Torch tensors have first and second derivatives for all names whose results are neither
+        counts, flags, positions nor ranks. The smallest and largest values share the gradient
+        equally if there are several. Any other result that is a copy of a value gives its gradient
+        to that value.
 
     Raises
     ------

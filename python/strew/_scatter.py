@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Any, SupportsIndex
 
-    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes
+    from ._types import Array, ArrayLike, Keys, Mode, Numbers, Sizes, Values
 
 __all__ = ["gather", "scatter"]
 
@@ -66,7 +66,7 @@ _NONE_IF_EMPTY = frozenset(["mean", "exact_mean", "amin", "amax"])
 
 
 def scatter(
-    src: Array | Numbers,
+    src: Values | Numbers,
     index: Keys | None,
     dim: SupportsIndex | None = -1,
     *,
@@ -83,13 +83,14 @@ def scatter(
     axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
     **options: Any,
-) -> Array:
+) -> Values:
     """Reduce the elements of `src` that share an index along `dim`.
 
     Parameters
     ----------
     src : array
-        The elements: one or more dimensions, any dtype.
+        The elements: one or more dimensions, any dtype. Or another kind that `strew.aggregate`
+        takes, of which missing values are left out.
     index : array of int, tuple of them, or None
         The cell of each element along `dim`, of any integer dtype. A 1-d index lies along `dim`; an
         index of another rank is broadcast to `src`'s shape as in NumPy. In a tuple of 1-d arrays,
@@ -142,7 +143,7 @@ def scatter(
     Returns
     -------
     array
-        `out`, or a new array of `src`'s library. Torch tensors have derivatives for the reductions
+        `out`, or a new array of `src`'s kind. Torch tensors have derivatives for the reductions
         from "sum" to "assign", and for those of `strew.aggregate` that have them there. Equal
         extremes share the gradient equally, as in PyTorch.
 
@@ -451,7 +452,7 @@ def _filled(src: Any, plan: _Plan, dim: Any, fill_value: float) -> Any:
 
 
 def gather(
-    src: Array | Numbers,
+    src: Values | Numbers,
     index: ArrayLike | None,
     dim: SupportsIndex | None = -1,
     *,
@@ -460,13 +461,14 @@ def gather(
     ignore_index: int | None = None,
     plan: _Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
-) -> Array:
+) -> Values:
     """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
 
     Parameters
     ----------
     src : array
-        What to read from: one or more dimensions, any dtype.
+        What to read from: one or more dimensions, any dtype. Or another kind that
+        `strew.aggregate` takes.
     index : array of int, or None
         Of any integer dtype. A 1-d index takes whole slices. Any other index has `src`'s rank, and
         both are broadcast apart from `dim`. The result has the index's size along `dim`. None if
@@ -482,7 +484,7 @@ def gather(
     Returns
     -------
     array
-        A new array of `src`'s dtype and library; bits are copied. Torch tensors have derivatives.
+        A new array of `src`'s dtype and kind; bits are copied. Torch tensors have derivatives.
 
     Raises
     ------

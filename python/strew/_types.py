@@ -23,11 +23,16 @@ if TYPE_CHECKING:
         def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
         def __dlpack_device__(self) -> tuple[Any, int]: ...
 
+    class SupportsArray(Protocol):
+        """What NumPy makes an array of: columns and labelled arrays of other libraries."""
+
+        def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray[Any, Any]: ...
+
     # Numbers, and lists and tuples of them, of any depth: they become NumPy arrays.
     Numbers: TypeAlias = bool | int | float | complex | np.generic | Sequence["Numbers"]
 
     # Anything that is read.
-    ArrayLike: TypeAlias = SupportsDLPack | np.ndarray[Any, Any] | Numbers
+    ArrayLike: TypeAlias = SupportsDLPack | SupportsArray | np.ndarray[Any, Any] | Numbers
 
     # The group of each value; in a tuple one key for each axis of the result.
     Keys: TypeAlias = ArrayLike | tuple[ArrayLike, ...]
@@ -48,5 +53,12 @@ if TYPE_CHECKING:
     Array = TypeVar(
         "Array",
         bound=SupportsDLPack | np.ndarray[Any, Any],
+        default=np.ndarray[Any, Any],
+    )
+
+    # The same for values that may be of any kind of docs/inputs.md.
+    Values = TypeVar(
+        "Values",
+        bound=SupportsDLPack | SupportsArray | np.ndarray[Any, Any],
         default=np.ndarray[Any, Any],
     )

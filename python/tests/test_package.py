@@ -182,6 +182,18 @@ plan = strew.Plan(i, 3, mode="wrap", name="here")
 assert_type(plan.scatter(x, "max", out=x, include_self=False), F)
 assert_type(plan.reduce(x, ["sum", "mean"], dim=0), tuple[F, ...])
 assert_type(plan.gather(x), F)
+class Column:
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.zeros(3)
+
+assert_type(strew.aggregate(x, i, "std"), F)
+assert_type(strew.aggregate(x, i, ["std", "mean"], dim=None), tuple[F, ...])
+assert_type(strew.aggregate(Column(), Column()), Column)
+assert_type(strew.aggregate(x, by=["a", "b"]), strew.Grouped)
+assert_type(strew.scatter(Column(), i, reduce="max"), Column)
+assert_type(strew.gather(x, i, axis=None), F)
+with strew.threads(2):
+    pass
 plan.scatter(x, "median")  # type: ignore[arg-type]
 out: np.ndarray = strew.torch_scatter.scatter([1.0, 2.0], [0, 0])
 strew.torch.scatter_reduce(x, 0, i, x, "median")  # type: ignore[arg-type]
