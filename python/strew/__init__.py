@@ -71,13 +71,15 @@ Threads and Ctrl-C
     With ``STREW_PIN_THREADS=1`` in the environment each thread of a run is woken on a processor of
     its own, which helps where the system wakes two on one. ``STREW_ISA`` (``baseline``, ``avx2``,
     ``avx512``) runs the loops with less than the best instruction set of the computer; results are
-    the same bits.
+    the same bits. ``with strew.threads(4):`` sets the number of threads for a block, and
+    `strew.show_config` shows all of these.
 """
 
 import os as _os
 import sys as _sys
 from contextlib import suppress as _suppress
 
+from . import _picture as _picture
 from . import _strew as _strew
 from . import dask as dask
 from . import jax as jax
@@ -94,6 +96,7 @@ from . import torch as torch
 from . import torch_scatter as torch_scatter
 from ._aggregate import aggregate as aggregate
 from ._by import Grouped as Grouped
+from ._config import show_config as show_config
 from ._errors import ConversionError as ConversionError
 from ._factorize import factorize as factorize
 from ._scatter import gather as gather
@@ -125,8 +128,11 @@ __all__ = [
     "set_kept_memory",
     "set_memory_limit",
     "set_num_threads",
+    "show_config",
     "threads",
 ]
+
+_picture.add_methods()
 
 # The first call looks up NumPy's interface, so make it now. A process forked from another thread
 # during that call would wait forever for the calling thread, which a fork does not copy.
