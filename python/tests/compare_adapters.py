@@ -286,7 +286,12 @@ SCATTERS = {
         lambda run, x, i, y: run(y, i),
         paddle.geometric,
     ),
-    **named("jax.at_", ["set", "add", "subtract", "multiply", "divide", "min", "max"], rows, jax),
+    **named(
+        "jax.at_",
+        ["set", "add", "subtract", "multiply", "divide", "power", "min", "max"],
+        rows,
+        jax,
+    ),
     **named(
         "jax.ops.segment_",
         ["sum", "prod", "min", "max"],

@@ -36,6 +36,7 @@ STEPS = {
     "sub": operator.sub,
     "prod": operator.mul,
     "div": operator.truediv,
+    "power": operator.pow,
     "max": max,
     "min": min,
     "set": lambda held, new: new,

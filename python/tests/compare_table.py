@@ -7,8 +7,8 @@ import re
 from compare_write import FRAMEWORKS, clauses, names
 from strew import _strew
 
-OWN = {"strew.aggregate", "strew.Plan.scatter"}
-"""Operators of strew's own face that have rows, beside those of the dialects."""
+OWN = {"jax.at_power", "strew.aggregate", "strew.Plan.scatter"}
+"""What has a row and is no operator of a dialect: of strew's own face, and made of operators."""
 
 TABLE = [(names(row["names"]), row) for framework in FRAMEWORKS for row in framework["operator"]]
 """For each row its names, which may be patterns, and its cells by their column."""

@@ -288,7 +288,20 @@ def last_stays(case):
     assert found.tolist() == [y[i == cell][-1] for cell in range(50)]
 
 
-DUPLICATES = {"in order": in_order, "last stays": last_stays}
+def exponents_are_multiplied(case):
+    random = np.random.default_rng(7)
+    for dtype in (np.float64, np.float32, np.int64):
+        i, y = random.integers(0, 4, 9), random.integers(1, 3, 9).astype(dtype)
+        x = random.integers(2, 4, 5).astype(dtype)
+        exponents = [np.prod(y[i == cell], dtype=dtype) for cell in range(5)]
+        same(case.run(x, i, y, dtype), np.power(x, np.array(exponents)))
+
+
+DUPLICATES = {
+    "in order": in_order,
+    "last stays": last_stays,
+    "the exponents are multiplied": exponents_are_multiplied,
+}
 
 
 def duplicates(case):

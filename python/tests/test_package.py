@@ -44,8 +44,8 @@ def framework(module):
 
 PACKAGE = pathlib.Path(strew.__file__).parent
 ROOT = pathlib.Path(__file__).parents[2]
-# What the frameworks lack: functions that are made of operators, and parameters of some.
-EXTENSIONS = {"torch.scatter_reduce_with_arg"}
+# Functions that are made of operators, and what the frameworks lack: parameters of some.
+EXTENSIONS = {"jax.at_power", "torch.scatter_reduce_with_arg"}
 EXTRA_PARAMETERS = {
     f"torch.{name}{form}": ["mode", "plan", *exact]
     for name, exact in (("scatter", []), ("scatter_add", ["exact"]), ("scatter_reduce", ["exact"]))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from .._strew import Operator as _Operator
 from . import ops as ops
+from ._index import powers as _powers
 from ._index import taken as _taken
 from ._index import updated as _updated
 
@@ -36,6 +37,7 @@ __all__ = [
     "at_max",
     "at_min",
     "at_multiply",
+    "at_power",
     "at_set",
     "at_subtract",
     "ops",
@@ -130,6 +132,23 @@ def at_multiply(
     array([200,   2,   3])
     """
     return _updated(_at_multiply, x, indices, y, mode)
+
+
+def at_power(
+    x: Array | Numbers, indices: _Index, y: ArrayLike, *, mode: _Mode | None = None
+) -> Array:
+    """Copy `x` and raise the indexed elements to a power: ``x.at[indices].power(y)``.
+
+    The exponents of several updates of an element are multiplied in their order, in `x`'s dtype,
+    and the element is raised to their product once, as in JAX. Integers wrap; a negative power of
+    an integer is a ValueError, and bools are a TypeError. See `at_add`.
+
+    >>> import numpy as np
+    >>> import strew
+    >>> strew.jax.at_power(np.array([2, 3, 4]), np.array([0, 0, 1]), np.array([2, 3, 2]))
+    array([64,  9,  4])
+    """
+    return _powers(_at_multiply, _at_set, x, indices, y, mode)
 
 
 def at_divide(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._errors import rename
 from .._extensions import in_library_of
 from .._indexing import split, with_axis
 
@@ -25,6 +26,33 @@ def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) 
         y = with_axis(np.asarray(y), behind)
     part[...] = operator(part, listed, y, mode)
     return in_library_of(x, out)
+
+
+def powers(
+    multiply: Operator, place: Operator, x: Any, indices: Any, y: Any, mode: str | None
+) -> Any:
+    """`x` to the power of ones that `multiply` has multiplied by `y` where it is indexed.
+
+    `place` puts the result into an array of `x`'s library.
+    """
+    bases = np.asarray(x)
+    try:
+        exponents = updated(multiply, np.ones(bases.shape, bases.dtype), indices, y, mode)
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        rename(error, "jax.at_multiply", "jax.at_power")
+        raise
+    if bases.dtype.kind == "b":
+        raise TypeError("jax.at_power: x has dtype bool: it must be a type of numbers")
+    if bases.dtype.kind == "i" and exponents.min(initial=0) < 0:
+        at = np.unravel_index(int(exponents.argmin()), exponents.shape)
+        where = ", ".join(map(str, at))
+        raise ValueError(
+            f"jax.at_power: x[{where}] would be raised to the power {exponents[at]}: powers of "
+            "integers must not be negative"
+        )
+    with np.errstate(all="ignore"):
+        made = np.asarray(np.power(bases, exponents))
+    return place(x, [None] * bases.ndim, made, None)
 
 
 def taken(operator: Operator, x: Any, indices: Any, mode: str | None, fill_value: Any) -> Any:

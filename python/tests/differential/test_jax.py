@@ -158,6 +158,33 @@ def test_updates_of_what_is_indexed(name, dtype):
         agree(found, compiled(lambda x, y: getattr(x.at[indices], name)(y, mode=mode), x, y), case)
 
 
+POWERS = dict.fromkeys([*INTEGERS, "float64"], 1e-14) | {
+    "float32": 1e-6,
+    "complex64": 1e-5,
+    "complex128": 1e-13,
+    "float16": 2e-3,
+    "bfloat16": 2e-2,
+}
+"""Tolerances: XLA has a power of its own. Those of integers have the same bits."""
+
+
+@pytest.mark.parametrize("dtype", POWERS)
+def test_powers_of_what_is_indexed(dtype):
+    for rng in drawn(["power", dtype], 2 * CASES):
+        shape, indices, mode = drawn_places(rng)
+        y_shape = broadcast_to(rng, within(shape, indices))
+        x = rng.integers(0 if dtype.startswith("u") else -3, 4, shape).astype(dtype)
+        y = rng.integers(0, 3, y_shape).astype(dtype)
+        if dtype not in INTEGERS:
+            # Infinity, fractions, and NaN where a negative number has one of these.
+            y = (y / np.array(2, dtype)).astype(dtype)
+        case = {"x": x, "indices": indices, "y": y, "mode": mode}
+        found = strew.jax.at_power(x, indices, y, mode=mode)
+        expected = compiled(lambda x, y: x.at[indices].power(y, mode=mode), x, y)
+        whole = dtype in INTEGERS
+        agree(found, expected, case, *((0, 0) if whole else (POWERS[dtype], POWERS[dtype])))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_indexed(dtype):
     for rng in drawn(["get", dtype], 2 * CASES):

@@ -101,3 +101,31 @@ def test_a_plan():
     assert (plan.gather(out) == out[jnp.array([1, 0, 1])]).all()
     with pytest.raises(TypeError, match="a JAX array, which is immutable"):
         plan.scatter(jnp.ones(3), out=jnp.ones(2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1:])
+@pytest.mark.parametrize("index", [[0, 0, -1], [[1], [0], [1]], ...], ids=str)
+def test_powers(dtype, index):
+    at = index if index is ... else jnp.array(index)
+    x, y = jnp.array([2, 3, 1]).astype(dtype), jnp.array([2, 1, 2]).astype(dtype)
+    y = y if index is ... else y.reshape(at.shape)
+    found, expected = strew.jax.at_power(x, at, y), x.at[at].power(y)
+    assert isinstance(found, jax.Array) and (found.dtype, found.shape) == (x.dtype, x.shape)
+    np.testing.assert_allclose(
+        np.asarray(found, np.complex64), np.asarray(expected, np.complex64), 1e-5
+    )
+
+
+def test_powers_that_are_refused():
+    with pytest.raises(TypeError, match=r"^jax.at_power: x has dtype bool"):
+        strew.jax.at_power(jnp.array([True]), jnp.array([0]), jnp.array([True]))
+    with pytest.raises(TypeError):
+        jnp.array([True]).at[jnp.array([0])].power(jnp.array([True]))
+    with pytest.raises(ValueError, match=r"^jax.at_power: x\[1\] would be raised to the power -2"):
+        strew.jax.at_power(np.array([1, 2]), np.array([1, 1]), np.array([-2, 1]))
+    with pytest.raises(TypeError, match=r"^jax.at_power: "):
+        strew.jax.at_power(np.array([1, 2]), np.array([1]), np.array([0.5]))
+    with pytest.raises(ValueError, match=r"^jax.at_power: "):
+        strew.jax.at_power(np.array([1, 2]), np.array([1]), np.array([1, 2, 3]))
+    with pytest.raises(ValueError, match=r"^jax.at_power: mode"):
+        strew.jax.at_power(np.array([1, 2]), np.array([1]), 2, mode="x")
