@@ -26,16 +26,17 @@ from __future__ import annotations
 
 import functools as _functools
 import itertools as _itertools
+from contextlib import contextmanager as _contextmanager
 from dataclasses import dataclass as _dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
-from . import _keys, _masked, _options
+from . import _dtypes, _errors, _keys, _masked, _options
 from ._strew import Accumulator as _Accumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
     from ._types import Mode
@@ -85,21 +86,34 @@ def scatter(
     dask.array.Array
         Of `src`'s shape apart from `dim`, and of the dtype that `strew.scatter` gives.
     """
-    name = _options.text("reduce", reduce)
-    if name == "assign" and fill_value is None:
-        fill_value = 0
-    return aggregate(
-        src,
-        index,
-        _NAMES.get(name, name),
-        size=size,
-        dim=dim,
-        exact=exact,
-        output_chunks=output_chunks,
-        mode=mode,
-        ignore_index=ignore_index,
-        fill_value=fill_value,
-    )
+    with _named("scatter"):
+        name = _options.text("reduce", reduce)
+        if name == "assign" and fill_value is None:
+            fill_value = 0
+        return _aggregate(
+            "scatter",
+            src,
+            index,
+            _NAMES.get(name, name),
+            size=size,
+            dim=dim,
+            exact=exact,
+            output_chunks=output_chunks,
+            mode=mode,
+            ignore_index=ignore_index,
+            fill_value=fill_value,
+        )
+
+
+@_contextmanager
+def _named(called: str) -> Iterator[None]:
+    """Errors begin with the function that was called: parts of it are those of others."""
+    try:
+        yield
+    except (IndexError, TypeError, ValueError) as error:
+        for name in ("Accumulator", "aggregate"):
+            _errors.rename(error, name, called)
+        raise
 
 
 @overload
@@ -201,6 +215,45 @@ def aggregate(
     ValueError, TypeError
         For shapes and options that do not fit, and reductions that cannot be merged.
     """
+    with _named("aggregate"):
+        return _aggregate(
+            "aggregate",
+            src,
+            index,
+            reduce,
+            size=size,
+            dim=dim,
+            exact=exact,
+            output_chunks=output_chunks,
+            mode=mode,
+            ignore_index=ignore_index,
+            skipna=skipna,
+            min_count=min_count,
+            fill_value=fill_value,
+            ddof=ddof,
+            split_every=split_every,
+        )
+
+
+def _aggregate(
+    called: str,
+    src: Any,
+    index: Any,
+    reduce: str | Sequence[str],
+    *,
+    size: SupportsIndex,
+    dim: SupportsIndex,
+    exact: bool | None,
+    output_chunks: _Chunks,
+    mode: Mode,
+    ignore_index: SupportsIndex | None,
+    fill_value: Any,
+    skipna: bool = False,
+    min_count: SupportsIndex = 1,
+    ddof: float = 0,
+    split_every: SupportsIndex = 8,
+) -> Any:
+    """`aggregate`, for the function `called`, which errors of the computation name."""
     da = _dask_array()
     src = da.asarray(src)
     index = da.asarray(index)
@@ -239,12 +292,14 @@ def aggregate(
         ddof=_options.number("ddof", ddof),
         exact=exact is None or _options.flag("exact", exact),
     )
+    if fill_value is not None:
+        _dtypes.check_fill("aggregate", fill_value, src, names)
     nothing = make(0)
     # An error if the reductions cannot be merged.
     nothing.merge(make(0))
     dtypes = [one.dtype for one in nothing.result()]
     ignored = _keys.integer_or_none("aggregate", "ignore_index", ignore_index)
-    rules = _Rules(groups, mode, ignored)
+    rules = _Rules(called, groups, mode, ignored)
     kept = [lens for at, lens in enumerate(src.chunks) if at != axis]
     chunks = _output_chunks(output_chunks, groups, kept, len(names))
     results = _results(src, index.rechunk((src.chunks[axis],)), axis, make, rules, chunks, every)
@@ -258,6 +313,7 @@ def aggregate(
 class _Rules:
     """Which group a number of the index means."""
 
+    called: str
     size: int
     mode: str
     ignore_index: int | None
@@ -279,8 +335,9 @@ class _Rules:
             if self.mode != "drop" and outside.any():
                 at = int(outside.argmax())
                 raise IndexError(
-                    f"aggregate: index[{start + at}] = {index[at]}: index {index[at]} "
-                    f"is out of bounds for dimension 0 with size {self.size}"
+                    f"{self.called}: index[{start + at}] = {index[at]}: index {index[at]} "
+                    f"is out of bounds for dimension 0 with size {self.size}; "
+                    'mode="drop" leaves out what has such a number'
                 )
             left_out |= outside
             if self.mode == "wrap":
@@ -294,17 +351,19 @@ def _partial(
 ) -> _Accumulator:
     """The records of one chunk of the values, for one chunk of the result."""
     made: _Accumulator = make()
-    _masked.refuse("aggregate", "index", index)
+    _masked.refuse(rules.called, "index", index)
     numbers = _np.asarray(index)
     # A chunk need not have the dtype that its array tells.
     if numbers.size and numbers.dtype.kind not in "iu":
         raise TypeError(
-            f"aggregate: a chunk of index has dtype {numbers.dtype}: it must be an integer type"
+            f"{rules.called}: a chunk of index has dtype {numbers.dtype}: it must be an integer "
+            "type"
         )
     # What a worker receives may lie at any address, and files may swap the bytes.
     values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
     groups = rules.groups(numbers, start)
-    made.update(_np.moveaxis(values, axis, 0), groups - first, start=start)
+    with _named(rules.called):
+        made.update(_np.moveaxis(values, axis, 0), groups - first, start=start)
     return made
 
 

@@ -236,3 +236,38 @@ def test_the_document():
         call, told = line.split("  # ")
         got, want = eval(call, names), eval(told, names)
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+REFUSED = {
+    "needs all values": {"reduce": "median"},
+    "rounds in order": {"reduce": "skew"},
+    "no reduction": {"reduce": "foo"},
+    "no string": {"reduce": 5},
+    "not exact": {"exact": False},
+    "fill value": {"fill_value": "x"},
+    "fraction": {"fill_value": 1.5, "reduce": "len"},
+    "size": {"size": -2},
+    "dim": {"dim": 1.5},
+    "mode": {"mode": "x"},
+    "ignore_index": {"ignore_index": "x"},
+    "chunks": {"output_chunks": [1]},
+}
+
+
+@pytest.mark.parametrize("call", [strew.dask.aggregate, strew.dask.scatter])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_errors_name_the_function_that_was_called(call, kind):
+    arguments = {"size": 3, **REFUSED[kind]}
+    with pytest.raises((TypeError, ValueError), match=f"^{call.__name__}: "):
+        call(da.ones(3, chunks=2), np.arange(3), **arguments)
+
+
+@pytest.mark.parametrize("call", [strew.dask.aggregate, strew.dask.scatter])
+def test_errors_of_the_computation_do_so_too(call):
+    lazy = call(da.ones(3, chunks=2), np.arange(3), size=2)
+    words = rf'^{call.__name__}: index\[2\] = 2: .* size 2; mode="drop" leaves out'
+    with pytest.raises(IndexError, match=words):
+        lazy.compute(scheduler="synchronous")
+    masked = da.from_array(np.ma.masked_array([1.0, 2], [0, 1]))
+    with pytest.raises(TypeError, match=f"^{call.__name__}: "):
+        call(masked, [0, 0], size=1).compute(scheduler="synchronous")
