@@ -72,7 +72,8 @@ Threads and Ctrl-C
     its own, which helps where the system wakes two on one. ``STREW_ISA`` (``baseline``, ``avx2``,
     ``avx512``) runs the loops with less than the best instruction set of the computer; results are
     the same bits. ``with strew.threads(4):`` sets the number of threads for a block, and
-    `strew.show_config` shows all of these.
+    `strew.show_config` shows all of these. The logger "strew" says at the level DEBUG what each
+    call was, its strategy and its time.
 """
 
 import os as _os

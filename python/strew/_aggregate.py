@@ -6,10 +6,12 @@ from inspect import signature as _signature
 from operator import is_ as _is
 from typing import TYPE_CHECKING, overload
 
-from . import _any_kind, _by, _options
+from . import _any_kind, _by, _log, _options
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import Grouped as _Grouped
+from ._log import clock as _clock
+from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
 from ._long_line import names_of as _names_of
 from ._reduce import of_arrays as _of_arrays
@@ -319,6 +321,7 @@ def aggregate(
            [0., 0.],
            [3., 6.]])
     """
+    begun = _clock() if _is_logged() else 0.0
     if axis is not ...:
         dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)
     given: Any = size
@@ -331,7 +334,10 @@ def aggregate(
     reduces: list[Any] = list(reduce) if several else [reduce]
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
-        return _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
+        grouped = _by.grouped(src, by, reduces, several, dim, dtype, weights, options)
+        if begun:
+            _log.call("aggregate", begun, reduce=reduce, src=src, by=by, result=grouped.values)
+        return grouped
     if index is None:
         raise TypeError("aggregate: it needs the groups of the values: pass index, or by for keys")
     if dim is None or weights is not None or _needed(src, index):
@@ -344,7 +350,10 @@ def aggregate(
         results = _of_arrays(
             src, index, reduces, dim, given, mode, ignore_index, dtype, weights, options
         )
-    return results if several else results[0]
+    made: Any = results if several else results[0]
+    if begun:
+        _log.call("aggregate", begun, reduce=reduce, src=src, index=index, result=made)
+    return made
 
 
 # The options of a call that names none. Its values are these objects, which is found faster than

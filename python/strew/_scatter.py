@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import functools as _functools
 import math as _math
 import sys as _sys
 from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _any_kind, _dtypes, _errors, _flat, _keys, _lines, _options
-from ._aggregate import aggregate as _aggregate
+from . import _any_kind, _dtypes, _errors, _flat, _keys, _log, _options
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import of_index as _of_index
 from ._dispatch import torch_operators as _torch_operators
 from ._lines import plan_as_index as _plan_as_index
+from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
-from ._reduce import PER_VALUE as _PER_VALUE
+from ._scatter_groups import aggregate_groups as _aggregate_groups
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
 from ._swapped import explain as _explain_swapped
@@ -184,6 +185,7 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
+    begun = _log.clock() if _is_logged() else 0.0
     if options:
         _check_options(reduce, exact, options)
     if axis is not ...:
@@ -191,14 +193,17 @@ def scatter(
     if size is not None:
         dim_size = _one_of("scatter", ("dim_size", "size"), (dim_size, size), None)
     if dim is None or _needed(src, index):
-        return _of_any_kind(
+        made = _of_any_kind(
             *(src, index, plan, dim, out, dim_size, reduce, mode, include_self, fill_value),
             *(ignore_index, exact, dtype, options),
         )
+        if begun:
+            _log.call("scatter", begun, reduce=reduce, src=src, index=index, result=made)
+        return made
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="scatter")
     try:
-        return _of_arrays(
+        made = _of_arrays(
             src,
             index,
             plan,
@@ -219,6 +224,41 @@ def scatter(
         _errors.rename(error, "Plan", "scatter")
         _errors.explain_outside(error, mode)
         raise
+    if begun:
+        strategy = _functools.partial(
+            _strategy, src, index, plan, dim, out, dim_size, reduce, mode, include_self, exact
+        )
+        of_call = {"reduce": reduce, "src": src, "index": index, "plan": plan, "result": made}
+        _log.call("scatter", begun, strategy, **of_call)
+    return made
+
+
+def _strategy(
+    src: Any,
+    index: Any,
+    plan: _Plan | None,
+    dim: int,
+    out: Any,
+    dim_size: Any,
+    reduce: Any,
+    mode: Any,
+    include_self: Any,
+    exact: Any,
+) -> str | None:
+    """The strategy of a reduction of the engine; None for others."""
+    name: Any = _REDUCTIONS.get(reduce) if isinstance(reduce, str) else None
+    if name is None:
+        return None
+    name = f"exact_{name}" if exact and not name.startswith("exact") else name
+    if plan is not None:
+        return _log.of_plan(plan, name, src, dim)
+    if out is None and _follows_aggregate(name, _dtypes.name_of(src)):
+        return None
+    explain = getattr(_scatter, "explain", None)
+    if explain is None or _keys.several(index):
+        return None
+    values = (src, index, dim, out, dim_size, name, mode, include_self, None, None, False)
+    return _log.told_strategy(explain(*values))
 
 
 def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:
@@ -504,10 +544,14 @@ def gather(
     array([[2],
            [7]])
     """
+    begun = _log.clock() if _is_logged() else 0.0
     if axis is not ...:
         dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)
     if dim is None or _needed(src, index):
-        return _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
+        made = _gather_any_kind(src, index, dim, mode, fill_value, ignore_index, plan)
+        if begun:
+            _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
+        return made
     if type(dim) is not int:
         dim = _options.integer("dim", dim, operator="gather")
     if fill_value is not None:
@@ -515,13 +559,17 @@ def gather(
     try:
         if plan is not None:
             _refuse_index_arguments("gather", index, None, mode, ignore_index)
-            return _gather_by_plan(src, plan, dim, fill_value)
-        if operators := _torch_operators(src):
-            return operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
-        return _gather(src, index, dim, mode, fill_value, ignore_index)
+            made = _gather_by_plan(src, plan, dim, fill_value)
+        elif operators := _torch_operators(src):
+            made = operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
+        else:
+            made = _gather(src, index, dim, mode, fill_value, ignore_index)
     except IndexError as error:
         _errors.explain_outside(error, mode)
         raise
+    if begun:
+        _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
+    return made
 
 
 def _gather_any_kind(
@@ -601,73 +649,3 @@ def _refuse_index_arguments(
             f"{name}: dim_size, mode and ignore_index cannot be combined with plan, which has its "
             "own"
         )
-
-
-# Reductions whose results are positions of elements.
-_POSITIONS = frozenset(["argmin", "argmax", "argsort", "argtopk"])
-
-
-def _aggregate_groups(
-    src: Any,
-    index: Any,
-    plan: _Plan | None,
-    dim: int,
-    out: Any,
-    size: Any,
-    reduce: Any,
-    mode: Any,
-    ignore_index: Any,
-    options: dict[str, Any],
-) -> Any:
-    """A scatter with a reduction of `aggregate`, or with "nan" in front of one."""
-    if out is not None:
-        raise ValueError(f"scatter: reduce = {reduce!r} makes a new array: out must be None")
-    skipna = isinstance(reduce, str) and reduce.startswith("nan")
-    options["skipna"] = skipna
-    name = reduce[3:] if skipna else reduce
-    if plan is not None:
-        return _aggregate(src, plan, name, dim=dim, **options)
-    bounds = {"size": size, "mode": mode, "ignore_index": ignore_index}
-    if not _keys.several(index):
-        index = _dtypes.as_array(index)
-        # Of a list without elements.
-        index = index if index.size else index.astype(_np.int64)
-    if isinstance(index, tuple) or index.ndim == 1:
-        return _aggregate(src, index, name, dim=dim, **bounds, **options)
-    return _aggregate_lines(src, index, dim, bounds, name, options)
-
-
-def _aggregate_lines(
-    src: Any, index: Any, dim: Any, bounds: dict[str, Any], name: Any, options: dict[str, Any]
-) -> Any:
-    """Like `_aggregate_groups`, for an index by which each line along `dim` has its own groups."""
-    torch = _sys.modules.get("torch")
-    is_torch = torch is not None and isinstance(src, torch.Tensor)
-    # Matrices and masked arrays of NumPy are taken as plain arrays.
-    namespace = getattr(src, "__array_namespace__", None)
-    namespace = None if isinstance(src, _np.ndarray) else namespace
-    library: Any = torch if is_torch else namespace() if namespace else _np
-    values = src if is_torch or namespace else _dtypes.as_array(src)
-    shape = tuple(values.shape)
-    if not shape:
-        raise ValueError("scatter: src has shape []: it must have at least one dimension")
-    if not -len(shape) <= dim < len(shape):
-        raise IndexError(f"scatter: dim = {dim}: src has {len(shape)} dimensions")
-    lines, dim = _np.moveaxis(_lines.broadcast("scatter", index, shape), dim, -1), dim % len(shape)
-    values = library.moveaxis(values, dim, -1)
-    plan = _Plan(lines.reshape(-1), **bounds)
-    count = lines.shape[-1]
-    rows = _plan_as_index(plan).reshape(_math.prod(lines.shape[:-1]), count)
-    numbers = _lines.numbered(rows, plan.size)
-    plan_of_all = _Plan(numbers, plan.size * len(rows), mode="drop")
-    result = _aggregate(values.reshape(-1), plan_of_all, name, **options)
-    result = result if is_torch or namespace else _np.asarray(result)
-    if name in _POSITIONS:
-        result = library.where(result < 0, result, result % max(count, 1))
-    # The axes before that of the groups.
-    before = 1 if name == "quantile" and _np.ndim(options.get("q", 0.5)) else 0
-    groups = count if isinstance(name, str) and name in _PER_VALUE else plan.size
-    result = _lines.unfold(library, result, tuple(values.shape[:-1]), groups, dim, before)
-    if is_torch:
-        return result.contiguous()
-    return _np.ascontiguousarray(result) if isinstance(result, _np.ndarray) else result
