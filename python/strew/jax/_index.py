@@ -35,8 +35,11 @@ def powers(
 
     `place` puts the result into an array of `x`'s library.
     """
-    bases = np.asarray(x)
     try:
+        if getattr(x, "requires_grad", False):
+            # The operator refuses it with its own words.
+            multiply(x, [], 1, None)
+        bases = np.asarray(x)
         exponents = updated(multiply, np.ones(bases.shape, bases.dtype), indices, y, mode)
     except (IndexError, TypeError, ValueError, RuntimeError) as error:
         rename(error, "jax.at_multiply", "jax.at_power")
