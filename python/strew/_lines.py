@@ -68,8 +68,11 @@ class Lines:
             rows = _np.broadcast_to(rows, (*self.lead, self.count))
         else:
             rows = _np.moveaxis(rows, axis, -1)
-        self.rows = numbered(rows.reshape(_math.prod(self.lead), self.count), size)
-        self.total = size * _math.prod(self.lead)
+        lines = _math.prod(self.lead)
+        self.rows = rows.reshape(-1)
+        if lines != 1:
+            self.rows = numbered(rows.reshape(lines, self.count), size)
+        self.total = size * lines
 
     def flat(self, array: _Array) -> _Array:
         """An array of the shape of the values as one long line: a view where that is possible."""

@@ -13,12 +13,14 @@ missing result = isnan(reduce(zeros, present, fill_value=nan))
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as _replace
 from typing import TYPE_CHECKING
 
 import numpy as _np
 
 from . import _options
+from ._reduce import PER_VALUE as _PER_VALUE
 from ._reduce import of_arrays as _of_arrays
 from ._strew import _groups, _members
 
@@ -35,6 +37,8 @@ _ALWAYS = frozenset(
     "sum prod sumsq len count nunique any all anynan allnan argmin argmax argtopk argsort "
     "cumcount".split()
 )
+# Reductions that have a result if the group has a value. "assign" is the last value.
+_OF_ANY_VALUE = frozenset("mean min max first last assign median quantile mode logsumexp".split())
 
 
 @dataclass(frozen=True)
@@ -90,21 +94,38 @@ def without_value(call: Call, values: _Array) -> list[_Array | None]:
     zeros: _Array = _np.broadcast_to(_np.float64(0), values.shape)
     if call.options["skipna"] and values.dtype.kind in "fc":
         zeros = _np.where(_np.isnan(values), _np.nan, zeros)
-    made = _of_arrays(
-        zeros,
-        call.index,
-        # What is assigned is the last value.
-        ["last" if name == "assign" else name for name in wanted],
-        call.dim,
-        call.size,
-        call.mode,
-        call.ignore_index,
-        None,
-        call.weights,
-        call.options | {"fill_value": _np.nan, "exact": False},
-    )
-    found = {name: _np.isnan(one) for name, one in zip(wanted, made, strict=True)}
+    found: dict[str, _Array] = {}
+    if call.weights is None and set(wanted) & _OF_ANY_VALUE:
+        # To count is several times as fast as what is below.
+        count = _replace(call, reduces=["count"], dtype=None, options=_options.PLAIN)
+        counts = _aggregates(count, zeros)[0]
+        nothing = counts < max(call.options["min_count"], 1)
+        for name in set(wanted) & _OF_ANY_VALUE:
+            found[name] = nothing
+            if name == "quantile" and _np.ndim(call.options["q"]):
+                shape = (len(call.options["q"]), *nothing.shape)
+                found[name] = _np.broadcast_to(nothing, shape)
+    shown = {name: _shows(name, call) for name in wanted if name not in found}
+    if shown:
+        names = list(dict.fromkeys(shown.values()))
+        options = call.options | {"fill_value": _np.nan, "exact": False}
+        made = _aggregates(_replace(call, reduces=names, dtype=None, options=options), zeros)
+        nowhere = {name: _np.isnan(one) for name, one in zip(names, made, strict=True)}
+        found |= {name: nowhere[one] for name, one in shown.items()}
     return [found.get(name) for name in call.names]
+
+
+def _shows(name: str, call: Call) -> str:
+    """The reduction that has a value where another one has: itself, or a faster one."""
+    if name in ("rank", "softmax", "sort") and call.options["min_count"] <= 1:
+        return "cumsum"
+    # What is assigned is the last value.
+    return "last" if name == "assign" else name
+
+
+def _aggregates(call: Call, values: _Array) -> tuple[_Array, ...]:
+    """Aggregates of an array, with the arguments of a call."""
+    return _replace(call, run=_of_arrays).of_arrays(values)
 
 
 class LongLine:
@@ -135,16 +156,20 @@ class LongLine:
 
     def reduced(self, reduce: Any) -> _Array:
         """The call's own reduction of the values that are present."""
-        call = replace(self._of_present(), reduces=[reduce])
+        call = _replace(self._of_present(), reduces=[reduce])
         return _np.asarray(call.of_arrays(self.values)[0])
 
     def without_value(self, name: str) -> _Array | None:
         """Where a reduction of the values that are present has no value."""
-        return without_value(replace(self._of_present(), names=[name]), self.values)[0]
+        options = self.call.options
+        usual = options["min_count"] <= 1 and options["fill_value"] is None
+        if name in _PER_VALUE and name not in _ALWAYS and usual and not options["skipna"]:
+            return self.present < 0
+        return without_value(_replace(self._of_present(), names=[name]), self.values)[0]
 
     def _of_present(self) -> Call:
         """The call with the groups of the values that are present."""
-        return replace(
+        return _replace(
             self.call,
             index=self.present,
             dim=0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math as _math
 from dataclasses import replace as _replace
+from types import NoneType
 from typing import TYPE_CHECKING
 
 import numpy as _np
@@ -147,14 +148,40 @@ def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int,
     else:
         index = _np.asarray(index)
         index = index if index.size else index.astype(_np.int64)
+        found = _inside(call, index)
+        if found is not None:
+            rows, size = found
+            return _of_length(call, shape, rows), size, None
         if index.ndim > 1 and call.operator == "scatter":
             index = _lines.broadcast(call.operator, index, shape)
         flat = index.reshape(-1) if index.shape == shape else index
         plan = _Plan(flat, call.size, mode=call.mode, ignore_index=call.ignore_index)
         rows, size = _np.asarray(_lines.plan_as_index(plan)).reshape(index.shape), plan.size
+    return _of_length(call, shape, rows), size, sizes
+
+
+def _inside(call: Call, index: _Array) -> tuple[_Array, int] | None:
+    """The groups of values and how many there are, if an index has only numbers of groups.
+
+    None for other indices, which take a plan to read.
+    """
+    size = call.size
+    if index.ndim != 1 or index.dtype.kind not in "iu" or call.ignore_index is not None:
+        return None
+    if call.mode not in ("error", "wrap", "drop", "clip") or not isinstance(size, (int, NoneType)):
+        return None
+    last = int(index.max(initial=0)) if len(index) else -1
+    size = last + 1 if size is None else size
+    if last >= size or size < 0 or int(index.min(initial=0)) < 0:
+        return None
+    return index.astype(_np.int64, copy=False), size
+
+
+def _of_length(call: Call, shape: tuple[int, ...], rows: _Array) -> _Array:
+    """The groups, if there is one for each value along the axis."""
     if rows.ndim == 1 and len(rows) != shape[call.dim]:
         raise ValueError(
             f"{call.operator}: src has shape {list(shape)}: its size along dimension {call.dim} "
             f"must be {len(rows)}"
         )
-    return rows, size, sizes
+    return rows

@@ -81,7 +81,7 @@ def _told(plan: Plan) -> dict[str, str]:
 
 
 def _histogram(plan: Plan) -> tuple[list[str], list[int]]:
-    """The names of numbers of updates, and how many rows take so many."""
+    """Ranges of numbers of updates, and how many rows take that many."""
     ones = _np.broadcast_to(_np.int64(1), (len(plan),))
     counts = plan.scatter(ones)
     # 0, 1, 2 to 3, 4 to 7: the number of bits.
