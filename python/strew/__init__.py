@@ -68,12 +68,13 @@ Threads and Ctrl-C
     that makes a new array. A run that writes in place is stopped only before its first write; later
     it runs to its end, and ``KeyboardInterrupt`` follows.
 
-    With ``STREW_PIN_THREADS=1`` in the environment each thread of a run is woken on a processor of
-    its own, which helps where the system wakes two on one. ``STREW_ISA`` (``baseline``, ``avx2``,
-    ``avx512``) runs the loops with less than the best instruction set of the computer; results are
-    the same bits. ``with strew.threads(4):`` sets the number of threads for a block, and
-    `strew.show_config` shows all of these. The logger "strew" says at the level DEBUG what each
-    call was, its strategy and its time.
+    A run uses all cores, or as many threads as ``STREW_NUM_THREADS``, else ``OMP_NUM_THREADS``,
+    says. With ``STREW_PIN_THREADS=1`` in the environment each thread of a run is woken on a
+    processor of its own, which helps where the system wakes two on one. ``STREW_ISA``
+    (``baseline``, ``avx2``, ``avx512``) runs the loops with less than the best instruction set of
+    the computer; results are the same bits. ``with strew.threads(4):`` sets the number of threads
+    for a block, and `strew.show_config` shows all of these. The logger "strew" says at the level
+    DEBUG what each call was, its strategy and its time.
 """
 
 import os as _os

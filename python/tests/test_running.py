@@ -70,6 +70,27 @@ def test_the_environment_sets_the_number_of_threads():
     assert out.stdout.strip() == b"5"
 
 
+OPENMP = [
+    ({"OMP_NUM_THREADS": "3"}, 3),
+    ({"OMP_NUM_THREADS": " 4,2"}, 4),
+    ({"OMP_NUM_THREADS": "3", "STREW_NUM_THREADS": "5"}, 5),
+    ({"OMP_NUM_THREADS": "0"}, None),
+    ({"OMP_NUM_THREADS": "many"}, None),
+    ({"OMP_NUM_THREADS": ""}, None),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), OPENMP)
+def test_the_variable_of_openmp_counts_without_an_own_one(given, expected):
+    code = "import strew; print(strew.get_num_threads())"
+    env = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    run = [sys.executable, "-c", code]
+    out = subprocess.run(run, env={**env, **given}, check=True, capture_output=True)
+    expected = default if expected is None else expected
+    assert expected is None or int(out.stdout) == expected
+
+
 @pytest.mark.parametrize("reduce", ["sum", "mul", "mean", "min", "max"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
 def test_bits_do_not_depend_on_threads(threads, dtype, reduce):

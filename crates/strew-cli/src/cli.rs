@@ -90,7 +90,7 @@ fn global() -> [Arg; 3] {
             .global(true)
             .help_heading("Everywhere")
             .value_parser(value_parser!(NonZeroUsize))
-            .help("How many threads a run may use [default: STREW_NUM_THREADS, or all cores]"),
+            .help("How many threads a run may use [default: STREW_NUM_THREADS, else OMP_NUM_THREADS, else all cores]"),
         Arg::new(MEMORY)
             .long("memory-limit")
             .value_name("BYTES")

@@ -56,6 +56,7 @@ impl Folder {
         command.current_dir(self.0.path()).stdin(Stdio::null());
         command
             .env_remove("STREW_NUM_THREADS")
+            .env_remove("OMP_NUM_THREADS")
             .env_remove("STREW_MEMORY_LIMIT");
         command
     }

@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 
 pub(crate) const THREADS: &str = "STREW_NUM_THREADS";
 
+/// OpenMP's variable, which other libraries follow too.
+const OPENMP_THREADS: &str = "OMP_NUM_THREADS";
+
 pub(crate) const MEMORY: &str = "STREW_MEMORY_LIMIT";
 
 pub(crate) const KEPT: &str = "STREW_KEPT_MEMORY";
@@ -58,6 +61,12 @@ pub(crate) fn parse_threads(text: &str) -> Result<NonZeroUsize, Problem> {
     })
 }
 
+/// The number of threads in OpenMP's variable: a list with one for each level of nested regions, of
+/// which the first counts.
+fn parse_openmp_threads(text: &str) -> Result<NonZeroUsize, Problem> {
+    parse_threads(text.split(',').next().unwrap_or_default())
+}
+
 pub(crate) fn parse_switch(text: &str) -> Result<bool, Problem> {
     match text.trim() {
         "0" => Ok(false),
@@ -76,10 +85,14 @@ pub fn pins_threads() -> bool {
     *SET.get_or_init(|| read(PIN, parse_switch).ok().flatten().unwrap_or(false))
 }
 
-/// The number of threads that is set, if one is.
+/// The number of threads that is set, if one is: by strew's own variable, else by OpenMP's. What
+/// cannot be read in OpenMP's is taken as not set: other programs may know what it means.
 pub fn threads() -> Option<NonZeroUsize> {
     static SET: OnceLock<Option<NonZeroUsize>> = OnceLock::new();
-    *SET.get_or_init(|| read(THREADS, parse_threads).ok().flatten())
+    *SET.get_or_init(|| {
+        let own = read(THREADS, parse_threads).ok().flatten();
+        own.or_else(|| read(OPENMP_THREADS, parse_openmp_threads).ok().flatten())
+    })
 }
 
 /// The memory limit in bytes that is set, if one is.

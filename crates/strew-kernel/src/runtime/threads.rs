@@ -21,7 +21,7 @@ pub fn set_num_threads(threads: Option<NonZeroUsize>) {
 }
 
 /// How many threads a run may use: what was set, else the environment variable
-/// `STREW_NUM_THREADS`, else the number of cores.
+/// `STREW_NUM_THREADS`, else `OMP_NUM_THREADS`, else the number of cores.
 #[must_use]
 pub fn num_threads() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
