@@ -236,6 +236,14 @@ def test_tensorflow_segments_without_rows():
     lowest = np.finfo(np.float32).min
     assert tf.math.unsorted_segment_max(np.float32([3, 4]), ids, 3).tolist() == [lowest, lowest, 4]
     assert tf.math.unsorted_segment_mean(np.array([3, 4]), ids, 3).tolist() == [0, 0, 3.5]
+    for name in ("int8", "int16", "uint8", "uint16"):
+        # Sums beyond the type, and beyond the integers that float32 holds, are exact.
+        for count in (3, 70_000):
+            many = np.full(count, np.iinfo(name).max, name)
+            many[0] = 0
+            found = tf.math.unsorted_segment_mean(many, np.zeros(count, int), 1)
+            mean = np.float32(np.iinfo(name).max * (count - 1) / count)
+            assert (found.dtype, found.tolist()) == (np.float32, [mean])
     assert tf.math.segment_mean(np.array([-3, -4]), ids).tolist() == [0, 0, -3]
     assert tf.math.unsorted_segment_sqrt_n(
         np.array([3.0, 5.0, 1, 1]), np.zeros(4, int), 2

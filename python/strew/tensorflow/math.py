@@ -168,7 +168,7 @@ def unsorted_segment_sum(data: Array | Numbers, segment_ids: ArrayLike, num_segm
 def unsorted_segment_mean(
     data: Array | Numbers, segment_ids: ArrayLike, num_segments: int
 ) -> Array:
-    """Average the rows of each segment; the means of integers are float64.
+    """Average the rows of each segment; the means of integers are float32 or float64.
 
     See `unsorted_segment_sum`.
 

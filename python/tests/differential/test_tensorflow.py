@@ -186,7 +186,6 @@ def test_segments_that_ascend(name, dtype):
         agree(found, outcome(lambda: getattr(tf.math, name)(**case).numpy(), REFUSALS), case)
 
 
-MEANS_OF_FLOAT32 = ["int8", "int16", "uint8", "uint16"]
 SIXTEEN_BITS = {"float16": 2e-2, "bfloat16": 2e-1}
 """Tolerances of sums."""
 
@@ -209,13 +208,6 @@ def test_segments_in_any_order(name, dtype):
         }
         found = outcome(lambda: getattr(ours.math, name)(**case), REFUSALS)
         expected = outcome(lambda: getattr(tf.math, name)(**case).numpy(), REFUSALS)
-        if (
-            dtype in MEANS_OF_FLOAT32
-            and name == "unsorted_segment_mean"
-            and not isinstance(found, Exception)
-        ):
-            assert found.dtype == np.float64
-            found = found.astype(np.float32)  # means-of-small-integers
         if not data.size and not isinstance(found, Exception):
             continue  # indices-of-nothing
         of = (
@@ -224,6 +216,21 @@ def test_segments_in_any_order(name, dtype):
             else 0
         )
         agree(found, expected, case, of, of)  # square-roots-of-16-bits
+
+
+MEANS = dict.fromkeys(["int8", "int16", "uint8", "uint16"], np.float32) | dict.fromkeys(
+    ["int32", "int64", "uint32", "uint64"], np.float64
+)
+
+
+@pytest.mark.parametrize("dtype", MEANS)
+def test_means_of_integers(dtype):
+    """Thirds and sevenths, which no float holds: the quotient is rounded in the same type."""
+    data, segments = np.array([1, 0, 0, 5, 1, 1, 3, 3, 3, 0], dtype), [0, 0, 0] + [2] * 7
+    found = ours.math.unsorted_segment_mean(data, segments, 4)
+    expected = tf.math.unsorted_segment_mean(data, segments, 4).numpy()
+    assert found.dtype == expected.dtype == MEANS[dtype]
+    assert found.tobytes() == expected.tobytes()
 
 
 # Sums that depend on their order. TensorFlow's of 16 bits are rounded at each step.
@@ -302,11 +309,6 @@ DEFECTS = {
         lambda: (
             tf.math.unsorted_segment_mean(np.int32([2**30] * 2), [0, 0], 1).numpy() == [-(2**30)]
         ),
-    ),
-    "means-of-small-integers": Defect(
-        *TF,
-        "unsorted_segment_mean of integers is float32 for those of 8 and 16 bits and float64 for larger ones",
-        lambda: tf.math.unsorted_segment_mean(np.int8([1]), [0], 1).dtype == tf.float32,
     ),
     "square-roots-of-16-bits": Defect(
         *TF,

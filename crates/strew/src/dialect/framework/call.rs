@@ -11,13 +11,16 @@ use strew_engine::context::Context;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{DynTensor, Element, Tensor};
+use strew_kernel::ops::cast::converted;
+use strew_kernel::tensor::{DType, DynTensor, Element, Tensor};
 
 /// A checked call of an operator: it can be run, or asked how it would run.
 #[derive(Debug)]
 pub struct Call<'a> {
     context: Context,
     work: Work<'a>,
+    /// The type that the work's tensor is converted to, if that is another one.
+    becomes: Option<DType>,
 }
 
 /// The work that an operator was lowered to.
@@ -94,7 +97,15 @@ impl<'a> Call<'a> {
         Self {
             context,
             work: work.into(),
+            becomes: None,
         }
+    }
+
+    /// The same with the new tensor's elements converted to another type: floats are rounded to the
+    /// nearest.
+    pub(crate) fn converted_to(mut self, dtype: DType) -> Self {
+        self.becomes = Some(dtype);
+        self
     }
 
     /// Runs the operator.
@@ -140,7 +151,9 @@ impl<'a> Call<'a> {
             Work::Delivered(delivered) => delivered.perform(),
             Work::Stepwise(stepwise) => stepwise.perform(),
         };
-        done.map_err(|p| self.context.error(p))
+        let becomes = self.becomes;
+        done.and_then(|made| delivered(made, becomes))
+            .map_err(|p| self.context.error(p))
     }
 
     /// The scatter that the call would run: derivatives read its destinations and its source.
@@ -198,6 +211,17 @@ impl<'a> Call<'a> {
         };
         self
     }
+}
+
+/// What the work made, with its tensor in another type if that is asked for.
+fn delivered(made: Output, becomes: Option<DType>) -> Result<Output, Problem> {
+    let (Some(dtype), Some(tensor)) = (becomes, &made.tensor) else {
+        return Ok(made);
+    };
+    Ok(Output {
+        tensor: Some(converted(&tensor.view(), dtype)?),
+        ..made
+    })
 }
 
 /// The operator that problems are reported for, and the classes of its errors.

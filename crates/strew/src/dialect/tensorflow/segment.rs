@@ -209,7 +209,7 @@ pub fn segment_max_dyn(data: DynView<'_>, segment_ids: DynView<'_>) -> Result<Dy
 }
 
 /// The unsorted operators return a tensor whose type is known at run time: the mean of integers is
-/// `f64`.
+/// `f32` or `f64`.
 fn unsorted_from_table<'a>(
     args: &mut Arguments<'a>,
     operator: &'static str,
@@ -273,13 +273,14 @@ pub fn unsorted_segment_sum_dyn(
 
 pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
     name: "tensorflow.math.unsorted_segment_mean",
-    summary: "The mean of the rows of each segment; float64 for integers",
+    summary: "The mean of the rows of each segment; float32 for integers of 8 and 16 bits, float64 for larger ones",
     arguments: &UNSORTED_ARGUMENTS,
     returns: &["out"],
     lower: |args| unsorted_from_table(args, "tensorflow.math.unsorted_segment_mean", Fold::Mean),
 };
 
-/// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers are `f64`.
+/// The mean of the rows of each segment; see [`unsorted_segment_sum`]. Those of integers of 8 and 16
+/// bits are `f32`, and those of larger ones `f64`. Both are the exact mean, rounded once.
 ///
 /// ```
 /// let out = strew::tensorflow::unsorted_segment_mean(&[1, 2, 4], &[2i32, 0, 2], 3)?;
@@ -497,7 +498,16 @@ fn unsorted<'a>(
     ids: DynView<'a>,
     num_segments: i64,
 ) -> Result<Call<'a>> {
-    call(operator, describe_unsorted(fold, data, ids, num_segments))
+    let short = matches!(
+        data.dtype(),
+        DType::I8 | DType::I16 | DType::U8 | DType::U16
+    );
+    let made = call(operator, describe_unsorted(fold, data, ids, num_segments));
+    match fold {
+        // A quotient of integers that `f32` holds is rounded to the same `f32` by way of `f64`.
+        Fold::Mean if short => made.map(|made| made.converted_to(DType::F32)),
+        _ => made,
+    }
 }
 
 fn describe_sorted<'a>(
