@@ -51,7 +51,7 @@ mod _strew {
     #[pymodule_export]
     use crate::settings::{
         after_fork, before_fork, get_kept_memory, get_memory_limit, get_num_threads,
-        set_kept_memory, set_memory_limit, set_num_threads,
+        instruction_set, set_kept_memory, set_memory_limit, set_num_threads,
     };
 
     /// A slip in the environment's settings is said at once; what is looked up once is known before a thread

@@ -61,6 +61,30 @@ impl Operator {
         format!("<strew operator {}>", self.operator.name)
     }
 
+    /// How a call with these values would run, as text. Nothing is run or measured.
+    #[pyo3(signature = (*values))]
+    fn explain(&self, py: Python<'_>, values: &Bound<'_, PyTuple>) -> PyResult<String> {
+        let operator = self.operator;
+        let mut taken = Vec::new();
+        for (place, (given, argument)) in values.iter().zip(operator.arguments).enumerate() {
+            if !given.is_none() {
+                taken.push((place, Taken::new(operator, argument, &given)?));
+            }
+        }
+        let mut arguments = Arguments::new(operator);
+        for (place, value) in &mut taken {
+            let value = value
+                .value()
+                .map_err(|problem| refuse(py, operator.name, Class::Value, problem))?;
+            arguments
+                .set(*place, value)
+                .map_err(|error| raise(py, &error))?;
+        }
+        let told = arguments.lower().and_then(|call| call.execution());
+        let told = told.map_err(|error| raise(py, &error))?;
+        Ok(told.explain().to_string())
+    }
+
     #[pyo3(signature = (*values))]
     fn __call__<'py>(
         &self,

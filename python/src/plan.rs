@@ -12,6 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyTuple};
+use std::time::Instant;
 use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 
 /// An index that is read, checked and analysed once, to run many times.
@@ -261,32 +262,15 @@ impl Plan {
             let given = (slf, src, reduce.name(), dim, out, include_self);
             return methods.call_method1(intern!(py, "scatter"), given);
         }
-        let Some(target) = out else {
-            let made = this.run(src, "src", |src| {
-                plan.scatter_dyn(src, dim, reduce).map(|t| vec![t])
-            })?;
-            return made.into_iter().next().ok_or_else(|| defect("no result"));
-        };
-        let operator = operator(plan.name());
-        let src = Array::read(&operator, "src", src)?;
-        let mut out = Array::write(&operator, "out", target)?;
-        let library = out.library().clone();
-        let broken = |problem| refuse(py, &operator, Class::Value, problem);
-        let elements = src.len();
-        let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
-        let (result, interrupt) = watched(py, elements, || {
-            plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
-        });
-        if result.is_ok() {
-            library.was_written()?;
-        }
-        if let Some(raised) = interrupt {
-            return Err(raised);
-        }
-        match result {
-            Ok(()) => Ok(target.clone()),
-            Err(error) => Err(raise(py, &error)),
-        }
+        logged(slf, "Plan.scatter", &[reduce], src, dim, || match out {
+            None => {
+                let made = this.run(src, "src", |src| {
+                    plan.scatter_dyn(src, dim, reduce).map(|t| vec![t])
+                })?;
+                made.into_iter().next().ok_or_else(|| defect("no result"))
+            }
+            Some(target) => this.scatter_into(src, reduce, dim, target, include_self),
+        })
     }
 
     /// The smallest or largest update of each cell, and its position along `dim` in `src`, as
@@ -342,8 +326,10 @@ impl Plan {
             let made = methods.call_method1(intern!(py, "reduce"), (slf, src, names, dim))?;
             return Ok(made.cast_into()?);
         }
-        let made = this.run(src, "src", |src| this.plan.reduce_dyn(src, dim, &reduces))?;
-        PyTuple::new(py, made)
+        logged(slf, "Plan.reduce", &reduces, src, dim, || {
+            let made = this.run(src, "src", |src| this.plan.reduce_dyn(src, dim, &reduces))?;
+            PyTuple::new(py, made)
+        })
     }
 
     /// Picks the rows of `src` that the index names: the way back of a scatter.
@@ -370,10 +356,12 @@ impl Plan {
         if let Some(methods) = torch_methods(src, None)? {
             return methods.call_method1(intern!(py, "gather"), (slf, src, dim));
         }
-        let made = this.run(src, "src", |src| {
-            this.plan.gather_dyn(src, dim).map(|t| vec![t])
-        })?;
-        made.into_iter().next().ok_or_else(|| defect("no result"))
+        logged(slf, "Plan.gather", &[], src, dim, || {
+            let made = this.run(src, "src", |src| {
+                this.plan.gather_dyn(src, dim).map(|t| vec![t])
+            })?;
+            made.into_iter().next().ok_or_else(|| defect("no result"))
+        })
     }
 
     /// What is known about the index, and how a run would go, as text.
@@ -462,6 +450,38 @@ pub(crate) fn plan_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Plan> {
 }
 
 impl Plan {
+    /// Reduces the updates into `target`, and returns it.
+    fn scatter_into<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        reduce: Reduce,
+        dim: i64,
+        target: &Bound<'py, PyAny>,
+        include_self: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, plan) = (src.py(), &self.plan);
+        let operator = operator(plan.name());
+        let src = Array::read(&operator, "src", src)?;
+        let mut out = Array::write(&operator, "out", target)?;
+        let library = out.library().clone();
+        let broken = |problem| refuse(py, &operator, Class::Value, problem);
+        let elements = src.len();
+        let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
+        let (result, interrupt) = watched(py, elements, || {
+            plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
+        });
+        if result.is_ok() {
+            library.was_written()?;
+        }
+        if let Some(raised) = interrupt {
+            return Err(raised);
+        }
+        match result {
+            Ok(()) => Ok(target.clone()),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
     /// A run that makes new arrays of the source's library.
     pub(crate) fn run<'py>(
         &self,
@@ -477,6 +497,31 @@ impl Plan {
             work,
         )
     }
+}
+
+/// Runs a method of a plan. Where lines of the logger `strew` are wanted, one says what it was and
+/// how long it took.
+fn logged<'py, R>(
+    plan: &Bound<'py, Plan>,
+    method: &str,
+    reduces: &[Reduce],
+    src: &Bound<'py, PyAny>,
+    dim: i64,
+    work: impl FnOnce() -> PyResult<R>,
+) -> PyResult<R> {
+    static IS_ON: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = plan.py();
+    let is_on = IS_ON.import(py, "strew._log", "is_on")?.call0()?;
+    if !is_on.is_truthy()? {
+        return work();
+    }
+    let begun = Instant::now();
+    let made = work()?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let names: Vec<&str> = reduces.iter().map(|reduce| reduce.name()).collect();
+    let log = py.import("strew._log")?;
+    log.call_method1("run_of_plan", (plan, method, names, src, dim, seconds))?;
+    Ok(made)
 }
 
 /// `strew._torch.plan_methods`, if one of these is a torch tensor and something in torch watches

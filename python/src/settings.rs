@@ -55,6 +55,13 @@ pub(crate) fn get_kept_memory() -> u64 {
     strew::kept_memory()
 }
 
+/// The instruction set that loops run with: `baseline`, `avx2` or `avx512`.
+#[pyfunction]
+#[pyo3(name = "_instruction_set")]
+pub(crate) fn instruction_set() -> &'static str {
+    strew::instruction_set().name()
+}
+
 /// Nobody makes a pool of threads until `after_fork`: a child would wait forever for what another thread has begun.
 #[pyfunction]
 #[pyo3(name = "_before_fork")]

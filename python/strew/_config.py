@@ -90,7 +90,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, dict[s
         "processor": {
             "machine": _platform.machine(),
             "system": _platform.system(),
-            "instruction set": _instruction_set(),
+            "instruction set": _strew._instruction_set(),
         },
         "threads": {"of a run": _strew.get_num_threads(), "processors": _os.cpu_count()},
         "caches": _caches(),
@@ -140,17 +140,3 @@ def _caches() -> dict[str, int]:
         except (OSError, ValueError):
             continue
     return found
-
-
-def _instruction_set() -> str:
-    """The instruction set that loops run with, as far as NumPy knows the processor."""
-    show: Any = _np.show_config
-    simd = show(mode="dicts").get("SIMD Extensions", {})
-    has = {*simd.get("baseline", ()), *simd.get("found", ())}
-    sets = ["baseline"]
-    if has & {"X86_V3", "AVX2"}:
-        sets.append("avx2")
-    if has & {"AVX512_ICL"}:
-        sets.append("avx512")
-    wanted = _os.environ.get("STREW_ISA", "").strip()
-    return wanted if wanted in sets else sets[-1]

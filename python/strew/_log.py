@@ -42,7 +42,21 @@ def call(
     name: str, begun: float, strategy: Callable[[], str | None] | None = None, **what: Any
 ) -> None:
     """Logs a call that began at `begun` and ends now. Arrays are shown by dtype and shape."""
-    seconds = clock() - begun
+    _say(name, clock() - begun, strategy, what)
+
+
+def run_of_plan(
+    plan: Plan, method: str, reduces: list[str], src: Any, dim: int, seconds: float
+) -> None:
+    """Logs a run of a plan, which calls this."""
+    reduce: Any = reduces[0] if len(reduces) == 1 else reduces or None
+    what = {"reduce": reduce, "src": src, "updates": len(plan), "rows": plan.size}
+    _say(method, seconds, lambda: of_plan(plan, reduces, src, dim) if reduces else None, what)
+
+
+def _say(
+    name: str, seconds: float, strategy: Callable[[], str | None] | None, what: dict[str, Any]
+) -> None:
     shown = [f"{argument}={_shown(value)}" for argument, value in what.items() if value is not None]
     shown.append(f"threads={_get_num_threads()}")
     found = None if strategy is None else strategy()

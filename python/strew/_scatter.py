@@ -254,11 +254,10 @@ def _strategy(
         return _log.of_plan(plan, name, src, dim)
     if out is None and _follows_aggregate(name, _dtypes.name_of(src)):
         return None
-    explain = getattr(_scatter, "explain", None)
-    if explain is None or _keys.several(index):
+    if _keys.several(index):
         return None
     values = (src, index, dim, out, dim_size, name, mode, include_self, None, None, False)
-    return _log.told_strategy(explain(*values))
+    return _log.told_strategy(_scatter.explain(*values))
 
 
 def _check_options(reduce: Any, exact: Any, options: dict[str, Any]) -> None:

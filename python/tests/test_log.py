@@ -51,6 +51,33 @@ def test_what_is_shown(lines):
     assert "by=[a, b, a, b]" in lines()[-1]
 
 
+PLAN = {
+    "scatter": (lambda plan: plan.scatter(SRC, "mean"), "reduce=mean, "),
+    "scatter into": (lambda plan: plan.scatter(SRC, out=np.zeros(2)), "reduce=sum, "),
+    "reduce": (lambda plan: plan.reduce(SRC, ["sum", "max"]), "reduce=[sum, max], "),
+    "gather": (lambda plan: plan.gather(SRC[:2]), ""),
+}
+
+
+@pytest.mark.parametrize("method", PLAN)
+def test_runs_of_a_plan(lines, method):
+    call, reduce = PLAN[method]
+    call(strew.Plan(INDEX))
+    said = lines()[-1]
+    shape = "(2,)" if method == "gather" else "(4,)"
+    assert said.startswith(
+        f"Plan.{method.split()[0]}: {reduce}src=float64 {shape}, updates=4, rows=2"
+    )
+    assert ("strategy=small" in said) == (method != "gather") and said.endswith(" us")
+
+
+def test_a_scatter_by_an_index_names_its_strategy(lines):
+    strew.scatter(SRC, INDEX)
+    assert "strategy=small" in lines()[-1]
+    strew.scatter(SRC, INDEX, out=np.zeros(2), reduce="max")
+    assert "strategy=small" in lines()[-1]
+
+
 def test_no_line_of_a_call_that_fails_or_without_the_level(lines, caplog):
     with pytest.raises(IndexError):
         strew.scatter(SRC, INDEX - 1)
