@@ -2,12 +2,14 @@
 
 use crate::cli;
 use crate::failure::{Failure, Result};
+use crate::larger_than_memory;
 use crate::outputs::Outputs;
 use crate::progress;
 use crate::read::Loaded;
 use crate::values::{Given, is_file};
 use clap::ArgMatches;
 use std::io::Write;
+use std::path::PathBuf;
 use strew::{Arguments, Call, DynTensor, Machine, Operator, Strategy, Traffic};
 
 /// The values of a call, with where they came from.
@@ -18,13 +20,19 @@ struct Values<'m> {
     matches: &'m ArgMatches,
 }
 
+/// The operator that is named, and what is given for it.
+fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatches)> {
+    let (name, matches) = matches
+        .subcommand()
+        .ok_or_else(|| Failure::new("an operator is missing"))?;
+    let operator =
+        strew::find(name).ok_or_else(|| Failure::new(format!("there is no operator '{name}'")))?;
+    Ok((operator, matches))
+}
+
 impl<'m> Values<'m> {
-    fn read(matches: &'m ArgMatches) -> Result<(&'static Operator, &'m ArgMatches, Self)> {
-        let (name, matches) = matches
-            .subcommand()
-            .ok_or_else(|| Failure::new("an operator is missing"))?;
-        let operator = strew::find(name)
-            .ok_or_else(|| Failure::new(format!("there is no operator '{name}'")))?;
+    fn read(operator: &'static Operator, matches: &'m ArgMatches) -> Result<Self> {
+        let name = operator.name;
         let strategy = matches
             .get_one::<String>(cli::STRATEGY)
             .map(|name| name.parse::<Strategy>())
@@ -37,13 +45,12 @@ impl<'m> Values<'m> {
                 given.extend(value.map(|value| (place, value)));
             }
         }
-        let values = Self {
+        Ok(Self {
             operator,
             strategy,
             given,
             matches,
-        };
-        Ok((operator, matches, values))
+        })
     }
 
     /// Does something with the checked call.
@@ -77,11 +84,21 @@ impl<'m> Values<'m> {
 
 /// `strew run OPERATOR ...`
 pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
-    let (operator, matches, mut values) = Values::read(matches)?;
+    let (operator, matches) = named(matches)?;
     let name = operator.name;
+    if let Some(folder) = matches.get_one::<PathBuf>(cli::SCRATCH)
+        && !folder.is_dir()
+    {
+        return Err(Failure::file(folder, "it is not a folder").for_operator(name));
+    }
     let first = matches.get_one::<String>(cli::OUTPUT);
     let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
     let plan = Outputs::new(operator.returns, first, own).map_err(|f| f.for_operator(name))?;
+    let cut = larger_than_memory::run(operator, matches, &plan);
+    if let Some(written) = cut.map_err(|f| f.for_operator(name))? {
+        return plan.print_written(name, &written, json, out);
+    }
+    let mut values = Values::read(operator, matches)?;
     let made = values.with_call(|call| progress::with_bar(|| call.run()))?;
     let first = match made.tensor {
         Some(tensor) => Some(tensor),
@@ -99,7 +116,8 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
 
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
-    let (operator, matches, mut values) = Values::read(matches)?;
+    let (operator, matches) = named(matches)?;
+    let mut values = Values::read(operator, matches)?;
     let plan = values.with_call(|call| call.execution())?;
     let machine = match matches.get_flag(cli::NO_MEASURE) {
         true => None,

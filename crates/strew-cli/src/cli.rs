@@ -4,6 +4,7 @@ use crate::aggregate_flags;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use strew::{Argument, Kind, OPERATORS, Operator, Strategy};
 
 /// Ids of our own flags begin with a character that no operator's argument does.
@@ -13,6 +14,7 @@ pub(crate) const JSON: &str = "@json";
 pub(crate) const THREADS: &str = "@threads";
 pub(crate) const MEMORY: &str = "@memory-limit";
 pub(crate) const NAME: &str = "@name";
+pub(crate) const SCRATCH: &str = "@scratch";
 pub(crate) const SHELL: &str = "@shell";
 pub(crate) const NO_MEASURE: &str = "@no-measure";
 
@@ -24,12 +26,13 @@ Values:
             x.safetensors:name  a tensor of a .safetensors file
             [[0, 1], [1, 0]]    a literal: integers are int64, decimals float64
             [1.5, nan]:float32  a literal of another type
+            'part-*.npy'        several files as one, in natural order along the first axis
   INTEGERS  2,2                 a list, or a TENSOR of one dimension
   BOOL      true or false
 
 Input files are mapped into memory where that is possible, and never written to. An operator that
-works in place changes a copy, which is then written to the output. Do not shrink a file while it
-is read. An output appears under its name when it is whole, or not at all.";
+works in place changes a copy, which is then written to the output. Reductions whose tensors are more
+than --memory-limit are done piece by piece. Do not shrink a file while it is read. An output appears under its name when it is whole, or not at all.";
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
@@ -135,7 +138,17 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
         ))
         .args(operator.arguments.iter().map(of_argument));
     if runs {
-        command = command.args(outputs(operator));
+        command = command.args(outputs(operator)).arg(
+            Arg::new(SCRATCH)
+                .long("scratch")
+                .value_name("FOLDER")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(value_parser!(PathBuf))
+                .help(
+                    "Where updates are kept while a result larger than memory is made \
+                     [default: the output's folder]",
+                ),
+        );
     } else {
         command = command.arg(
             Arg::new(NO_MEASURE)

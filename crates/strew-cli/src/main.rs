@@ -12,6 +12,7 @@ mod cli;
 mod demo;
 mod failure;
 mod interrupt;
+mod larger_than_memory;
 mod literal;
 mod mapped;
 mod ops;

@@ -4,13 +4,20 @@ use crate::failure::{Failure, Result};
 use crate::show;
 use crate::write::{self, Destination, Named};
 use std::io::Write;
-use strew::DynTensor;
+use strew::{DType, DynTensor};
 
 /// Where each output goes.
 pub(crate) struct Outputs {
     /// A file, with the outputs that go there; the first output's is in front.
     files: Vec<(Destination, Vec<&'static str>)>,
     printed: Vec<&'static str>,
+}
+
+/// An output that is in its file.
+pub(crate) struct Written {
+    pub(crate) name: &'static str,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
 }
 
 impl Outputs {
@@ -60,6 +67,15 @@ impl Outputs {
         (held.len() < names.len() && self.files.len() == 1).then_some(file)
     }
 
+    /// The `.npy` file of an output, if it goes to one.
+    pub(crate) fn npy(&self, name: &str) -> Option<&Destination> {
+        let mut files = self.files.iter();
+        let found = files.find(|(_, names)| names.contains(&name));
+        found
+            .map(|(file, _)| file)
+            .filter(|file| !file.takes_several())
+    }
+
     pub(crate) fn write(&self, tensors: &[(&str, DynTensor)]) -> Result<()> {
         let named = |names: &[&str]| -> Named<'_> {
             let held = tensors.iter().filter(|(name, _)| names.contains(name));
@@ -93,24 +109,63 @@ impl Outputs {
         write!(out, "{{\"operator\":{},\"outputs\":{{", quoted(operator))?;
         for (n, (name, tensor)) in tensors.iter().enumerate() {
             let comma = if n > 0 { "," } else { "" };
-            let (dtype, shape) = (tensor.dtype().name(), tensor.shape());
-            write!(
-                out,
-                "{comma}{}:{{\"dtype\":\"{dtype}\",\"shape\":{shape:?},",
-                quoted(name)
-            )?;
-            let mut files = self.files.iter();
-            if let Some((file, _)) = files.find(|(_, names)| names.contains(name)) {
-                write!(out, "\"file\":{}", quoted(&file.path().to_string_lossy()))?;
-            } else if self.printed.contains(name) {
+            write!(out, "{comma}")?;
+            self.describe(name, tensor.dtype(), tensor.shape(), out)?;
+            if self.printed.contains(name) {
                 write!(out, "\"values\":")?;
                 show::write_json(tensor, out)?;
             } else {
-                write!(out, "\"file\":null")?;
+                self.name_file(name, out)?;
             }
             write!(out, "}}")?;
         }
         writeln!(out, "}}}}")?;
+        Ok(())
+    }
+
+    /// As [`print`](Self::print), for outputs that are in their files already.
+    pub(crate) fn print_written(
+        &self,
+        operator: &str,
+        written: &[Written],
+        json: bool,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        if !json {
+            return Ok(());
+        }
+        write!(out, "{{\"operator\":{},\"outputs\":{{", quoted(operator))?;
+        for (n, Written { name, dtype, shape }) in written.iter().enumerate() {
+            let comma = if n > 0 { "," } else { "" };
+            write!(out, "{comma}")?;
+            self.describe(name, *dtype, shape, out)?;
+            self.name_file(name, out)?;
+            write!(out, "}}")?;
+        }
+        writeln!(out, "}}}}")?;
+        Ok(())
+    }
+
+    fn describe(
+        &self,
+        name: &str,
+        dtype: DType,
+        shape: &[usize],
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let (name, dtype) = (quoted(name), dtype.name());
+        write!(out, "{name}:{{\"dtype\":\"{dtype}\",\"shape\":{shape:?},")?;
+        Ok(())
+    }
+
+    fn name_file(&self, name: &str, out: &mut impl Write) -> Result<()> {
+        let mut files = self.files.iter();
+        match files.find(|(_, names)| names.contains(&name)) {
+            Some((file, _)) => {
+                write!(out, "\"file\":{}", quoted(&file.path().to_string_lossy()))?;
+            }
+            None => write!(out, "\"file\":null")?,
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::literal;
-use crate::read::{Loaded, Place, Purpose};
+use crate::read::{Loaded, Place, Purpose, Series};
 use strew::{Argument, Complex64, Kind, Scalar, Value};
 
 /// A value that was given for an argument.
@@ -77,7 +77,10 @@ pub(crate) fn is_file(text: &str) -> bool {
 
 pub(crate) fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
     if let Some(place) = Place::parse(text) {
-        return place.load(purpose);
+        return match place.is_pattern() {
+            true => Ok(Loaded::owned(Series::open(text)?.whole()?)),
+            false => place.load(purpose),
+        };
     }
     match literal::parse(text) {
         Some(literal) => literal.map(Loaded::owned),

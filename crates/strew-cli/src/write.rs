@@ -8,7 +8,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use strew::DynTensor;
+use strew::{DType, DynTensor, Layout};
 use tempfile::{Builder, NamedTempFile};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -41,6 +41,82 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
+
+    pub(crate) fn folder(&self) -> &Path {
+        directory(&self.path)
+    }
+}
+
+/// A `.npy` file that is written piece by piece, and appears when it is whole.
+pub(crate) struct Growing {
+    path: PathBuf,
+    file: NamedTempFile,
+    /// Behind the file, so that an interrupt finds it for as long as it is there.
+    registered: Registered,
+    /// How many bytes the elements take, and how many of them are still missing.
+    bytes: u64,
+    missing: u64,
+}
+
+impl Growing {
+    pub(crate) fn new(to: &Destination, dtype: DType, shape: &[usize]) -> Result<Self> {
+        let layout = Layout::contiguous(dtype, shape);
+        let layout = layout.map_err(|p| Failure::file(&to.path, p))?;
+        let bytes = (layout.len() * dtype.size()) as u64;
+        let file = temporary(&to.path).map_err(|e| unwritten(&to.path, &e))?;
+        let registered = Registered::new(file.path());
+        write_npy_header(&mut file.as_file(), dtype, shape).map_err(|e| unwritten(&to.path, &e))?;
+        Ok(Self {
+            path: to.path.clone(),
+            file,
+            registered,
+            bytes,
+            missing: bytes,
+        })
+    }
+
+    /// How many bytes the elements take.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes the next elements.
+    pub(crate) fn append(&mut self, elements: &[u8]) -> Result<()> {
+        let written = self.file.as_file().write_all(elements);
+        written.map_err(|e| unwritten(&self.path, &e))?;
+        self.missing = self.missing.saturating_sub(elements.len() as u64);
+        Ok(())
+    }
+
+    /// Makes sure that the file is whole, and on the disk.
+    pub(crate) fn finish(self) -> Result<Self> {
+        if self.missing > 0 {
+            let missing = self.missing;
+            return Err(Failure::file(
+                &self.path,
+                format!("{missing} bytes of it were not made"),
+            ));
+        }
+        let kept = self.file.as_file().sync_all();
+        kept.map_err(|e| unwritten(&self.path, &e))?;
+        Ok(self)
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn appear(self) -> Result<()> {
+        let Self {
+            path,
+            file,
+            registered: _registered,
+            ..
+        } = self;
+        let named = file.persist(&path);
+        named.map(drop).map_err(|e| unwritten(&path, &e.error))
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::file(path, format!("it cannot be written: {error}"))
 }
 
 /// The path of a file that could be written, checked before anything is computed.
@@ -83,8 +159,7 @@ pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
     let written: Vec<_> = files
         .iter()
         .map(|(to, tensors)| {
-            let failed =
-                |e: io::Error| Failure::file(&to.path, format!("it cannot be written: {e}"));
+            let failed = |e: io::Error| unwritten(&to.path, &e);
             let file = temporary(&to.path).map_err(failed)?;
             let registered = Registered::new(file.path());
             fill(file.as_file(), to, tensors)?;
@@ -94,14 +169,14 @@ pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
         .collect::<Result<_>>()?;
     for (to, file, _registered) in written {
         file.persist(&to.path)
-            .map_err(|e| Failure::file(&to.path, format!("it cannot be written: {}", e.error)))?;
+            .map_err(|e| unwritten(&to.path, &e.error))?;
     }
     Ok(())
 }
 
 /// Writes bytes as one file, which appears whole or not at all.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |e: io::Error| Failure::file(path, format!("it cannot be written: {e}"));
+    let failed = |e: io::Error| unwritten(path, &e);
     let file = temporary(path).map_err(failed)?;
     let _registered = Registered::new(file.path());
     file.as_file().write_all(bytes).map_err(failed)?;
@@ -140,7 +215,7 @@ fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result
         }
     };
     done.and_then(|()| buffered.flush())
-        .map_err(|e| Failure::file(&to.path, format!("it cannot be written: {e}")))
+        .map_err(|e| unwritten(&to.path, &e))
 }
 
 fn npy(to: &mut impl Write, tensor: &DynTensor) -> io::Result<()> {

@@ -46,38 +46,41 @@ struct Left {
 }
 
 impl Left {
+    /// The elements from `from` on, in row-major order, as bytes.
+    fn elements(&self, from: usize, to: &mut [u8]) -> Result<()> {
+        let size = self.layout.dtype().size();
+        let part = Part {
+            file: &self.file,
+            start: self.at,
+            len: (self.layout.len() * size) as u64,
+        };
+        part.reader((from * size) as u64)?
+            .read_exact(to)
+            .map_err(unreadable)?;
+        if self.swapped {
+            swap(self.layout.dtype(), to);
+        }
+        Ok(())
+    }
+
     fn rows(&self, from: usize, count: usize) -> Result<DynTensor> {
-        let (dtype, shape) = (self.layout.dtype(), self.layout.shape());
+        let shape = self.layout.shape();
         let mut wanted = shape.to_vec();
         if let Some(rows) = wanted.first_mut() {
             *rows = count;
         }
-        let mut tensor = zeros(dtype, &wanted)?;
-        // The layout's bytes are in the file, so this is no larger than its length.
-        let row: usize = shape.iter().skip(1).product::<usize>() * dtype.size();
-        let part = Part {
-            file: &self.file,
-            start: self.at,
-            len: (self.layout.len() * dtype.size()) as u64,
-        };
-        part.reader((from * row) as u64)?
-            .read_exact(tensor.as_bytes_mut())
-            .map_err(unreadable)?;
-        if self.swapped {
-            swap(&mut tensor);
-        }
+        let mut tensor = zeros(self.layout.dtype(), &wanted)?;
+        // The layout's elements are in the file, so a row has no more than its length.
+        let row: usize = shape.iter().skip(1).product();
+        self.elements(from * row, tensor.as_bytes_mut())?;
         Ok(tensor)
     }
 }
 
 /// Reverses the bytes of each number. A complex number is two, each with its own order.
-fn swap(tensor: &mut DynTensor) {
-    let dtype = tensor.dtype();
+fn swap(dtype: DType, elements: &mut [u8]) {
     let numbers = if dtype.is_complex() { 2 } else { 1 };
-    for number in tensor
-        .as_bytes_mut()
-        .chunks_exact_mut(dtype.size() / numbers)
-    {
+    for number in elements.chunks_exact_mut(dtype.size() / numbers) {
         number.reverse();
     }
 }
@@ -97,6 +100,13 @@ impl Loaded {
     pub(crate) fn owned(tensor: DynTensor) -> Self {
         Self {
             storage: Storage::Owned(tensor),
+            reversed: false,
+        }
+    }
+
+    pub(crate) fn mapped(mapped: Mapped) -> Self {
+        Self {
+            storage: Storage::Mapped(mapped),
             reversed: false,
         }
     }
@@ -211,6 +221,11 @@ impl Place {
         })
     }
 
+    /// Whether it names all files of a kind, as `part-*.npy` does.
+    pub(crate) fn is_pattern(&self) -> bool {
+        self.path.to_string_lossy().contains(['*', '?']) && !self.path.exists()
+    }
+
     /// Reads the tensor, or maps it.
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded> {
         let loaded = self.load_from(&open(&self.path)?, purpose);
@@ -223,7 +238,7 @@ impl Place {
         Ok(loaded)
     }
 
-    /// Likewise from the file that is open, whatever its name is.
+    /// The same from the file that is open, whatever its name is.
     pub(crate) fn load_from(&self, file: &File, purpose: Purpose) -> Result<Loaded> {
         let member = self.member.as_deref();
         match self.format {

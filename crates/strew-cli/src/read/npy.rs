@@ -121,7 +121,7 @@ impl Header {
     fn finish(&self, mut storage: Storage, purpose: Purpose) -> Result<Loaded> {
         let reversed = self.fortran && self.shape.len() > 1;
         match &mut storage {
-            Storage::Owned(tensor) if self.swapped => swap(tensor),
+            Storage::Owned(tensor) if self.swapped => swap(self.dtype, tensor.as_bytes_mut()),
             Storage::Left(left) => left.swapped = self.swapped,
             _ => {}
         }

@@ -97,6 +97,11 @@ impl Series {
         &self.shape
     }
 
+    /// The shape of all rows.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        [&[self.rows()][..], &self.shape].concat()
+    }
+
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.files.last().map_or(0, |last| last.start + last.rows)
@@ -139,6 +144,27 @@ impl Series {
             .ok_or_else(|| named(Failure::new(format!("it has no row {}", from + count))))
     }
 
+    /// The elements from `from` on, counted in row-major order, as a 1-d tensor.
+    pub(crate) fn elements(&self, from: usize, count: usize) -> Result<DynTensor> {
+        let mut tensor = zeros(self.dtype, &[count])?;
+        let size = self.dtype.size();
+        let row: usize = self.shape.iter().product();
+        let mut done = 0;
+        while done < count {
+            let at = from + done;
+            let Some(one) = self.at(at / row.max(1)) else {
+                return Err(Failure::new(format!("it has no element {at}")));
+            };
+            let first = one.start * row;
+            let now = (count - done).min(first + one.rows * row - at);
+            let to = &mut tensor.as_bytes_mut()[done * size..(done + now) * size];
+            let read = one.elements(at - first, row, to);
+            read.map_err(|failure| failure.in_file(one.name.clone()))?;
+            done += now;
+        }
+        Ok(tensor)
+    }
+
     /// All of it.
     pub(crate) fn whole(&self) -> Result<DynTensor> {
         let mut shape = self.shape.clone();
@@ -170,6 +196,25 @@ impl Series {
     }
 }
 
+impl One {
+    /// The elements from `from` on, as bytes; `row` is how many a row has.
+    fn elements(&self, from: usize, row: usize, to: &mut [u8]) -> Result<()> {
+        if let Storage::Left(left) = &self.loaded.storage {
+            return left.elements(from, to);
+        }
+        let view = self.loaded.view()?;
+        let size = view.dtype().size();
+        let end = from + to.len() / size;
+        let (first, last) = (from / row, end.div_ceil(row));
+        let rows = view.narrow(0, first, last - first);
+        let rows = rows.ok_or_else(|| Failure::new(format!("it has no row {last}")))?;
+        let copy = rows.to_tensor().map_err(|p| Failure::new(p.to_string()))?;
+        let skipped = (from - first * row) * size;
+        to.copy_from_slice(&copy.as_bytes()[skipped..skipped + to.len()]);
+        Ok(())
+    }
+}
+
 /// Opens all that a text names, each with its name for messages.
 fn opened(text: &str) -> Result<Vec<(String, Loaded)>> {
     let Some(place) = Place::parse(text) else {
@@ -181,10 +226,10 @@ fn opened(text: &str) -> Result<Vec<(String, Loaded)>> {
         })?;
         return Ok(vec![(text.to_owned(), Loaded::owned(literal?))]);
     };
-    let pattern = place.path.to_string_lossy().into_owned();
-    let mut places = match pattern.contains(['*', '?']) && !place.path.exists() {
+    let mut places = match place.is_pattern() {
         false => vec![place],
         true => {
+            let pattern = place.path.to_string_lossy();
             let found = glob::glob(&pattern)
                 .map_err(|e| Failure::file(&place.path, format!("it is no pattern: {e}")))?;
             found
