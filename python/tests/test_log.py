@@ -52,7 +52,7 @@ def test_what_is_shown(lines):
 
 
 PLAN = {
-    "scatter": (lambda plan: plan.scatter(SRC, "mean"), "reduce=mean, "),
+    "scatter": (lambda plan: plan.scatter(SRC, "max"), "reduce=max, "),
     "scatter into": (lambda plan: plan.scatter(SRC, out=np.zeros(2)), "reduce=sum, "),
     "reduce": (lambda plan: plan.reduce(SRC, ["sum", "max"]), "reduce=[sum, max], "),
     "gather": (lambda plan: plan.gather(SRC[:2]), ""),

@@ -39,6 +39,7 @@ pub(crate) fn find() -> Outcome<PathBuf> {
 /// A virtual environment.
 pub(crate) struct Venv {
     folder: PathBuf,
+    is_removed: bool,
 }
 
 impl Venv {
@@ -46,13 +47,21 @@ impl Venv {
     pub(crate) fn make(name: &str) -> Outcome<Self> {
         let folder = target(name);
         run(command(find()?).args(["-m", "venv"]).arg(&folder))?;
-        Ok(Self { folder })
+        let is_removed = false;
+        Ok(Self { folder, is_removed })
+    }
+
+    /// The same, but removed with all that it holds when this value goes. It keeps no downloads.
+    pub(crate) fn that_is_removed(mut self) -> Self {
+        self.is_removed = true;
+        self
     }
 
     /// One that was made before.
     pub(crate) fn at(name: &str) -> Self {
         Self {
             folder: target(name),
+            is_removed: false,
         }
     }
 
@@ -74,6 +83,9 @@ impl Venv {
     pub(crate) fn install<'a>(&self, what: impl IntoIterator<Item = &'a str>) -> Outcome {
         let mut pip = self.python();
         pip.args(["-m", "pip", "install", "--disable-pip-version-check"]);
+        if self.is_removed {
+            pip.arg("--no-cache-dir");
+        }
         run_with_retries(pip.args(what))
     }
 
@@ -85,6 +97,16 @@ impl Venv {
             self.install([&*format!("{wheel}[{extras}]"), "--quiet"])?;
         }
         self.install(["--force-reinstall", "--no-deps", &wheel])
+    }
+}
+
+impl Drop for Venv {
+    fn drop(&mut self) {
+        if self.is_removed
+            && let Err(error) = fs::remove_dir_all(&self.folder)
+        {
+            println!("{} stays: {error}", self.folder.display());
+        }
     }
 }
 

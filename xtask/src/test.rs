@@ -30,6 +30,9 @@ pub(crate) struct Test {
     /// Also run the examples that need other heavy packages (pandas, scikit-image)
     #[arg(long)]
     peers: bool,
+    /// Remove the environments of --all once their tests have run, and keep no downloads: 10 GB less
+    #[arg(long, requires = "all")]
+    frugal: bool,
 }
 
 impl Test {
@@ -70,14 +73,14 @@ impl Test {
         stages.run("sizes", size::check);
         if self.all {
             stages.run("torch and jax", || {
-                let venv = Venv::make("venv-peers")?;
+                let venv = self.environment("venv-peers")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,peers")?;
                 // A folder within a folder that is named too would be left out.
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
             });
             stages.run("dask, flox, pandas and others", || {
-                let venv = Venv::make("venv-libraries")?;
+                let venv = self.environment("venv-libraries")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask")?;
                 venv.install([
                     "--quiet",
@@ -92,7 +95,7 @@ impl Test {
                 pytest(&venv, &["python/tests/libraries"])
             });
             stages.run("differential tests", || {
-                let venv = Venv::make("venv-differential")?;
+                let venv = self.environment("venv-differential")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
                 venv.install([
                     "--quiet",
@@ -118,6 +121,15 @@ impl Test {
             });
         }
         stages.finish()
+    }
+
+    /// An environment that only one stage needs.
+    fn environment(&self, name: &str) -> Outcome<Venv> {
+        let venv = Venv::make(name)?;
+        Ok(match self.frugal {
+            true => venv.that_is_removed(),
+            false => venv,
+        })
     }
 }
 
