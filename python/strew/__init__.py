@@ -50,7 +50,7 @@ Aggregates
     `strew.factorize` makes the index.
 
     `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
-    processes. `strew.dask` does so for Dask arrays.
+    processes. `strew.dask` and `strew.cubed` do so for arrays of Dask and Cubed.
 
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
@@ -83,6 +83,7 @@ from contextlib import suppress as _suppress
 
 from . import _picture as _picture
 from . import _strew as _strew
+from . import cubed as cubed
 from . import dask as dask
 from . import jax as jax
 from . import mindspore as mindspore

@@ -20,6 +20,7 @@ __all__ = ["show_config"]
 
 # The packages of the frameworks and of the libraries whose arrays are taken.
 _PACKAGES = (
+    "cubed",
     "dask",
     "flox",
     "jax",

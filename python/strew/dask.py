@@ -26,25 +26,21 @@ from __future__ import annotations
 
 import functools as _functools
 import itertools as _itertools
-from contextlib import contextmanager as _contextmanager
-from dataclasses import dataclass as _dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as _np
 
-from . import _dtypes, _errors, _keys, _masked, _options
-from ._strew import Accumulator as _Accumulator
+from . import _chunked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
+    from ._chunked import Chunks as _Chunks
+    from ._strew import Accumulator as _Accumulator
     from ._types import Mode
 
     _Array: TypeAlias = _np.ndarray[Any, Any]
-    _Chunks: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
-
-_NAMES = {"add": "sum", "mul": "prod", "amin": "min", "amax": "max", "assign": "last"}
 
 
 def scatter(
@@ -86,34 +82,21 @@ def scatter(
     dask.array.Array
         Of `src`'s shape apart from `dim`, and of the dtype that `strew.scatter` gives.
     """
-    with _named("scatter"):
-        name = _options.text("reduce", reduce)
-        if name == "assign" and fill_value is None:
-            fill_value = 0
+    with _chunked.named("scatter"):
+        name, fill_value = _chunked.of_scatter(reduce, fill_value)
         return _aggregate(
             "scatter",
             src,
             index,
-            _NAMES.get(name, name),
+            name,
+            output_chunks,
             size=size,
             dim=dim,
             exact=exact,
-            output_chunks=output_chunks,
             mode=mode,
             ignore_index=ignore_index,
             fill_value=fill_value,
         )
-
-
-@_contextmanager
-def _named(called: str) -> Iterator[None]:
-    """Errors begin with the function that was called: parts of it are those of others."""
-    try:
-        yield
-    except (IndexError, TypeError, ValueError) as error:
-        for name in ("Accumulator", "aggregate"):
-            _errors.rename(error, name, called)
-        raise
 
 
 @overload
@@ -215,16 +198,16 @@ def aggregate(
     ValueError, TypeError
         For shapes and options that do not fit, and reductions that cannot be merged.
     """
-    with _named("aggregate"):
+    with _chunked.named("aggregate"):
         return _aggregate(
             "aggregate",
             src,
             index,
             reduce,
+            output_chunks,
             size=size,
             dim=dim,
             exact=exact,
-            output_chunks=output_chunks,
             mode=mode,
             ignore_index=ignore_index,
             skipna=skipna,
@@ -240,130 +223,34 @@ def _aggregate(
     src: Any,
     index: Any,
     reduce: str | Sequence[str],
-    *,
-    size: SupportsIndex,
-    dim: SupportsIndex,
-    exact: bool | None,
     output_chunks: _Chunks,
-    mode: Mode,
-    ignore_index: SupportsIndex | None,
-    fill_value: Any,
-    skipna: bool = False,
-    min_count: SupportsIndex = 1,
-    ddof: float = 0,
-    split_every: SupportsIndex = 8,
+    **options: Any,
 ) -> Any:
     """`aggregate`, for the function `called`, which errors of the computation name."""
     da = _dask_array()
-    src = da.asarray(src)
-    index = da.asarray(index)
-    axis = _axis(dim, src.ndim)
-    groups = _options.integer("size", size, 0)
-    every = _options.integer("split_every", split_every, 2)
+    src, index = da.asarray(src), da.asarray(index)
     if any(_np.isnan(part) for lens in (*src.chunks, *index.chunks) for part in lens):
         raise ValueError(
             "aggregate: the sizes of some chunks are not known: call compute_chunk_sizes() first"
         )
-    if index.ndim != 1 or index.shape[0] != src.shape[axis]:
-        raise ValueError(
-            f"aggregate: index has the shape {index.shape}: "
-            f"it must be ({src.shape[axis]},), as long as axis {axis} of src"
-        )
-    if index.dtype.kind not in "iu":
-        # An empty list is of floats.
-        if index.size:
-            raise TypeError(f"aggregate: index has dtype {index.dtype}: it must be an integer type")
-        index = index.astype(_np.int64)
-    if mode not in ("error", "wrap", "drop", "clip"):
-        raise ValueError(
-            f'aggregate: mode = {mode!r}: it must be "error", "wrap", "drop" or "clip"'
-        )
-    several = isinstance(reduce, (list, tuple))
-    reduces: Any = reduce if several else [reduce]
-    names = [_options.text("reduce", one) for one in reduces]
-    make = _functools.partial(
-        _Accumulator,
-        reduce=names,
-        dtype=src.dtype.name,
-        mode="drop",
-        skipna=_options.flag("skipna", skipna),
-        min_count=_options.integer("min_count", min_count, 0),
-        fill_value=fill_value,
-        ddof=_options.number("ddof", ddof),
-        exact=exact is None or _options.flag("exact", exact),
-    )
-    if fill_value is not None:
-        _dtypes.check_fill("aggregate", fill_value, src, names)
-    nothing = make(0)
-    # An error if the reductions cannot be merged.
-    nothing.merge(make(0))
-    dtypes = [one.dtype for one in nothing.result()]
-    ignored = _keys.integer_or_none("aggregate", "ignore_index", ignore_index)
-    rules = _Rules(called, groups, mode, ignored)
-    kept = [lens for at, lens in enumerate(src.chunks) if at != axis]
-    chunks = _output_chunks(output_chunks, groups, kept, len(names))
-    results = _results(src, index.rechunk((src.chunks[axis],)), axis, make, rules, chunks, every)
+    job = _chunked.job(called, src, index, reduce, **options)
+    usual = _functools.partial(_usual_length, src, job)
+    chunks = _chunked.lengths(output_chunks, job.rules.size, usual)
+    # An empty list is of floats.
+    index = index if index.size else index.astype(_np.int64)
+    results = _results(src, index.rechunk((src.chunks[job.axis],)), job, chunks)
     made = tuple(
-        da.block(_nested(results, axis, which, dtype)) for which, dtype in enumerate(dtypes)
+        da.block(_nested(results, job.axis, which, dtype)) for which, dtype in enumerate(job.dtypes)
     )
-    return made if several else made[0]
-
-
-@_dataclass(frozen=True)
-class _Rules:
-    """Which group a number of the index means."""
-
-    called: str
-    size: int
-    mode: str
-    ignore_index: int | None
-
-    def groups(self, index: _Array, start: int) -> _Array:
-        """The group of each number; -1: of none. `start` is the position of the first one."""
-        left_out = _np.zeros(index.shape, bool)
-        if self.ignore_index is not None:
-            left_out = index == self.ignore_index
-        below, above = index < 0, index >= self.size
-        # Numbers that int64 does not hold are above, and are replaced below.
-        found = index.astype(_np.int64)
-        if self.mode == "clip" and self.size > 0:
-            found[below], found[above] = 0, self.size - 1
-        else:
-            if self.mode == "wrap":
-                below = index < -self.size
-            outside = (below | above) & ~left_out
-            if self.mode != "drop" and outside.any():
-                at = int(outside.argmax())
-                raise IndexError(
-                    f"{self.called}: index[{start + at}] = {index[at]}: index {index[at]} "
-                    f"is out of bounds for dimension 0 with size {self.size}; "
-                    'mode="drop" leaves out what has such a number'
-                )
-            left_out |= outside
-            if self.mode == "wrap":
-                found = _np.where(found < 0, found + self.size, found)
-        found[left_out] = -1
-        return found
+    return made if job.several else made[0]
 
 
 def _partial(
-    src: _Array, index: _Array, axis: int, start: int, first: int, make: Any, rules: _Rules
+    src: _Array, index: _Array, start: int, first: int, make: Any, job: _chunked.Job
 ) -> _Accumulator:
     """The records of one chunk of the values, for one chunk of the result."""
     made: _Accumulator = make()
-    _masked.refuse(rules.called, "index", index)
-    numbers = _np.asarray(index)
-    # A chunk need not have the dtype that its array tells.
-    if numbers.size and numbers.dtype.kind not in "iu":
-        raise TypeError(
-            f"{rules.called}: a chunk of index has dtype {numbers.dtype}: it must be an integer "
-            "type"
-        )
-    # What a worker receives may lie at any address, and files may swap the bytes.
-    values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
-    groups = rules.groups(numbers, start)
-    with _named(rules.called):
-        made.update(_np.moveaxis(values, axis, 0), groups - first, start=start)
+    _chunked.take(made, src, index, job, start=start, first=first)
     return made
 
 
@@ -375,22 +262,11 @@ def _merged(make: Callable[[], _Accumulator], states: Sequence[_Accumulator]) ->
     return made
 
 
-def _rounded(state: _Accumulator, axis: int) -> tuple[_Array, ...]:
-    return tuple(_np.moveaxis(one, 0, axis) for one in state.result())
-
-
-def _results(
-    src: Any,
-    index: Any,
-    axis: int,
-    make: Any,
-    rules: _Rules,
-    chunks: Sequence[int],
-    every: int,
-) -> Any:
+def _results(src: Any, index: Any, job: _chunked.Job, chunks: Sequence[int]) -> Any:
     """The results of each block, and their shapes, in an array of the blocks' numbers."""
     import dask
 
+    axis, every = job.axis, job.every
     # The blocks along the axis of the groups lie next to each other.
     blocks, numbers = _np.moveaxis(src.to_delayed(), axis, -1), index.to_delayed()
     lens = src.chunks[axis]
@@ -401,15 +277,15 @@ def _results(
     found = _np.empty(grid, object)
     partial = dask.delayed(_partial, pure=True, traverse=False)
     merge = dask.delayed(_merged, pure=True)
-    finish = dask.delayed(_rounded, pure=True, traverse=False)
+    finish = dask.delayed(_chunked.rounded, pure=True, traverse=False)
     for place in _np.ndindex(*grid):
         cells = chunks[place[axis]]
         shape = [src.chunks[at][number] if at != axis else cells for at, number in enumerate(place)]
         of_row = (*shape[:axis], *shape[axis + 1 :])
-        of_block = _functools.partial(make, cells, shape=of_row)
+        of_block = _functools.partial(job.make, cells, shape=of_row)
         others, first = (*place[:axis], *place[axis + 1 :]), firsts[place[axis]]
         states = [
-            partial(values, groups, axis, start, first, of_block, rules)
+            partial(values, groups, start, first, of_block, job)
             for values, groups, start in zip(blocks[others], numbers, starts, strict=True)
         ]
         while len(states) > 1:
@@ -431,39 +307,15 @@ def _nested(results: Any, axis: int, which: int, dtype: Any) -> Any:
     return blocks.tolist()
 
 
-def _output_chunks(
-    given: _Chunks, size: int, kept: Sequence[Sequence[int]], reduces: int
-) -> tuple[int, ...]:
-    """The lengths of the result's chunks along the axis of the groups."""
-    if given is None:
-        import dask.utils
+def _usual_length(src: Any, job: _chunked.Job) -> int:
+    """The length of the result's chunks that have as many bytes as Dask's setting says."""
+    import dask.utils
 
-        limit = dask.utils.parse_bytes(dask.config.get("array.chunk-size"))
-        row = 8 * reduces
-        for lens in kept:
-            row *= max(lens, default=1)
-        given = max(limit // max(row, 1), 1)
-    lengths: Any = given
-    if _np.ndim(lengths) == 0:
-        length = _options.integer("output_chunks", given, -1)
-        if length == 0:
-            raise ValueError("aggregate: output_chunks = 0: it must be at least 1, or -1")
-        length = max(size, 1) if length < 0 else length
-        count, rest = divmod(size, length)
-        return (length,) * count + (rest,) * (rest > 0 or size == 0)
-    made = tuple(_options.integer(f"output_chunks[{at}]", one, 0) for at, one in enumerate(lengths))
-    if not made or sum(made) != size:
-        raise ValueError(
-            f"aggregate: output_chunks = {made}: the sum is {sum(made)}: it must be size, {size}"
-        )
-    return made
-
-
-def _axis(dim: SupportsIndex, rank: int) -> int:
-    given = _options.integer("dim", dim)
-    if not -rank <= given < rank:
-        raise ValueError(f"aggregate: dim = {given}: src has {rank} dimensions")
-    return given % rank
+    limit = dask.utils.parse_bytes(dask.config.get("array.chunk-size"))
+    row = 8 * len(job.names)
+    for at, lens in enumerate(src.chunks):
+        row *= 1 if at == job.axis else max(lens, default=1)
+    return int(limit // max(row, 1))
 
 
 def _dask_array() -> Any:

@@ -79,9 +79,9 @@ impl Test {
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
             });
-            stages.run("dask, flox, pandas and others", || {
+            stages.run("cubed, dask, flox, pandas and others", || {
                 let venv = self.environment("venv-libraries")?;
-                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,cubed,dask")?;
                 venv.install([
                     "--quiet",
                     "distributed",
