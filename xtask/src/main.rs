@@ -7,6 +7,7 @@ mod check;
 mod conformance;
 mod fuzz;
 mod imports;
+mod package;
 mod places;
 mod python;
 mod quick;
@@ -16,6 +17,8 @@ mod size;
 mod stages;
 mod test;
 mod unsafe_blocks;
+mod wheel;
+mod workflows;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -29,7 +32,7 @@ use std::process::ExitCode;
     bin_name = "cargo xtask",
     disable_help_subcommand = true
 )]
-struct Chores {
+pub(crate) struct Chores {
     #[command(subcommand)]
     chore: Chore,
 }
@@ -45,6 +48,9 @@ enum Chore {
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
     Sanitize(sanitize::Sanitize),
+    Wheel(wheel::Wheel),
+    Package(package::Package),
+    Workflows(workflows::Workflows),
 }
 
 fn main() -> ExitCode {
@@ -58,5 +64,8 @@ fn main() -> ExitCode {
         Chore::Bench(chore) => chore.run(),
         Chore::Fuzz(chore) => chore.run(),
         Chore::Sanitize(chore) => chore.run(),
+        Chore::Wheel(chore) => chore.run(),
+        Chore::Package(chore) => chore.run(),
+        Chore::Workflows(chore) => chore.run(),
     }
 }

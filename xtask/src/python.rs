@@ -2,6 +2,7 @@
 
 use crate::places::{command, files, target};
 use crate::stages::{Outcome, run, run_with_retries};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,14 +22,22 @@ const NAMES: [&str; 7] = [
 /// virtual environments with pip.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/// The first Python on the path that is 3.10 or newer and has `venv`.
+/// The Python that the variable `PYTHON` names, else the first on the path that is 3.10 or newer and
+/// has `venv`.
 pub(crate) fn find() -> Outcome<PathBuf> {
-    let works = |name: &&&str| {
-        let mut probe = Command::new(**name);
+    let works = |name: &OsStr| {
+        let mut probe = Command::new(name);
         probe.args(["-c", PROBE]).stderr(Stdio::null());
         probe.status().is_ok_and(|s| s.success())
     };
-    NAMES.iter().find(works).map(PathBuf::from).ok_or_else(|| {
+    if let Some(set) = std::env::var_os("PYTHON") {
+        return works(&set).then(|| set.clone().into()).ok_or_else(|| {
+            let set = set.display();
+            format!("PYTHON is {set}, which is no Python 3.10 or newer with venv")
+        });
+    }
+    let found = NAMES.iter().find(|name| works(OsStr::new(name)));
+    found.map(PathBuf::from).ok_or_else(|| {
         format!(
             "no Python 3.10 or newer with venv on the path (looked for {})",
             NAMES.join(", ")

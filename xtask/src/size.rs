@@ -26,9 +26,14 @@ impl Size {
 
 /// Prints both sizes; the error names what is too large.
 pub(crate) fn check() -> Outcome {
-    let wheel = built_wheel().and_then(|w| limit(&w, WHEEL_LIMIT));
+    let wheel = built_wheel().and_then(|w| check_wheel(&w));
     let binary = limit(&binary(), BINARY_LIMIT);
     wheel.and(binary)
+}
+
+/// Prints the size of a wheel, and fails if it is too large.
+pub(crate) fn check_wheel(wheel: &Path) -> Outcome {
+    limit(wheel, WHEEL_LIMIT)
 }
 
 fn limit(path: &Path, most: u64) -> Outcome {

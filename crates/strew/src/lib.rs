@@ -126,5 +126,5 @@ pub use strew_kernel::tensor::{
 
 /// The examples of README.md, as doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
