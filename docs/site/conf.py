@@ -1,0 +1,58 @@
+"""Sphinx's settings. `build.py` runs it on a folder where all pages have been brought together."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import strew
+from documents import page_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "strew"
+author = "the strew authors"
+version = release = strew.__version__
+html_title = f"strew {version}"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_static"]
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist"]
+# Documents begin with what their readers need, not with what the site's headings need.
+suppress_warnings = ["myst.header"]
+
+# Docstrings write a name in single backquotes.
+default_role = "literal"
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+napoleon_google_docstring = False
+# Attributes of a named tuple are described by their class, and again as its members otherwise.
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = [("filter.js", {"defer": "defer"})]
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+
+
+def link_documents(
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Makes links of the documents that a docstring names by their path in the repository."""
+
+    def link(found: re.Match[str]) -> str:
+        page = page_of(found[0])
+        return found[0] if page is None else f":doc:`/{page}`"
+
+    lines[:] = [re.sub(r"\b(?:docs/)?\w+\.md\b", link, line) for line in lines]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", link_documents)

@@ -1,0 +1,9 @@
+"""The pages of docs/site that need pandas, xarray, Dask and others: their examples give what the pages say."""
+
+import pytest
+import site_pages
+
+
+@pytest.mark.parametrize("page", site_pages.pages_of("libraries"), ids=site_pages.name_of)
+def test_the_examples_of_a_page(page):
+    assert site_pages.run(page) > 0

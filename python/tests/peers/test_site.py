@@ -1,0 +1,11 @@
+"""The pages of docs/site that need torch or JAX: their examples give what the pages say."""
+
+import pytest
+import site_pages
+
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:FutureWarning")
+
+
+@pytest.mark.parametrize("page", site_pages.pages_of("peers"), ids=site_pages.name_of)
+def test_the_examples_of_a_page(page):
+    assert site_pages.run(page) > 0
