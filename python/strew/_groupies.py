@@ -56,8 +56,10 @@ def install() -> _Installed:
     flox's ``engine="numpy"`` and ``engine="numba"`` run in strew, and xarray's ``groupby`` if it
     uses flox. What strew does not have (functions of other names, callables, ``out=``, arrays of
     objects or strings) or refuses (a fraction as `fill_value` of integers) goes to numpy_groupies
-    as before, and so do deviations and squares of complex numbers. A call without `fill_value` has
-    numpy_groupies' own for the function.
+    as before, and so do deviations and squares of complex numbers, means of them that are not
+    finite in one part, means and deviations of integers that are too large for float64, and calls
+    without any value. A call without `fill_value` has numpy_groupies' own for the function. Sums of
+    small integers have numpy_groupies' dtype.
 
     `install` may be called any number of times. The end of a ``with`` block within another leaves
     strew in its place. Functions that were imported by name before are not replaced, nor are
@@ -130,7 +132,11 @@ def _in_place_of(theirs: Any, plain: Any) -> Any:
                     options |= _default_fill(plain, values.dtype, name, options.get("dtype"))
                 if name in _SQUARES and values.dtype.kind in "biu":
                     options["dtype"] = options.get("dtype") or np.int64
-                return ours(group_idx, a, func, **options)
+                if name == "sum" and values.dtype.kind in "biu":
+                    options["dtype"] = options.get("dtype") or _dtype_of_sum(values)
+                made = ours(group_idx, a, func, **options)
+                if not _has_half_a_nan(made, name):
+                    return made
         return theirs(group_idx, a, func, *args, **kwargs)
 
     return aggregate
@@ -138,7 +144,8 @@ def _in_place_of(theirs: Any, plain: Any) -> Any:
 
 def _takes(group_idx: Any, a: np.ndarray[Any, Any], name: Any, options: dict[str, Any]) -> bool:
     """Whether strew has the function, for these values, as numpy_groupies has it."""
-    if not isinstance(name, str):
+    # Without groups numpy_groupies raises an error, unless it is told their number.
+    if not isinstance(name, str) or not np.size(group_idx):
         return False
     if a.dtype.kind in "mM":
         return _times.takes(a, name)
@@ -146,7 +153,51 @@ def _takes(group_idx: Any, a: np.ndarray[Any, Any], name: Any, options: dict[str
         return False
     if a.dtype.kind == "c" and name.removeprefix("nan") in ("var", "std", "sumofsquares"):
         return False
+    if a.dtype.kind in "iu" and _is_too_large(a, name.removeprefix("nan")):
+        return False
     return a.dtype.kind in "biufc" and name in _FUNCTIONS
+
+
+def _is_too_large(a: np.ndarray[Any, Any], name: str) -> bool:
+    """Whether float64 may not hold what a statistic of integers is computed from.
+
+    numpy_groupies raises an error then from 0.16 on, if no other way is left.
+    """
+    if name not in ("mean", "var", "std"):
+        return False
+    limits = np.iinfo(a.dtype)
+    largest = max(-int(limits.min), int(limits.max))
+    if name == "mean" and largest * a.size > 2**53:
+        largest = max(-int(a.min()), int(a.max()))
+    if name == "mean":
+        return largest * a.size > 2**53
+    return a.dtype.itemsize == 8 and int(a.max()) - int(a.min()) >= 2**63
+
+
+def _dtype_of_sum(values: np.ndarray[Any, Any]) -> Any:
+    """The dtype of sums of bools and integers; None for strew's own, of 64 bits.
+
+    It is a small one that holds the largest value once for each value. The rule is that of the
+    release of numpy_groupies.
+    """
+    if values.dtype.itemsize == 8:
+        return None
+    for name in ("numpy_groupies.utils_np", "numpy_groupies.utils"):
+        rule = getattr(sys.modules.get(name), "check_dtype", None)
+        if rule is not None:
+            found = np.dtype(rule(None, "sum", np.empty(0, values.dtype), values.size))
+            least = 0 if values.dtype.kind == "b" else np.iinfo(values.dtype).min
+            # Their dtype may be too small for sums of the smallest value.
+            fits = found.kind in "iu" and np.iinfo(found).min <= least * values.size
+            return found if fits else None
+    return None
+
+
+def _has_half_a_nan(made: Any, name: str) -> bool:
+    """Whether a mean of complex numbers has parts that NumPy's division would make NaN."""
+    if name not in ("mean", "nanmean") or not np.iscomplexobj(made):
+        return False
+    return bool(np.any(np.isfinite(made.real) != np.isfinite(made.imag)))
 
 
 def _default_fill(plain: Any, dtype: Any, name: str, made: Any) -> dict[str, Any]:

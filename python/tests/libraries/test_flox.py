@@ -104,6 +104,90 @@ def test_what_strew_refuses_or_makes_otherwise_stays(values, options, calls):
     assert repr(made) == repr(outcome())
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32"])
+@pytest.mark.parametrize("count", [2, 3, 300])
+def test_sums_of_small_integers_have_the_dtype_of_numpy_groupies(dtype, count, calls):
+    run = numpy_groupies.aggregate_numpy.aggregate
+    highest = True if dtype == "bool" else np.iinfo(dtype).max
+    lines = np.full((2, count), highest, dtype)
+    groups = np.zeros(count, int)
+    made = run(groups, lines[0]), run(groups, lines, axis=1, size=3), run(groups, 1 - lines[0])
+    assert len(calls) == 3
+    strew.numpy_groupies.uninstall()
+    run = numpy_groupies.aggregate_numpy.aggregate
+    want = run(groups, lines[0]), run(groups, lines, axis=1, size=3), run(groups, 1 - lines[0])
+    for got, wanted in zip(made, want, strict=True):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_sums_of_the_smallest_integers_do_not_wrap(calls):
+    made = numpy_groupies.aggregate_np(np.zeros(257, int), np.full(257, -128, "int8"))
+    assert made.tolist() == [-128 * 257]
+
+
+@pytest.mark.parametrize("func", ["mean", "nanmean"])
+@pytest.mark.parametrize("odd", [complex("nan"), complex(1, np.nan), complex(np.inf, 2)])
+def test_means_of_complex_numbers_that_are_not_finite(func, odd, calls):
+    groups, values = np.array([0, 0, 1, 2]), np.array([1 + 2j, odd, 3 + 1j, 5 + 5j])
+    with np.errstate(invalid="ignore"):
+        made = numpy_groupies.aggregate_np(groups, values, func)
+        strew.numpy_groupies.uninstall()
+        want = numpy_groupies.aggregate_np(groups, values, func)
+    np.testing.assert_array_equal(made.real, want.real)
+    np.testing.assert_array_equal(made.imag, want.imag)
+
+
+@pytest.mark.parametrize("options", [{}, {"size": 3}, {"size": 3, "func": "argmax"}])
+def test_no_value_at_all(options, calls):
+    def outcome():
+        try:
+            return numpy_groupies.aggregate_np(np.array([], int), np.array([]), **options).tolist()
+        except ValueError as error:
+            return str(error)
+
+    made = outcome()
+    strew.numpy_groupies.uninstall()
+    assert made == outcome()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize(
+    ("func", "values"),
+    [
+        ("mean", [2**53 + 1, 0, 0]),
+        ("nanmean", [2**52, 2**52, 0]),
+        ("mean", [2**63 - 1, 0, 1]),
+        ("var", [0, 2**63, 1]),
+        ("nanstd", [0, 2**63, 1]),
+    ],
+)
+def test_integers_that_float64_may_not_hold_stay(func, values, dtype, calls):
+    # Beyond int64 the range counts, which is the same lower down.
+    lower = 2**62 if dtype == "int64" and max(values) == 2**63 else 0
+    values = np.array([value - lower for value in values], dtype)
+
+    def outcome():
+        try:
+            return numpy_groupies.aggregate_np(np.zeros(3, int), values, func).tolist()
+        except OverflowError as error:
+            return str(error)
+
+    made = outcome()
+    strew.numpy_groupies.uninstall()
+    assert made == outcome()
+    assert calls == []
+
+
+def test_means_of_ordinary_integers_are_those_of_strew(calls):
+    values = np.arange(2**20, 2**20 + 300, dtype="int64")
+    assert numpy_groupies.aggregate_np(np.arange(300) % 2, values, "mean").tolist() == [
+        2**20 + 149.0,
+        2**20 + 150.0,
+    ]
+    assert calls == ["mean"]
+
+
 def test_running_functions_of_groups_along_several_axes_stay(calls):
     groups, values = np.array([[0, 0], [0, 1]]), np.array([1.0, 2.0])
     made = numpy_groupies.aggregate_np(groups, values, "cumsum")
