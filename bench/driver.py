@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chart, group_statistics, plans, report, sweep
+from . import chart, group_statistics, picture, plans, report, sweep
 from .run import Bench, Run, problems, say
 from .summary import Row, row
 from .workloads import Workload, read, select
@@ -163,15 +163,16 @@ def _write(results: dict[str, Any], rows: list[Row], folder: Path) -> None:
 
 def _write_docs(results: dict[str, Any], rows: list[Row]) -> None:
     _write_table(results, rows, DOCS / "bench.md", DOCS / "bench.svg")
-    say("wrote docs/bench.md and docs/bench.svg")
+    picture.write()
+    say("wrote docs/bench.md, docs/bench.svg and docs/speed.svg")
 
 
-def _write_table(results: dict[str, Any], rows: list[Row], table: Path, picture: Path) -> None:
-    drawn = chart.draw(rows, picture)
+def _write_table(results: dict[str, Any], rows: list[Row], table: Path, drawing: Path) -> None:
+    drawn = chart.draw(rows, drawing)
     if not drawn:
         # One from before would be taken for this run's.
-        picture.unlink(missing_ok=True)
-    table.write_text(report.markdown(rows, results, picture.name if drawn else None))
+        drawing.unlink(missing_ok=True)
+    table.write_text(report.markdown(rows, results, drawing.name if drawn else None))
 
 
 if __name__ == "__main__":

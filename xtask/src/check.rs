@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// and with one), documentation (rustdoc, warnings denied), no circle of files within a crate,
 /// `unsafe` only where it may stand, and the table of it in docs/robustness.md. Python: format and
 /// lints (ruff), types (mypy). README.md has examples in every language; `cargo xtask test` runs
-/// them.
+/// them and those of docs/tour.md.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// Rewrite what can be rewritten: formats, and the table of unsafe

@@ -1,8 +1,8 @@
-//! README.md's examples: what a reader copies must run.
+//! The examples of README.md and docs/tour.md: what a reader copies must run.
 //!
-//! Fenced blocks are examples by the word after the fence: `rust` blocks are doc tests of the
-//! library, `python` blocks are one script, `sh` blocks are one shell script in a folder of their
-//! own. Blocks marked `text` are only shown.
+//! Fenced blocks are examples by the word after the fence: `rust` blocks of README.md are doc tests
+//! of the library, `python` blocks are one script, `sh` blocks are one shell script in a folder of
+//! their own. Blocks marked `text` are only shown.
 
 use crate::places::{binary, root, target};
 use crate::python::Venv;
@@ -11,14 +11,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+const README: &str = "README.md";
+const TOUR: &str = "docs/tour.md";
+
 /// Languages that README.md must have examples in.
 const LANGUAGES: [&str; 3] = ["rust", "python", "sh"];
+/// Those of docs/tour.md: it is no part of the library's doc tests.
+const LANGUAGES_OF_THE_TOUR: [&str; 2] = ["python", "sh"];
 
 /// A fenced block.
 #[derive(Debug, PartialEq, Eq)]
 struct Block {
     language: String,
-    /// The line of README.md that its first line is.
+    /// The line of its file that its first line is.
     line: usize,
     text: String,
 }
@@ -52,27 +57,18 @@ fn blocks(markdown: &str) -> Outcome<Vec<Block>> {
     }
 }
 
-fn read() -> Outcome<Vec<Block>> {
-    let path = root().join("README.md");
+fn read(file: &str) -> Outcome<Vec<Block>> {
+    let path = root().join(file);
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    blocks(&text).map_err(|e| format!("README.md: {e}"))
+    blocks(&text).map_err(|e| format!("{file}: {e}"))
 }
 
-/// Every block says what it is, and every language has one. Whether they run is a matter of
-/// `cargo xtask test`.
+/// Every block says what it is, and README.md has one in every language. Whether they run is a matter
+/// of `cargo xtask test`.
 pub(crate) fn check() -> Outcome {
-    let blocks = read()?;
-    for block in &blocks {
-        let known = LANGUAGES.contains(&block.language.as_str()) || block.language == "text";
-        if !known {
-            return Err(format!(
-                "README.md:{}: a block is marked {:?}; it must be one of {}, or text",
-                block.line - 1,
-                block.language,
-                LANGUAGES.join(", ")
-            ));
-        }
-    }
+    known(TOUR, &LANGUAGES_OF_THE_TOUR)?;
+    known(README, &LANGUAGES)?;
+    let blocks = read(README)?;
     for language in LANGUAGES {
         let count = blocks.iter().filter(|b| b.language == language).count();
         println!("{language}: {count}");
@@ -83,17 +79,34 @@ pub(crate) fn check() -> Outcome {
     Ok(())
 }
 
+/// Every block of a file is in one of these languages, or is text.
+fn known(file: &str, languages: &[&str]) -> Outcome {
+    for block in read(file)? {
+        let language = block.language.as_str();
+        if !languages.contains(&language) && language != "text" {
+            return Err(format!(
+                "{file}:{}: a block is marked {language:?}; it must be one of {}, or text",
+                block.line - 1,
+                languages.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// All blocks of a language as one script, each under a line that says where it is from.
 fn script(language: &str) -> Outcome<String> {
-    let blocks = read()?;
-    let of_language = blocks.iter().filter(|b| b.language == language);
-    let script: String = of_language
-        .map(|b| format!("# README.md:{}\n{}\n", b.line, b.text))
-        .collect();
-    if script.is_empty() {
-        return Err(format!("README.md has no block marked {language}"));
+    let mut script = String::new();
+    for file in [README, TOUR] {
+        let blocks = read(file)?;
+        for block in blocks.iter().filter(|b| b.language == language) {
+            script += &format!("# {file}:{}\n{}\n", block.line, block.text);
+        }
     }
-    Ok(script)
+    match script.is_empty() {
+        true => Err(format!("README.md has no block marked {language}")),
+        false => Ok(script),
+    }
 }
 
 /// A fresh folder for the files that examples write.
