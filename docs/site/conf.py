@@ -42,17 +42,29 @@ html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 
 
-def link_documents(
+def as_text(
     _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
 ) -> None:
-    """Makes links of the documents that a docstring names by their path in the repository."""
+    """Turns what docstrings take from Markdown into what Sphinx reads.
+
+    These are fenced blocks, and documents that are named by their path in the repository.
+    """
 
     def link(found: re.Match[str]) -> str:
         page = page_of(found[0])
         return found[0] if page is None else f":doc:`/{page}`"
 
-    lines[:] = [re.sub(r"\b(?:docs/)?\w+\.md\b", link, line) for line in lines]
+    made, inside = [], False
+    for line in lines:
+        if line.startswith("```"):
+            inside = not inside
+            made += ["::", ""] if inside else [""]
+        elif inside:
+            made.append(f"    {line}")
+        else:
+            made.append(re.sub(r"\b(?:docs/)?\w+\.md\b", link, line))
+    lines[:] = made
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("autodoc-process-docstring", link_documents)
+    app.connect("autodoc-process-docstring", as_text)

@@ -7,13 +7,13 @@
 >>> strew.dask.scatter(values, cells, size=50_000_000, output_chunks=5_000_000)  # doctest: +SKIP
 dask.array<...>
 
-::
-
-    for each chunk of the result:
-        for each chunk of the values:
-            a strew.Accumulator of the values that belong to the result's chunk
-        merge these accumulators as a tree
-        round
+```text
+for each chunk of the result:
+    for each chunk of the values:
+        a strew.Accumulator of the values that belong to the result's chunk
+    merge these accumulators as a tree
+    round
+```
 
 Sums of floats are exact, and rounded once: a sum that depends on the order of its values would have
 other bits for other chunks, and for workers that finish in another order. docs/exact.md says what

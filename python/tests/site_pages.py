@@ -8,6 +8,7 @@ than NumPy names them in its first lines: `needs: [torch]`.
 import ast
 import builtins
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,40 @@ def run(page):
             exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
             compared += isinstance(statement, ast.Assert)
     return compared
+
+
+def moving(stage):
+    """The pages of a stage that say call by call how to move from another library."""
+    return [page for page in pages_of(stage) if page.parent.name == "moving"]
+
+
+def pairs(page):
+    """The rows of calls of such a page."""
+    found = []
+    for line in page.read_text().splitlines():
+        cells = line.strip("| ").split(" | ") if line.startswith("| `") else []
+        calls = [cell.strip("`") for cell in cells]
+        if len(calls) > 1 and all("(" in call or "[" in call for call in calls):
+            found.append(calls)
+    return found
+
+
+def result_of(call, page):
+    """What a call gives as a list of arrays: the page's own arrays if it changes one of them."""
+    namespace = {}
+    exec(compile(blocks(page), str(page), "exec"), namespace)
+    made = eval(call, namespace)
+    if made is None or any(made is value for value in namespace.values()):
+        return [value for value in namespace.values() if isinstance(value, np.ndarray)]
+    return [np.asarray(made)]
+
+
+def compare_calls(page, calls):
+    """Compares what the calls of a row give. torch_scatter need not be installed: it is compiled for each torch."""
+    if find_spec("torch_scatter") is None:
+        calls = [call for call in calls if not call.startswith("torch_scatter.")]
+    assert len(calls) > 1
+    first, *others = (result_of(call, page) for call in calls)
+    for other in others:
+        for one, two in zip(first, other, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-6, err_msg=" and ".join(calls))
