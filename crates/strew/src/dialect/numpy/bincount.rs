@@ -112,8 +112,8 @@ fn lower<'a>(
     let described = describe(x, weights, minlength, axis, Some(out.shape()));
     let described = described.and_then(|sums| {
         let fits = out.dtype() == sums.dtype();
-        let expected = format_args!("it must be {}", sums.dtype());
-        expect_dtype("out", out.dtype(), fits, expected)?;
+        let dtype = sums.dtype();
+        expect_dtype("out", out.dtype(), fits, format_args!("it must be {dtype}"))?;
         Ok(Delivered::new(Made::Scatter(sums), out, Combine::Assign))
     });
     call_with(NAME, class, described)
