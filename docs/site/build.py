@@ -17,11 +17,12 @@ from pathlib import Path
 
 import documents
 import links
+import notebooks
 import strew
 from sphinx.cmd import build as sphinx_build
 
 HERE = Path(__file__).resolve().parent
-NOT_PAGES = ("*.py", "requirements.txt", "__pycache__")
+NOT_PAGES = ("*.py", "*.ipynb", "requirements.txt", "__pycache__")
 
 
 def public_modules() -> list[str]:
@@ -94,6 +95,8 @@ def gather(source: Path, command: Path | None) -> None:
         shutil.rmtree(source)
     shutil.copytree(HERE, source, ignore=shutil.ignore_patterns(*NOT_PAGES))
     documents.bring(source)
+    for notebook in notebooks.notebooks():
+        notebooks.write_page(notebook, source / "notebooks")
     fill_index(source / "index.md")
     write_api(source / "api")
     write_operators(source / "api")

@@ -16,6 +16,7 @@ ROOT = Path(os.environ.get("STREW_ROOT") or Path(__file__).resolve().parents[2])
 
 DOCUMENTS = {
     "reference": [
+        "docs/tour.md",
         "docs/aggregates.md",
         "docs/inputs.md",
         "docs/exact.md",
