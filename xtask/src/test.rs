@@ -86,10 +86,12 @@ impl Test {
                     "--quiet",
                     "distributed",
                     "flox",
+                    "matplotlib",
                     "numpy_groupies",
                     "pandas",
                     "polars",
                     "pyarrow",
+                    "scipy",
                     "xarray",
                 ])?;
                 pytest(&venv, &["python/tests/libraries"])
