@@ -1,5 +1,6 @@
 //! Where things are in the checkout.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,6 +45,13 @@ pub(crate) fn host() -> Result<String, String> {
 /// The command-line tool, as `cargo build --release` leaves it.
 pub(crate) fn binary() -> PathBuf {
     target("release").join(format!("strew{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The path on which programs are looked for, with these folders first.
+pub(crate) fn path_with(folders: impl IntoIterator<Item = PathBuf>) -> Result<OsString, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = folders.into_iter().chain(std::env::split_paths(&path));
+    std::env::join_paths(path).map_err(|e| e.to_string())
 }
 
 /// All files under a folder whose name ends in `.ext`, sorted.

@@ -4,7 +4,7 @@
 //! of the library, `python` blocks are one script, `sh` blocks are one shell script in a folder of
 //! their own. Blocks marked `text` are only shown.
 
-use crate::places::{binary, root, target};
+use crate::places::{binary, path_with, root, target};
 use crate::python::Venv;
 use crate::stages::{Outcome, run};
 use std::fs;
@@ -139,13 +139,11 @@ pub(crate) fn run_shell(venv: &Venv) -> Outcome {
     let folder = folder("readme-sh")?;
     let file = folder.join("readme.sh");
     fs::write(&file, script).map_err(|e| e.to_string())?;
-    let own = [binary.with_file_name(""), venv.bin()];
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path)));
+    let path = path_with([binary.with_file_name(""), venv.bin()])?;
     let mut shell = Command::new("sh");
     // -e: stop at the first failure; -x: show what runs.
     shell.arg("-eux").arg(&file).current_dir(&folder);
-    run(shell.env("PATH", path.map_err(|e| e.to_string())?))
+    run(shell.env("PATH", path))
 }
 
 #[cfg(test)]

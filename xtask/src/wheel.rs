@@ -1,9 +1,9 @@
 //! `cargo xtask wheel`: what goes to PyPI.
 
-use crate::places::{command, files, target};
+use crate::places::{command, files, path_with, target};
 use crate::python::Venv;
 use crate::size::check_wheel;
-use crate::stages::{Outcome, Stages, needs, run, run_with_retries};
+use crate::stages::{Outcome, Stages, needs, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -83,6 +83,8 @@ fn build(venv: &Venv, ext: &str) -> Outcome<PathBuf> {
     }
     let mut maturin = venv.python();
     maturin.args(["-m", "maturin"]);
+    // zig is looked for with the `python3` of the path.
+    maturin.env("PATH", path_with([venv.bin()])?);
     match ext {
         "gz" => maturin.arg("sdist"),
         _ => maturin.args(["build", "--release", "--locked"]),
@@ -90,7 +92,7 @@ fn build(venv: &Venv, ext: &str) -> Outcome<PathBuf> {
     if ext == "whl" && cfg!(target_os = "linux") {
         maturin.args(["--zig", "--compatibility", LINUX]);
     }
-    run_with_retries(maturin.arg("--out").arg(&folder))?;
+    run(maturin.arg("--out").arg(&folder))?;
     one(ext)
 }
 
