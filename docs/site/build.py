@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import charts
 import documents
 import links
 import notebooks
@@ -97,6 +98,7 @@ def gather(source: Path, command: Path | None) -> None:
     documents.bring(source)
     for notebook in notebooks.notebooks():
         notebooks.write_page(notebook, source / "notebooks")
+    charts.fill(source / "benchmarks" / "charts.md")
     fill_index(source / "index.md")
     write_api(source / "api")
     write_operators(source / "api")
