@@ -36,8 +36,8 @@ Arrays
 
 Derivatives
     Torch tensors have them in `strew.torch`, `strew.torch_scatter` (`strew.torch_scatter.install`
-    puts it in torch_scatter's place), `strew.scatter` and `strew.gather`. All other functions
-    refuse a tensor that requires a gradient.
+    puts it in torch_scatter's place), `strew.pyg_lib`, `strew.scatter` and `strew.gather`. All
+    other functions refuse a tensor that requires a gradient.
 
 Errors
     An error has the class that the framework raises. Arrays that were to be changed in place are
@@ -93,6 +93,7 @@ from . import numpy_groupies as numpy_groupies
 from . import onnx as onnx
 from . import openvino as openvino
 from . import paddle as paddle
+from . import pyg_lib as pyg_lib
 from . import stablehlo as stablehlo
 from . import tensorflow as tensorflow
 from . import torch as torch

@@ -1,8 +1,8 @@
 """Which calls go through torch's dispatcher.
 
-Autograd, `torch.compile`, `torch.func` and tensor subclasses only see operators that are registered
-with torch's dispatcher. A call through it takes some microseconds, so plain tensors that none of
-these watches skip it: they are taken as arrays, like NumPy's.
+Autograd, `torch.compile`, `torch.jit.trace`, `torch.func` and tensor subclasses only see operators
+that are registered with torch's dispatcher. A call through it takes some microseconds, so plain
+tensors that none of these watches skip it: they are taken as arrays, like NumPy's.
 """
 
 from __future__ import annotations
@@ -43,4 +43,5 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
         torch.autograd.forward_ad._current_level < 0
         and not torch._C._are_functorch_transforms_active()
         and torch._C._len_torch_dispatch_stack() == 0
+        and not torch._C._is_tracing()
     )

@@ -79,7 +79,7 @@ def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> An
                 f"{operator}: dtype = {name}: for a mean it must be a floating-point or complex "
                 "type"
             )
-    return _cast(src, name)
+    return cast(src, name)
 
 
 # The reductions of integers and bools whose results are floats, and those of any values whose
@@ -123,10 +123,10 @@ def rounded(operator: str, result: Any, like: Any, fill_value: Any) -> Any:
                 f"{operator}: fill_value = {fill_value}: value cannot be converted to type {name} "
                 "without overflow"
             )
-    return _cast(result, name)
+    return cast(result, name)
 
 
-def _cast(src: Any, name: str) -> Any:
+def cast(src: Any, name: str) -> Any:
     torch = _sys.modules.get("torch")
     if torch is not None and isinstance(src, torch.Tensor):
         return src.to(getattr(torch, name))

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, NoReturn
 
 __all__ = ["install", "uninstall"]
 
 #: The release of torch_scatter whose public names these are.
 _VERSION = "2.1.2"
+
+#: The same of pyg_lib. It cannot be parsed, so that torch_geometric's tests take pyg_lib's other
+#: functions as missing, which they are.
+_PYG_LIB_VERSION = "0.9.0 (by strew: scatters, segments, gathers and softmax)"
 
 _REDUCES = ("sum", "add", "mean", "min", "max")
 _SCATTERS = ("scatter", "scatter_mul", *(f"scatter_{reduce}" for reduce in _REDUCES))
@@ -45,7 +49,9 @@ def install(pyg: bool = False) -> None:
     ----------
     pyg : bool, default False
         Also replace ``torch_geometric.utils.scatter``, ``segment`` and ``softmax``, for which
-        torch_geometric uses torch's own scatters on the CPU. This imports torch_geometric.
+        torch_geometric uses torch's own scatters on the CPU, and the scatters, segments, gathers
+        and softmax of ``pyg_lib.ops``. If pyg_lib is not installed, ``import pyg_lib`` gives these
+        functions only. This imports torch_geometric.
 
     Raises
     ------
@@ -64,9 +70,10 @@ def install(pyg: bool = False) -> None:
     _rebind(_replaced(modules))
     for name, module in modules.items():
         _set(sys.modules, name, module)
-    _tell_torch_geometric(modules["torch_scatter"])
+    _tell_torch_geometric(torch_scatter=modules["torch_scatter"], WITH_TORCH_SCATTER=True)
     if pyg:
         _rebind(_torch_geometric_functions())
+        _serve_pyg_lib()
 
 
 def uninstall() -> None:
@@ -155,12 +162,14 @@ def _modules() -> dict[str, ModuleType]:
             "placeholder": rest.PLACEHOLDERS,
             "testing": rest.TESTING,
         }
-        submodules = {part: _module(part, names) for part, names in parts.items()}
-        within = {part: _module(f"composite.{part}", names) for part, names in composites.items()}
+        submodules = {part: _made_part(part, names) for part, names in parts.items()}
+        within = {
+            part: _made_part(f"composite.{part}", names) for part, names in composites.items()
+        }
         composed = {
             name: function for names in composites.values() for name, function in names.items()
         }
-        submodules["composite"] = _module("composite", {**within, **composed}, package=True)
+        submodules["composite"] = _made_part("composite", {**within, **composed}, package=True)
         functions = parts["scatter"] | segments | composed
         constants = {
             "__version__": _VERSION,
@@ -168,21 +177,27 @@ def _modules() -> dict[str, ModuleType]:
             "cuda_version": -1,
         }
         # Functions hide the submodules of their names, as in torch_scatter.
-        _module("", submodules | functions | constants, package=True)
+        _made_part("", submodules | functions | constants, package=True)
     return _made
 
 
-def _module(part: str, names: dict[str, Any], package: bool = False) -> ModuleType:
-    """Makes the submodule of that name, or torch_scatter itself for an empty one."""
+def _made_part(part: str, names: dict[str, Any], package: bool = False) -> ModuleType:
+    """Makes the submodule of torch_scatter of that name, or itself for an empty one."""
     name = f"torch_scatter.{part}".rstrip(".")
-    module = ModuleType(name, "strew's functions under torch_scatter's names.")
+    _made[name] = _module(name, names, package)
+    return _made[name]
+
+
+def _module(name: str, names: dict[str, Any], package: bool = False) -> ModuleType:
+    """Makes the module of that name."""
+    package_name = name.partition(".")[0]
+    module = ModuleType(name, f"strew's functions under {package_name}'s names.")
     module.__spec__ = ModuleSpec(name, None, origin=__file__, is_package=package)
     module.__file__ = __file__
     module.__package__ = name if package else name.rpartition(".")[0]
     if package:
         module.__path__ = []
     vars(module).update(names)
-    _made[name] = module
     return module
 
 
@@ -201,12 +216,12 @@ def _replaced(modules: dict[str, ModuleType]) -> list[tuple[object, object]]:
     return pairs
 
 
-def _tell_torch_geometric(module: ModuleType) -> None:
-    """Tells its loaded modules, which look for torch_scatter only when they are loaded."""
+def _tell_torch_geometric(**names: object) -> None:
+    """Tells its loaded modules, which look for other packages only when they are loaded."""
     for name, loaded in list(sys.modules.items()):
         if name.partition(".")[0] != "torch_geometric" or not isinstance(loaded, ModuleType):
             continue
-        for known, value in (("torch_scatter", module), ("WITH_TORCH_SCATTER", True)):
+        for known, value in names.items():
             if known in vars(loaded):
                 _set(vars(loaded), known, value)
 
@@ -221,3 +236,59 @@ def _torch_geometric_functions() -> Iterator[tuple[object, object]]:
             ours.theirs[name] = theirs
             _replacements.append((getattr(ours, name), theirs))
             yield theirs, getattr(ours, name)
+
+
+def _serve_pyg_lib() -> None:
+    """Replaces the functions of an installed pyg_lib, or makes a pyg_lib of strew's."""
+    try:
+        theirs = import_module("pyg_lib.ops")
+    except (ImportError, OSError):
+        # OSError: it was built for another torch.
+        modules = _pyg_lib_modules()
+        for name, module in modules.items():
+            _set(sys.modules, name, module)
+        _tell_torch_geometric(pyg_lib=modules["pyg_lib"])
+    else:
+        if theirs is not _pyg_lib.get("pyg_lib.ops"):
+            _rebind(_pyg_lib_functions(theirs))
+
+
+_pyg_lib: dict[str, ModuleType] = {}
+
+
+def _pyg_lib_modules() -> dict[str, ModuleType]:
+    """A pyg_lib that has strew's functions and no others; made only once, and then kept."""
+    if not _pyg_lib:
+        ours = import_module("strew.pyg_lib")
+        functions = {name: getattr(ours, name) for name in ours.__all__}
+        rest = {"__getattr__": _missing_in_pyg_lib}
+        ops = _module("pyg_lib.ops", {**functions, **rest, "__all__": list(functions)})
+        names = {"ops": ops, **rest, "__version__": _PYG_LIB_VERSION, "__all__": ["__version__"]}
+        _pyg_lib.update({"pyg_lib": _module("pyg_lib", names, package=True), "pyg_lib.ops": ops})
+    return _pyg_lib
+
+
+def _missing_in_pyg_lib(name: str) -> NoReturn:
+    raise AttributeError(
+        f"strew's pyg_lib has no {name!r}: it has scatters, segments, gathers and softmax, in"
+        " pyg_lib.ops. Install pyg_lib for all others"
+    )
+
+
+#: By the number of a function of pyg_lib: the function itself, and the one beside it.
+_beside: dict[int, tuple[object, object]] = {}
+
+
+def _pyg_lib_functions(theirs: ModuleType) -> Iterator[tuple[object, object]]:
+    """Pairs of an installed pyg_lib's functions and those that replace them."""
+    ours = import_module("strew._torch.pyg_lib")
+    made = {id(replacement) for _, replacement in _beside.values()}
+    for name in import_module("strew.pyg_lib").__all__:
+        function = getattr(theirs, name, None)
+        if function is None or id(function) in made:
+            continue
+        if id(function) not in _beside:
+            _beside[id(function)] = (function, ours.beside(function, name))
+            made.add(id(_beside[id(function)][1]))
+        _replacements.append((_beside[id(function)][1], function))
+        yield _beside[id(function)]

@@ -11,6 +11,7 @@ import numpy as np
 import strew
 
 mx, ov, ms, ts, onnx = strew.mxnet, strew.openvino, strew.mindspore, strew.torch_scatter, strew.onnx
+pyg = strew.pyg_lib
 tf, jax, hlo, groupies = strew.tensorflow, strew.jax, strew.stablehlo, strew.numpy_groupies
 paddle = strew.paddle
 
@@ -163,6 +164,54 @@ def planned(word, x, i, y, mode="error", out=False):
     return strew.Plan(i, len(x), mode=mode).scatter(y, word, out=x if out else None)
 
 
+def of_torch_scatter(key, module):
+    """The functions of torch_scatter, or those of the same names in pyg_lib."""
+    return {
+        f"{key}.scatter": each(
+            ["sum", "mul", "mean", "min", "max"],
+            lambda word, x, i, y, out=False: module.scatter(
+                y, i, 0, x if out else None, len(x), word
+            ),
+        ),
+        **named(
+            f"{key}.scatter_",
+            ["sum", "add", "mul", "mean", "min", "max", "std", "logsumexp"],
+            lambda run, x, i, y, out=False: first(run(y, i, 0, x if out else None, len(x))),
+            module,
+        ),
+        **named(f"{key}.scatter_", ["softmax"], lambda run, x, i, y: run(y, i, 0, len(x)), module),
+        **named(
+            f"{key}.scatter_",
+            ["log_softmax"],
+            lambda run, x, i, y: run(y, i, 0, dim_size=len(x)),
+            module,
+        ),
+        f"{key}.segment_coo": each(
+            ["sum", "mean", "min", "max"],
+            lambda word, x, i, y, out=False: module.segment_coo(
+                y, i, x if out else None, len(x), word
+            ),
+        ),
+        f"{key}.segment_csr": each(
+            ["sum", "mean", "min", "max"],
+            lambda word, x, i, y: module.segment_csr(y, pointers(x, i), None, word),
+        ),
+        **named(
+            f"{key}.segment_",
+            [f"{word}_coo" for word in FOLDS],
+            lambda run, x, i, y, out=False: first(run(y, i, x if out else None, len(x))),
+            module,
+        ),
+        **named(
+            f"{key}.segment_",
+            [f"{word}_csr" for word in FOLDS],
+            lambda run, x, i, y, out=False: first(run(y, pointers(x, i), x if out else None)),
+            module,
+        ),
+        f"{key}.gather_csr": {"set": lambda x, i, y: module.gather_csr(y, np.append(i, i[-1] + 1))},
+    }
+
+
 SCATTERS = {
     "mxnet.scatter_nd": {"set": lambda x, i, y: mx.scatter_nd(y, i[None], x.shape)},
     "mxnet.scatter_set_nd": {"set": lambda x, i, y: mx.scatter_set_nd(x, y, i[None], x.shape)},
@@ -198,44 +247,9 @@ SCATTERS = {
         ["none", "add"], lambda word, x, i, y: ms.tensor_scatter_elements(x, i, y, 0, word)
     ),
     "mindspore.scatter": {"none": lambda x, i, y: ms.scatter(x, 0, i, y)},
-    "torch_scatter.scatter": each(
-        ["sum", "mul", "mean", "min", "max"],
-        lambda word, x, i, y, out=False: ts.scatter(y, i, 0, x if out else None, len(x), word),
-    ),
-    **named(
-        "torch_scatter.scatter_",
-        ["sum", "add", "mul", "mean", "min", "max", "std", "logsumexp"],
-        lambda run, x, i, y, out=False: first(run(y, i, 0, x if out else None, len(x))),
-        ts,
-    ),
-    **named("torch_scatter.scatter_", ["softmax"], lambda run, x, i, y: run(y, i, 0, len(x)), ts),
-    **named(
-        "torch_scatter.scatter_",
-        ["log_softmax"],
-        lambda run, x, i, y: run(y, i, 0, dim_size=len(x)),
-        ts,
-    ),
-    "torch_scatter.segment_coo": each(
-        ["sum", "mean", "min", "max"],
-        lambda word, x, i, y, out=False: ts.segment_coo(y, i, x if out else None, len(x), word),
-    ),
-    "torch_scatter.segment_csr": each(
-        ["sum", "mean", "min", "max"],
-        lambda word, x, i, y: ts.segment_csr(y, pointers(x, i), None, word),
-    ),
-    **named(
-        "torch_scatter.segment_",
-        [f"{word}_coo" for word in FOLDS],
-        lambda run, x, i, y, out=False: first(run(y, i, x if out else None, len(x))),
-        ts,
-    ),
-    **named(
-        "torch_scatter.segment_",
-        [f"{word}_csr" for word in FOLDS],
-        lambda run, x, i, y: first(run(y, pointers(x, i))),
-        ts,
-    ),
-    "torch_scatter.gather_csr": {"set": lambda x, i, y: ts.gather_csr(y, np.append(i, i[-1] + 1))},
+    **of_torch_scatter("torch_scatter", ts),
+    **of_torch_scatter("pyg_lib", pyg),
+    "pyg_lib.softmax_csr": {"softmax": lambda x, i, y: pyg.softmax_csr(y, pointers(x, i))},
     "onnx.scatter_elements": each(
         ["none", "add", "mul", "max", "min"],
         lambda word, x, i, y: onnx.scatter_elements(x, i, y, reduction=word),
@@ -322,6 +336,7 @@ GATHERS = {
     "torch.gather": lambda x, i, y: strew.torch.gather(x, 0, i),
     "torch.take_along_dim": lambda x, i, y, dim=0: strew.torch.take_along_dim(x, i, dim),
     "torch_scatter.gather_coo": lambda x, i, y: ts.gather_coo(x, i),
+    "pyg_lib.gather_coo": lambda x, i, y: pyg.gather_coo(x, i),
     "onnx.gather": lambda x, i, y: onnx.gather(x, i),
     "onnx.gather_elements": lambda x, i, y: onnx.gather_elements(x, i),
     "onnx.gather_nd": lambda x, i, y: onnx.gather_nd(x, i[:, None]),
@@ -343,15 +358,22 @@ BAD_POINTERS = {
             [1.0, 2.0, 3.0], "sum", lengths=np.array([bad, 3 - bad])
         ),
     ],
-    "torch_scatter.gather_csr": [
-        lambda bad: ts.gather_csr([1.0, 2.0, 3.0], np.array([0, bad, 2, 3]))
-    ],
-} | {
-    f"torch_scatter.{name}": [
-        lambda bad, name=name: getattr(ts, name)([1.0, 2.0, 3.0], np.array([0, bad]))
+}
+BAD_POINTERS |= {
+    f"{key}.gather_csr": [
+        lambda bad, module=module: module.gather_csr([1.0, 2.0, 3.0], np.array([0, bad, 2, 3]))
     ]
-    for name in ts.__all__
-    if name.startswith("segment") and name.endswith("csr")
+    for key, module in (("torch_scatter", ts), ("pyg_lib", pyg))
+}
+BAD_POINTERS |= {
+    f"{module.__name__.removeprefix('strew.')}.{name}": [
+        lambda bad, module=module, name=name: getattr(module, name)(
+            [1.0, 2.0, 3.0], np.array([0, bad])
+        )
+    ]
+    for module in (ts, pyg)
+    for name in module.__all__
+    if name.endswith("csr") and not name.startswith("gather")
 }
 
 SLICES = {

@@ -82,9 +82,11 @@ def folded(case, values):
     if case.meaning == "sqrt_n":
         return total / np.sqrt(count)
     if case.meaning in ("std", "var"):
-        unbiased = case.operator == "torch_scatter.scatter_std"
+        unbiased = case.operator.endswith("scatter_std")
         squares = squares_of_two_passes(values, total / count) if unbiased else welford(values)
-        of = count - 1 + 1e-6 if unbiased else count
+        of = max(count - 1, type(count)(1)) if unbiased else count
+        if case.operator == "torch_scatter.scatter_std":
+            of = count - 1 + 1e-6
         return type(total)(np.sqrt(squares / of) if case.meaning == "std" else squares / of)
     return total
 

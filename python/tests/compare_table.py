@@ -5,9 +5,11 @@ import functools
 import re
 
 from compare_write import FRAMEWORKS, clauses, names
-from strew import _strew
+from strew import _strew, pyg_lib
 
-OWN = {"jax.at_power", "strew.aggregate", "strew.Plan.scatter"}
+OWN = {"jax.at_power", "strew.aggregate", "strew.Plan.scatter"} | {
+    f"pyg_lib.{name}" for name in pyg_lib.__all__
+}
 """What has a row and is no operator of a dialect: of strew's own face, and made of operators."""
 
 TABLE = [(names(row["names"]), row) for framework in FRAMEWORKS for row in framework["operator"]]

@@ -26,6 +26,7 @@ DIALECTS = [
     _scatter if name == "strew" else operator.attrgetter(name)(strew)
     for name in sorted(
         {n.rpartition(".")[0] for n in _strew.operators()} - {f"numpy.{name}" for name in UFUNCS}
+        | {"pyg_lib"}
     )
 ]
 FUNCTIONS = [
@@ -45,7 +46,9 @@ def framework(module):
 PACKAGE = pathlib.Path(strew.__file__).parent
 ROOT = pathlib.Path(__file__).parents[2]
 # Functions that are made of operators, and what the frameworks lack: parameters of some.
-EXTENSIONS = {"jax.at_power", "torch.scatter_reduce_with_arg"}
+EXTENSIONS = {"jax.at_power", "torch.scatter_reduce_with_arg"} | {
+    f"pyg_lib.{name}" for name in strew.pyg_lib.__all__
+}
 EXTRA_PARAMETERS = {
     f"torch.{name}{form}": ["mode", "plan", *exact]
     for name, exact in (("scatter", []), ("scatter_add", ["exact"]), ("scatter_reduce", ["exact"]))
@@ -173,6 +176,8 @@ i = np.zeros(3, np.int64)
 assert_type(strew.torch_scatter.scatter(x, i), F)
 assert_type(strew.torch_scatter.scatter(x, [0, 1, 2], reduce="max", dim_size=4), F)
 assert_type(strew.torch_scatter.scatter_min(x, i)[0], F)
+assert_type(strew.pyg_lib.segment_csr(x, [0, 2, 3], reduce="mean"), F)
+assert_type(strew.pyg_lib.softmax_csr(x, i), F)
 assert_type(strew.mxnet.scatter_nd(x, [[0, 1, 2]], (3,), name="here"), F)
 assert_type(strew.openvino.slice_scatter(x, x, [0], [3], np.ones(1, int)), F)
 assert_type(strew.torch.scatter_reduce(x, 0, i, x, "amax", include_self=False), F)

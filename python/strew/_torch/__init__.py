@@ -4,6 +4,8 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 
 * `torch`: the operators of `strew.torch`.
 * `torch_scatter`: those of `strew.torch_scatter`; `drop_in` is what its `install` needs besides.
+* `pyg_lib`: those of `strew.pyg_lib` for TorchScript, and what ``install(pyg=True)`` puts beside an
+  installed pyg_lib.
 * `torch_geometric`: the functions that ``strew.torch_scatter.install(pyg=True)`` replaces.
 * `own`: `strew.scatter` and `strew.gather`.
 * `plan`: the operators that take a `strew.Plan`, and `plan_methods`: the plan's own methods.
@@ -14,6 +16,6 @@ Needs torch, and is imported only where torch is in use. Each public module has 
 """
 
 from . import torch, torch_scatter  # isort: skip  (they define the operators that the others call)
-from . import aggregate, own, plan, plan_methods
+from . import aggregate, own, plan, plan_methods, pyg_lib
 
-__all__ = ["aggregate", "own", "plan", "plan_methods", "torch", "torch_scatter"]
+__all__ = ["aggregate", "own", "plan", "plan_methods", "pyg_lib", "torch", "torch_scatter"]

@@ -94,7 +94,7 @@ def is_eager(arguments: Sequence[Any]) -> bool:
     """Whether these are plain tensors, in a call that nothing but autograd watches."""
     if torch.compiler.is_dynamo_compiling() or torch._C._are_functorch_transforms_active():
         return False
-    if torch._C._len_torch_dispatch_stack() > 0:
+    if torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_tracing():
         return False
     return all(map(_is_plain, arguments))
 

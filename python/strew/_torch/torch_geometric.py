@@ -2,7 +2,7 @@
 
 On the CPU torch_geometric uses torch's own scatters. These functions have the same values and
 gradients: a minimum or maximum with NaN is NaN, and equal extremes share the gradient. Anything but
-plain CPU tensors goes to torch_geometric's functions.
+plain CPU tensors goes to torch_geometric's functions, and so does what `torch.jit.trace` records.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from .. import pyg_lib, torch_scatter
 from .. import torch as strew_torch
-from .. import torch_scatter
 from .script import builtin
 
 if TYPE_CHECKING:
@@ -36,7 +36,12 @@ _TORCH_NAMES: dict[str, Any] = {
 
 
 def _is_plain(tensor: Tensor) -> bool:
-    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+    # A trace of strew's operators would keep the size of a result as a constant.
+    return (
+        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.device.type == "cpu"
+        and not torch._C._is_tracing()
+    )
 
 
 def _fits(src: Tensor, index: Any, dim: int) -> bool:
@@ -84,8 +89,12 @@ def softmax(
 
     torch_geometric adds 1e-16 to a sum that is at least 1, which changes it in no dtype.
     """
-    if ptr is None and index is not None and _fits(src, index, dim) and src.is_floating_point():
+    fits = _fits(src, index if ptr is None else ptr, dim) and src.is_floating_point()
+    if fits and ptr is None:
         return torch_scatter.scatter_softmax(src, index, dim, num_nodes)
+    # Of pointers torch_geometric takes pyg_lib's softmax where pyg_lib is there.
+    if fits and not torch.compiler.is_compiling():
+        return pyg_lib.softmax_csr(src, ptr, dim)
     return theirs["softmax"](src, index, ptr, num_nodes, dim)
 
 

@@ -161,6 +161,84 @@ assert torch.allclose(with_strew, model(leaf, edges), atol=1e-6)
     run(order + script, folder)
 
 
+def test_pyg_lib_where_there_is_none(folder):
+    (folder / "client.py").write_text("import torch_geometric.typing\n")
+    script = """
+import client, strew, torch
+strew.torch_scatter.install(pyg=True)
+strew.torch_scatter.install(pyg=True)
+import pyg_lib, pyg_lib.ops, torch_geometric.typing
+from pyg_lib.ops import segment_csr, softmax_csr
+from torch_geometric.testing import has_package
+assert pyg_lib.ops.scatter_add is strew.pyg_lib.scatter_sum and softmax_csr is strew.pyg_lib.softmax_csr
+assert sorted(pyg_lib.ops.__all__) == strew.pyg_lib.__all__
+assert torch_geometric.typing.pyg_lib is pyg_lib
+assert not torch_geometric.typing.WITH_PYG_LIB and not has_package("pyg_lib")
+try:
+    pyg_lib.sampler
+except AttributeError as error:
+    assert "strew's pyg_lib has no 'sampler'" in str(error)
+
+def f(src: torch.Tensor, ptr: torch.Tensor):
+    return segment_csr(src, ptr, reduce="max")
+
+assert torch.jit.script(f)(torch.ones(3), torch.tensor([0, 3])).tolist() == [1]
+strew.torch_scatter.uninstall()
+assert "pyg_lib" not in sys.modules and torch_geometric.typing.pyg_lib is not pyg_lib
+"""
+    run(script, folder)
+
+
+PYG_LIB = """
+__all__ = ["index_sort", "scatter_add", "scatter_sum"]
+def index_sort(inputs): return "theirs"
+def scatter_sum(src, index, dim=-1, out=None, dim_size=None): return "theirs"
+scatter_add = scatter_sum
+"""
+
+
+def test_pyg_lib_that_is_installed(folder):
+    (folder / "pyg_lib").mkdir()
+    (folder / "pyg_lib" / "__init__.py").write_text("import pyg_lib.ops")
+    (folder / "pyg_lib" / "ops.py").write_text(PYG_LIB)
+    (folder / "client.py").write_text(
+        "from pyg_lib.ops import index_sort, scatter_add, scatter_sum"
+    )
+    script = """
+import client, strew, torch
+theirs = [client.scatter_sum]  # No name of a module.
+for _ in range(2):
+    strew.torch_scatter.install(pyg=True)
+    strew.torch_scatter.install(pyg=True)
+    import pyg_lib
+    assert client.scatter_sum is client.scatter_add is pyg_lib.ops.scatter_sum is not theirs[0]
+    assert client.index_sort([]) == "theirs" and not hasattr(pyg_lib.ops, "softmax_csr")
+    src, index = torch.ones(3), torch.tensor([0, 1, 1])
+    assert client.scatter_sum(src, index).tolist() == [1, 2]
+    # Another device than the CPU.
+    assert client.scatter_sum(src.to("meta"), index) == "theirs"
+
+    def f(src: torch.Tensor, index: torch.Tensor):
+        return pyg_lib.ops.scatter_sum(src, index, dim_size=3)
+
+    assert torch.jit.script(f)(src, index).tolist() == [1, 2, 0]
+    strew.torch_scatter.uninstall()
+    assert client.scatter_sum is client.scatter_add is pyg_lib.ops.scatter_add is theirs[0]
+"""
+    run(script, folder)
+
+
+def test_traces_have_sizes_of_their_own(folder):
+    script = """
+import strew, torch
+strew.torch_scatter.install(pyg=True)
+from torch_geometric.utils import scatter
+traced = torch.jit.trace(lambda x, i: scatter(x, i, 0, x.size(0)), (torch.ones(3), torch.tensor([0, 0, 2])))
+assert traced(torch.ones(5), torch.tensor([0, 4, 4, 4, 2])).tolist() == [1, 0, 1, 0, 3]
+"""
+    run(script, folder)
+
+
 def test_errors_say_what_to_do(folder):
     (folder / "torch_geometric").mkdir()
     (folder / "torch_geometric" / "__init__.py").write_text("raise ImportError('broken')")

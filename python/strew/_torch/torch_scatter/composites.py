@@ -13,7 +13,7 @@ import torch
 from ..._strew import Operator
 from ..registry import Derivatives, batched, define, expect_one_forward_mode
 from ..script import script
-from ..tensors import plain
+from ..tensors import as_tensor, plain
 from .scatter import scatter, scatter_extreme, with_batch_axis
 from .segments import copied
 
@@ -441,7 +441,7 @@ def std(
     unbiased: bool = True,
 ) -> Tensor:
     """``scatter_std`` by way of the dispatcher."""
-    found = scatter_std(src, torch.as_tensor(index), dim, out, dim_size, unbiased)
+    found = scatter_std(src, as_tensor(index), dim, out, dim_size, unbiased)
     return found if out is None else out.copy_(found)
 
 
@@ -456,20 +456,20 @@ def logsumexp(
     """``scatter_logsumexp`` by way of the dispatcher."""
     # The derivative needs `out` as it was.
     before = None if out is None else out.clone()
-    found = scatter_logsumexp(src, torch.as_tensor(index), dim, before, dim_size, eps)
+    found = scatter_logsumexp(src, as_tensor(index), dim, before, dim_size, eps)
     return found if out is None else out.copy_(found)
 
 
 def softmax(src: Tensor, index: Tensor, dim: int = -1, dim_size: int | None = None) -> Tensor:
     """``scatter_softmax`` by way of the dispatcher."""
-    return scatter_softmax(src, torch.as_tensor(index), dim, dim_size)
+    return scatter_softmax(src, as_tensor(index), dim, dim_size)
 
 
 def log_softmax(
     src: Tensor, index: Tensor, dim: int = -1, eps: float = 1e-12, dim_size: int | None = None
 ) -> Tensor:
     """``scatter_log_softmax`` by way of the dispatcher."""
-    return scatter_log_softmax(src, torch.as_tensor(index), dim, eps, dim_size)
+    return scatter_log_softmax(src, as_tensor(index), dim, eps, dim_size)
 
 
 _ELEMENTS = "Tensor src, Tensor index, int dim=-1"

@@ -9,7 +9,7 @@ import torch
 from ..._strew import Operator, _scatter_arg_jvp, _scatter_arg_vjp
 from ..registry import Derivatives, batched, define
 from ..script import script
-from ..tensors import plain, zeros_if_none
+from ..tensors import as_tensor, plain, zeros_if_none
 from ..torch.scatter_reduce import scatter_reduce_backward, scatter_reduce_tangent
 
 if TYPE_CHECKING:
@@ -481,7 +481,7 @@ def call(
     with_arg: bool = False,
 ) -> Any:
     """torch_scatter's functions by way of the dispatcher."""
-    index = torch.as_tensor(index)
+    index = as_tensor(index)
     reduce = "sum" if reduce == "add" else reduce
     if reduce in ("min", "max"):
         if out is None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..._places import places
 from ..._strew import Operator
 from ..registry import Derivatives, batched, define
 from ..script import script
-from ..tensors import plain
+from ..tensors import as_tensor, plain
 from .scatter import divided, scatter
 
 if TYPE_CHECKING:
@@ -477,25 +478,13 @@ def _spread_csr(src: Tensor, indptr: Tensor, size: int) -> Tensor:
     shape = _resized(src.shape, dim, size)
     if _ascends(indptr):
         return _gather_csr(src, indptr, None, size)
-    rows, cells = _places(indptr.expand(*src.shape[:dim], -1).long(), size)
+    rows, cells = places(torch, indptr.expand(*src.shape[:dim], -1).long(), size)
     updates = src.reshape(src.shape[: dim + 1].numel(), src.shape[dim + 1 :].numel()).index_select(
         0, rows
     )
     return _run_scatter(updates, cells, 0, None, src.shape[:dim].numel() * size, "sum").reshape(
         shape
     )
-
-
-def _places(indptr: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """For each cell of each row: the number of the row, and the number of the cell."""
-    first, end = indptr[..., :-1], indptr[..., 1:]
-    counts = (end - first).clamp(min=0).flatten()
-    batches = torch.arange(first[..., 0].numel(), device=indptr.device) * size
-    first = (first + batches.reshape(*first.shape[:-1], 1)).flatten()
-    rows = torch.arange(counts.numel(), device=indptr.device).repeat_interleave(counts)
-    # The position in its row: the running number minus where the row begins.
-    begins = counts.cumsum(0) - counts
-    return rows, torch.arange(rows.numel(), device=indptr.device) + (first - begins)[rows]
 
 
 def _spread_csr_fake(src: Tensor, indptr: Tensor, size: int) -> Tensor:
@@ -529,7 +518,7 @@ def call_coo(
 ) -> Any:
     """``segment_coo`` by way of the dispatcher."""
     run = segment_coo_extreme if reduce in ("min", "max") else segment_coo
-    return _into(out, run(src, torch.as_tensor(index), out, dim_size, reduce), with_arg)
+    return _into(out, run(src, as_tensor(index), out, dim_size, reduce), with_arg)
 
 
 def call_csr(
@@ -537,17 +526,17 @@ def call_csr(
 ) -> Any:
     """``segment_csr`` by way of the dispatcher."""
     run = segment_csr_extreme if reduce in ("min", "max") else segment_csr
-    return _into(out, run(src, torch.as_tensor(indptr), out, reduce), with_arg)
+    return _into(out, run(src, as_tensor(indptr), out, reduce), with_arg)
 
 
 def call_gather_coo(src: Tensor, index: Tensor, out: Tensor | None) -> Tensor:
     """``gather_coo`` by way of the dispatcher."""
-    return _into(out, gather_coo(src, torch.as_tensor(index), out))
+    return _into(out, gather_coo(src, as_tensor(index), out))
 
 
 def call_gather_csr(src: Tensor, indptr: Tensor, out: Tensor | None) -> Tensor:
     """``gather_csr`` by way of the dispatcher."""
-    return _into(out, gather_csr(src, torch.as_tensor(indptr), out, None))
+    return _into(out, gather_csr(src, as_tensor(indptr), out, None))
 
 
 def _script_segments(reduce: str) -> None:
