@@ -23,7 +23,7 @@ import strew
 from sphinx.cmd import build as sphinx_build
 
 HERE = Path(__file__).resolve().parent
-NOT_PAGES = ("*.py", "*.ipynb", "requirements.txt", "__pycache__")
+NOT_PAGES = ("*.py", "*.ipynb", "drive.html", "requirements.txt", "__pycache__")
 
 
 def public_modules() -> list[str]:
