@@ -50,7 +50,8 @@ Aggregates
     `strew.factorize` makes the index.
 
     `strew.Accumulator` takes values chunk by chunk: of files larger than memory, or of several
-    processes. `strew.dask` and `strew.cubed` do so for arrays of Dask and Cubed.
+    processes. `strew.dask` and `strew.cubed` do so for arrays of Dask and Cubed, and
+    `strew.flox` has exact sums for flox.
 
 Plans
     An index that is used more than once can be analysed once: see `strew.Plan`.
@@ -85,6 +86,7 @@ from . import _picture as _picture
 from . import _strew as _strew
 from . import cubed as cubed
 from . import dask as dask
+from . import flox as flox
 from . import jax as jax
 from . import mindspore as mindspore
 from . import mxnet as mxnet

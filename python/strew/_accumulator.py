@@ -60,6 +60,14 @@ def arrays(acc: Accumulator) -> _Arrays:
     return found
 
 
+def header(acc: Accumulator) -> bytes:
+    """What the bytes of an accumulator say before they say which groups have a record."""
+    data = acc.to_bytes()
+    rest = _Rest(data)
+    _read_header(rest)
+    return data[: len(data) - rest.left()]
+
+
 class _Header(NamedTuple):
     """What the bytes say before the records, as far as the records depend on it."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ._types import Mode
 
     _Array: TypeAlias = _np.ndarray[Any, Any]
-    Chunks: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
+    _Chunks: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 
 _NAMES = {"add": "sum", "mul": "prod", "amin": "min", "amax": "max", "assign": "last"}
 
@@ -149,7 +149,7 @@ def _axis(dim: SupportsIndex, rank: int) -> int:
     return given % rank
 
 
-def lengths(given: Chunks, size: int, usual: Callable[[], int]) -> tuple[int, ...]:
+def lengths(given: _Chunks, size: int, usual: Callable[[], int]) -> tuple[int, ...]:
     """The lengths of the result's chunks along the axis of the groups.
 
     `usual` is asked for the length if none is given.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
-    from ._chunked import Chunks as _Chunks
+    from ._chunked import _Chunks
     from ._types import Mode
 
     _Array: TypeAlias = _np.ndarray[Any, Any]

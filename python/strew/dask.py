@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
-    from ._chunked import Chunks as _Chunks
+    from ._chunked import _Chunks
     from ._strew import Accumulator as _Accumulator
     from ._types import Mode
 
