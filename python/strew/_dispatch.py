@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+_OPERATORS = f"{__package__}._torch"
+
 
 def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
     """`strew._torch` if a call with these arrays must go through torch's dispatcher, else None."""
@@ -25,6 +27,9 @@ def torch_operators(first: Any, second: Any = None, third: Any = None) -> Any:
         return None
     if not torch.compiler.is_dynamo_compiling() and is_plain(torch, first, second, third):
         return None
+    # The statement below takes a microsecond also where there is nothing to import.
+    if known := sys.modules.get(_OPERATORS):
+        return known
     from . import _torch
 
     return _torch

@@ -96,15 +96,21 @@ def is_eager(arguments: Sequence[Any]) -> bool:
         return False
     if torch._C._len_torch_dispatch_stack() > 0 or torch._C._is_tracing():
         return False
-    return all(map(_is_plain, arguments))
+    return _are_plain(arguments)
 
 
-def _is_plain(argument: Any) -> bool:
-    if isinstance(argument, torch.Tensor):
-        # The function that `torch.func.vjp` returns is called after its transform has ended.
-        wrapped = _is_batched(argument) or is_functorch_wrapped_tensor(argument)
-        return type(argument) in _PLAIN and not wrapped
-    return not isinstance(argument, list) or all(map(_is_plain, argument))
+def _are_plain(arguments: Sequence[Any]) -> bool:
+    # One loop: small operators are as short as a call of a function for each argument.
+    for argument in arguments:
+        if type(argument) in _PLAIN:
+            # The function that `torch.func.vjp` returns is called after its transform has ended.
+            if _is_batched(argument) or is_functorch_wrapped_tensor(argument):
+                return False
+        elif isinstance(argument, torch.Tensor) or (
+            isinstance(argument, list) and not _are_plain(argument)
+        ):
+            return False
+    return True
 
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -198,7 +204,7 @@ def _function(
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Gradients:
-            if all(gradient is None for gradient in gradients):
+            if gradients[0] is None and all(gradient is None for gradient in gradients):
                 return (None,) * ctx.count
             ctx.derivatives.wanted = ctx.needs_input_grad
             return ctx.derivatives.backward(ctx.saved_tensors, *gradients)

@@ -620,3 +620,23 @@ def test_forward_mode_of_forward_mode_of_a_product():
 
     found = torch.func.jacfwd(torch.func.jacfwd(run))(src)
     torch.testing.assert_close(found, torch.func.hessian(run)(src))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.complex128])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_small_gradients_of_sums_are_those_of_large_ones(dim, dtype, monkeypatch):
+    from strew._torch.torch_scatter import scatter
+
+    src = torch.randn(9, 9, 9).to(dtype).requires_grad_()
+    index = torch.randint(0, 5, (9,), dtype=torch.int32)
+    found = strew.torch_scatter.scatter_sum(src, index, dim, dim_size=7)
+    weights = torch.randn_like(found)
+    small = torch.autograd.grad(found, src, weights, retain_graph=True)[0]
+    # A batch of gradients, and those that are differentiated again.
+    batch = torch.stack([weights, weights * 2])
+    many = torch.autograd.grad(found, src, batch, retain_graph=True, is_grads_batched=True)[0]
+    again = torch.autograd.grad(found, src, weights, create_graph=True)[0]
+    monkeypatch.setattr(scatter, "_SMALL", 0)
+    large = torch.autograd.grad(found, src, weights)[0]
+    assert torch.equal(small, large) and torch.equal(again, large)
+    assert torch.equal(many, torch.stack([large, large * 2]))
