@@ -85,7 +85,7 @@ class Registered:
     def __call__(self, *arguments: Any) -> Any:
         if not is_eager(arguments):
             return self.overload(*arguments)
-        if self._function is not None and has_derivative(arguments):
+        if self._function is not None and _has_eager_derivative(arguments):
             return self._function.apply(*arguments)
         return self._kernel(*arguments)
 
@@ -100,20 +100,23 @@ def is_eager(arguments: Sequence[Any]) -> bool:
 
 
 def _are_plain(arguments: Sequence[Any]) -> bool:
-    # One loop: small operators are as short as a call of a function for each argument.
+    # One loop, and numbers first: a call of a function for each argument, and `isinstance` with a
+    # class of torch, take as long as a small operator.
     for argument in arguments:
-        if type(argument) in _PLAIN:
+        kind = type(argument)
+        if kind in _NUMBERS:
+            continue
+        if kind in _PLAIN:
             # The function that `torch.func.vjp` returns is called after its transform has ended.
             if _is_batched(argument) or is_functorch_wrapped_tensor(argument):
                 return False
-        elif isinstance(argument, torch.Tensor) or (
-            isinstance(argument, list) and not _are_plain(argument)
-        ):
+        elif isinstance(argument, torch.Tensor) or (kind is list and not _are_plain(argument)):
             return False
     return True
 
 
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_NUMBERS = frozenset({bool, float, int, str, type(None)})
+_PLAIN = frozenset({torch.Tensor, torch.nn.Parameter})
 
 # What `torch.autograd.grad(is_grads_batched=True)` makes of gradients: their type is plain.
 _is_batched = torch._C._functorch.is_legacy_batchedtensor
@@ -125,6 +128,11 @@ def has_derivative(arguments: Sequence[Any]) -> bool:
         # torch.compile can trace tensors, but not the function below.
         tensors = [argument for argument in arguments if isinstance(argument, torch.Tensor)]
         return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    return _has_eager_derivative(arguments)
+
+
+def _has_eager_derivative(arguments: Sequence[Any]) -> bool:
+    """The same where nothing is compiled."""
     if forward_ad._current_level >= 0:
         return True
     return torch.is_grad_enabled() and _any_requires_grad(*arguments)
