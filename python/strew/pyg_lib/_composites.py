@@ -98,7 +98,7 @@ def scatter_std(
         _shared.check_out(name, out, means.shape, dtype)
     found = _deviations(wide, where, axis % len(wide.shape), means, out, unbiased)
     found = _dtypes.cast(found, dtype)
-    return found if out is None else _shared.stored(out, found)
+    return _shared.like(src, found) if out is None else _shared.stored(out, found)
 
 
 def _size_along(out: Any, dim: int, otherwise: Any) -> Any:
@@ -158,7 +158,7 @@ def scatter_logsumexp(
     highest, _ = _ts.scatter_max(_shared.without_gradient(values), index, axis, lowest)
     others = arrays.zeros_like(found) if out is None else out
     found = arrays.where(arrays.isfinite(highest), found, others)
-    return found if out is None else _shared.stored(out, found)
+    return _shared.like(src, found) if out is None else _shared.stored(out, found)
 
 
 def softmax_csr(src: Array | Numbers, ptr: ArrayLike, dim: SupportsIndex = 0) -> Array:
@@ -214,10 +214,10 @@ def softmax_csr(src: Array | Numbers, ptr: ArrayLike, dim: SupportsIndex = 0) ->
         places = _shared.trailing(alone[groups], rank - axis)
         found = arrays.where(places, arrays.ones_like(found), found)
     if begin == 0 and end == size:
-        return found
+        return _shared.like(src, found)
     outside = arrays.zeros_like(_shared.without_gradient(values))
     before, after = _between(outside, axis, 0, begin), _between(outside, axis, end, size)
-    return arrays.concatenate([before, found, after], axis)
+    return _shared.like(src, arrays.concatenate([before, found, after], axis))
 
 
 def _between(values: Any, axis: int, begin: int, end: int) -> Any:

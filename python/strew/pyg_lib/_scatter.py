@@ -67,9 +67,10 @@ def scatter_mul(
 
 def _ones(src: Any, index: Any, dim: Any, dim_size: Any) -> Any:
     """Products of no elements: torch_scatter's are 0."""
-    found = _shared.run("scatter_mul", _ts.scatter_mul, src, index, dim, None, dim_size)
+    values = _shared.as_array(src)
+    found = _shared.run("scatter_mul", _ts.scatter_mul, values, index, dim, None, dim_size)
     arrays = _shared.of(found)
-    return arrays.where(found == 0, arrays.ones_like(found), found)
+    return _shared.like(src, arrays.where(found == 0, arrays.ones_like(found), found))
 
 
 def scatter_mean(

@@ -77,7 +77,8 @@ def segment_mean_coo(
     name, dtype = "segment_mean_coo", _dtypes.name_of(src)
     if out is None and not _dtypes.is_whole(dtype):
         return _shared.run(name, _ts.segment_mean_coo, src, index, None, dim_size)
-    return _mean_coo(name, _shared.as_array(src), _shared.as_array(index), out, dim_size)
+    found = _mean_coo(name, _shared.as_array(src), _shared.as_array(index), out, dim_size)
+    return _shared.like(src, found) if out is None else found
 
 
 def _mean_coo(name: str, src: Any, index: Any, out: Any, dim_size: Any) -> Any:
@@ -275,7 +276,7 @@ def gather_coo(src: Array | Numbers, index: ArrayLike, out: Array | None = None)
     rows = arrays.broadcast_to(_shared.trailing(where, len(shape)), whole)
     result = _shared.run(name, _gather, values, rank - 1, rows)
     if out is None:
-        return result
+        return _shared.like(src, result)
     _shared.check_out(name, out, whole, _dtypes.name_of(values))
     return _shared.stored(out, result)
 
@@ -303,12 +304,12 @@ def _extreme(
 ) -> tuple[Any, Any]:
     if out is not None:
         return _Rows(name, src, indptr).continued(of_elements, out)
-    src, indptr = _shared.as_array(src), _shared.as_array(indptr)
-    values, arg = _shared.run(name, of_rows, src, indptr)
+    given, pointers = _shared.as_array(src), _shared.as_array(indptr)
+    values, arg = _shared.run(name, of_rows, given, pointers)
     # torch_scatter's segments have winners that are no larger than the dtype's lowest value.
     arrays, dtype = _shared.of(values), _dtypes.name_of(values)
     if dtype == "bool":
-        return values, arg
+        return _shared.like(src, values), _shared.like(src, arg)
     lowest, largest = _shared.extremes(dtype)
     if _dtypes.is_whole(dtype):
         no_winner = values == (lowest if of_elements is _ts.scatter_max else largest)
@@ -316,9 +317,9 @@ def _extreme(
         no_winner = values <= lowest
     else:
         no_winner = values >= largest
-    nowhere = arrays.full_like(arg, src.shape[len(indptr.shape) - 1])
+    nowhere = arrays.full_like(arg, given.shape[len(pointers.shape) - 1])
     values = arrays.where(no_winner, arrays.zeros_like(values), values)
-    return values, arrays.where(no_winner, nowhere, arg)
+    return _shared.like(src, values), _shared.like(src, arrays.where(no_winner, nowhere, arg))
 
 
 class _Rows:
@@ -328,7 +329,7 @@ class _Rows:
     """
 
     def __init__(self, name: str, src: Any, indptr: Any) -> None:
-        self.name, self.src = name, _shared.as_array(src)
+        self.name, self.given, self.src = name, src, _shared.as_array(src)
         self.arrays = arrays = _shared.of(self.src)
         self.indptr = indptr = arrays.asarray(indptr)
         self.dim = dim = len(indptr.shape) - 1
@@ -362,7 +363,7 @@ class _Rows:
         if self.is_empty:
             _shared.check_out(self.name, out, out.shape, dtype)
             arg = self.arrays.full(out.shape, self.src.shape[self.dim], dtype=self.arrays.int64)
-            return (out, arg) if with_arg else out
+            return (out, _shared.like(self.given, arg)) if with_arg else out
         _shared.check_out(self.name, out, self.shape, dtype)
         started = self._flat(_shared.copied(out))
         found = _shared.run(self.name, reduce, self._updates(), self.rows, 0, started)
@@ -373,17 +374,18 @@ class _Rows:
         positions = self.arrays.concatenate(
             [self.cells % self.size, self.arrays.full((1,), self.size)]
         )
-        return _shared.stored(out, values.reshape(self.shape)), positions[arg].reshape(self.shape)
+        arg = _shared.like(self.given, positions[arg].reshape(self.shape))
+        return _shared.stored(out, values.reshape(self.shape)), arg
 
     def rounded_down(self, out: Any) -> Any:
         """Means of integers; `out` is overwritten."""
         if self.is_empty:
-            return _shared.run(self.name, _ts.segment_mean_csr, self.src, self.indptr, out)
+            return _shared.run(self.name, _ts.segment_mean_csr, self.given, self.indptr, out)
         count = _math.prod(self.shape[: self.dim + 1])
         found = _shared.run(
             self.name, _ts.scatter_mean, self._updates(), self.rows, 0, None, count
         ).reshape(self.shape)
         if out is None:
-            return found
+            return _shared.like(self.given, found)
         _shared.check_out(self.name, out, self.shape, _dtypes.name_of(self.src))
         return _shared.stored(out, found)

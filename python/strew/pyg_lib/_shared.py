@@ -31,17 +31,22 @@ def run(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def of(array: Any) -> Any:
-    """The module with the functions of an array: torch, or NumPy, or the library's own."""
+    """The module with the functions of an array of `as_array`: torch or NumPy."""
     torch = _sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return torch
-    own = getattr(array, "__array_namespace__", None)
-    return _np if own is None else own()
+    return torch if torch is not None and isinstance(array, torch.Tensor) else _np
 
 
 def as_array(values: Any) -> Any:
-    """An array of numbers, which are lists; arrays stay as they are."""
-    return values if hasattr(values, "shape") else _dtypes.as_array(values)
+    """A torch tensor as it is, and all others as a NumPy array."""
+    if isinstance(values, _np.ndarray) or of(values) is not _np:
+        return values
+    return _dtypes.as_array(values)
+
+
+def like(given: Any, found: Any) -> Any:
+    """A result as an array of the library of an argument."""
+    own = getattr(given, "__array_namespace__", None)
+    return found if own is None or isinstance(given, _np.ndarray) else own().asarray(found)
 
 
 def without_gradient(array: Any) -> Any:

@@ -129,3 +129,24 @@ def test_powers_that_are_refused():
         strew.jax.at_power(np.array([1, 2]), np.array([1]), np.array([1, 2, 3]))
     with pytest.raises(ValueError, match=r"^jax.at_power: mode"):
         strew.jax.at_power(np.array([1, 2]), np.array([1]), 2, mode="x")
+
+
+INDEX, PTR = np.array([0, 0, 2]), np.array([0, 2, 2, 3])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "bfloat16"])
+@pytest.mark.parametrize("name", strew.pyg_lib.__all__)
+def test_pyg_lib_as_of_numpy(name, dtype):
+    call = getattr(strew.pyg_lib, name)
+    src, where = jnp.array([1, 6, -3]).astype(dtype), PTR if name.endswith("_csr") else INDEX
+    try:
+        expected = call(np.asarray(src), where)
+    except ValueError:
+        assert dtype == "int32"
+        with pytest.raises(ValueError, match=f"pyg_lib.{name}: src has dtype int32"):
+            call(src, where)
+        return
+    for given in (where, jnp.array(where)):
+        found = call(src, given)
+        for one, other in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected))):
+            assert isinstance(one, jax.Array) and one.tolist() == other.tolist()
