@@ -136,17 +136,22 @@ fn check_manifest(one: &Crate) -> Outcome {
     }
 }
 
+/// A file of the checkout has this line.
+fn has_line(file: &str, wanted: &str) -> Outcome {
+    let path = root().join(file);
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    match text.lines().any(|line| line == wanted) {
+        true => Ok(()),
+        false => Err(format!("{file} has no line {wanted}")),
+    }
+}
+
 /// What must hold of the version and the address.
 fn check_release(found: &[Crate], publish: bool) -> Outcome {
     let version = &found[0].version;
-    let path = root().join("CITATION.cff");
-    let citation = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    if !citation
-        .lines()
-        .any(|line| line == format!("version: {version}"))
-    {
-        return Err(format!("CITATION.cff does not say version: {version}"));
-    }
+    has_line("CITATION.cff", &format!("version: {version}"))?;
+    let address = found[0].manifest["repository"].as_str().unwrap_or("");
+    has_line("pyproject.toml", &format!("Source = \"{address}\""))?;
     let tag = match std::env::var("GITHUB_REF_TYPE").as_deref() {
         Ok("tag") => std::env::var("GITHUB_REF_NAME").ok(),
         _ => None,
@@ -154,7 +159,6 @@ fn check_release(found: &[Crate], publish: bool) -> Outcome {
     if let Some(tag) = tag.as_ref().filter(|tag| **tag != format!("v{version}")) {
         return Err(format!("the tag {tag} is not v{version}"));
     }
-    let address = found[0].manifest["repository"].as_str().unwrap_or("");
     if (publish || tag.is_some()) && address.contains(PLACEHOLDER) {
         return Err(format!(
             "repository in Cargo.toml is a placeholder: {address}"
