@@ -1,6 +1,6 @@
 """A Dask cluster on this machine: `strew.dask` beside flox, and a worker that is killed.
 
-    python -m bench.cluster --updates 500M --cells 50M --output-chunk 10M
+    python -m bench.cluster --updates 500M --cells 50M --output-chunk 5M
 
 It needs dask, distributed and flox. Each run has workers of its own, with a limit of memory. It
 prints a line of JSON: the time, the peak of each worker's resident memory, and whether the bits are
@@ -49,6 +49,8 @@ class Work:
     output_chunk: int
     memory_limit: str
     reduce: str = "sum"
+    # Accumulators that are merged at a time.
+    split_every: int = 4
 
     def lengths(self) -> list[int]:
         """The lengths of the chunks of the values."""
@@ -103,7 +105,7 @@ def cluster(work: Work, folder: str | None) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit=work.memory_limit,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=folder,
         ) as local,
         Client(local) as client,
@@ -153,7 +155,12 @@ def strew_run(
     """The reduction with `strew.dask`."""
     src, index = work.arrays()
     made = strew.dask.aggregate(
-        src, index, work.reduce, size=work.cells, output_chunks=work.output_chunk
+        src,
+        index,
+        work.reduce,
+        size=work.cells,
+        output_chunks=work.output_chunk,
+        split_every=work.split_every,
     )
     wanted = [dask.delayed(digest)(block) for block in made.to_delayed().ravel()]
     with cluster(work, folder) as client:
@@ -186,7 +193,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--updates", type=number, default=number("500M"))
     parser.add_argument("--cells", type=number, default=number("50M"))
     parser.add_argument("--chunk", type=number, default=number("16M"), help="updates in a chunk")
-    parser.add_argument("--output-chunk", type=number, default=number("10M"))
+    parser.add_argument("--output-chunk", type=number, default=number("5M"))
     parser.add_argument("--memory-limit", default="3GB", help="of each worker")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each run")
     parser.add_argument("--folder", help="where workers put what memory does not hold")

@@ -186,6 +186,9 @@ class Rules:
 
     def groups(self, index: _Array, start: int) -> _Array:
         """The group of each number; -1: of none. `start` is the position of the first one."""
+        inside = index.size > 0 and index.min() >= 0 and index.max() < self.size
+        if inside and self.ignore_index is None:
+            return index.astype(_np.int64)
         left_out = _np.zeros(index.shape, bool)
         if self.ignore_index is not None:
             left_out = index == self.ignore_index

@@ -186,7 +186,8 @@ def aggregate(
     skipna, min_count, fill_value, ddof
         As for `strew.aggregate`.
     split_every : int
-        How many records of one chunk of the result are merged by one task.
+        How many accumulators of one chunk of the result are merged by one task, which holds them
+        all in memory.
 
     Returns
     -------

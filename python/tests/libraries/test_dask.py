@@ -230,7 +230,7 @@ def test_a_worker_that_ends_changes_nothing(tmp_path):
         return block
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", local_directory=str(tmp_path)
     )
     with cluster, Client(cluster) as client:
         chunked = da.from_array(src, chunks=10_000).map_blocks(slow, dtype=src.dtype)
