@@ -24,6 +24,7 @@ DOCUMENTS = {
         "docs/dask.md",
         "docs/cubed.md",
         "docs/larger_than_memory.md",
+        "docs/files.md",
         "docs/torch.md",
         "docs/torch_scatter.md",
         "docs/explain.md",

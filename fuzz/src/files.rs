@@ -177,8 +177,8 @@ fn check(place: &str, bytes: &[u8]) {
         file.write_all(bytes)
             .expect("a temporary file can be written");
         let place = Place::parse(place).expect("these are places");
-        let mapped = place.load_from(file, Purpose::Read);
-        let copied = place.load_from(file, Purpose::Change);
+        let mapped = place.load_from(file, Purpose::Read, Default::default());
+        let copied = place.load_from(file, Purpose::Change, Default::default());
         match (mapped, copied) {
             (Ok(mapped), Ok(copied)) => {
                 let view = mapped.view().expect("what was loaded can be seen");

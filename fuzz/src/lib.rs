@@ -9,6 +9,7 @@ mod files;
 mod made;
 mod memory;
 mod plan;
+mod tables;
 
 // What the targets share with the tests of the library, and the parts of the command line that they try.
 #[path = "../../crates/strew/tests/compared/mod.rs"]
@@ -71,7 +72,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "calls",
         run: calls::calls,
@@ -91,6 +92,18 @@ pub const TARGETS: [Target; 8] = [
     Target {
         name: "safetensors",
         run: files::safetensors,
+    },
+    Target {
+        name: "parquet",
+        run: tables::parquet,
+    },
+    Target {
+        name: "arrow",
+        run: tables::arrow,
+    },
+    Target {
+        name: "csv",
+        run: tables::csv,
     },
     Target {
         name: "arguments",

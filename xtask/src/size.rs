@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const WHEEL_LIMIT: u64 = 9_000_000;
-// Loops of segments for every type and instruction set are 5 MB of it.
-const BINARY_LIMIT: u64 = 20_000_000;
+// Loops of segments for every type and instruction set are 5 MB of it. Without the feature `io`, which
+// reads Parquet, Arrow and CSV, the tool has at most 20 MB; CI does not link it a second time.
+const BINARY_LIMIT: u64 = 40_000_000;
 
 /// Print the sizes of the wheel and of the command-line tool, and fail above the limits
 ///

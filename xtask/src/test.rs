@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that this machine can run, from scratch.
 
-use crate::places::{cargo, command, files, root, target};
+use crate::places::{binary, cargo, command, files, root, target};
 use crate::python::{self, Venv};
 use crate::stages::{Outcome, Stages, needs, run};
 use crate::{bench, conformance, readme, size};
@@ -93,8 +93,11 @@ impl Test {
                     "pyarrow",
                     "scipy",
                     "xarray",
+                    "zarr",
                 ])?;
-                pytest(&venv, &["python/tests/libraries"])
+                // Tests of files run the tool.
+                let mut tests = pytest_of(&venv, &["python/tests/libraries"]);
+                run(tests.env("STREW_TOOL", binary()))
             });
             stages.run("differential tests", || {
                 let venv = self.environment("venv-differential")?;

@@ -12,7 +12,7 @@ use crate::cli;
 use crate::failure::{Failure, Result};
 use crate::outputs::{Outputs, quoted};
 use crate::progress;
-use crate::read::{Loaded, Purpose, Series};
+use crate::read::{Loaded, Purpose, Series, treat};
 use crate::values::{is_file, scalar, tensor};
 use crate::write::{writable, write_bytes};
 use clap::ArgMatches;
@@ -32,6 +32,10 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         .map(|name| name.parse())
         .collect::<Result<Vec<Aggregate>, _>>()
         .map_err(|error| Failure::from_operator(&error, &[]))?;
+    #[cfg(feature = "io")]
+    if matches.contains_id(crate::aggregate_flags::BY) {
+        return crate::by::by(matches, &wanted, options(matches)?, json, out);
+    }
     let to = Target::new(matches, &wanted)?;
     let call = Call {
         wanted: &wanted,
@@ -42,6 +46,8 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         start: matches.get_one(START).copied(),
         files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
+    let tensors = [SRC, INDEX].map(|id| (id, text(matches, id)));
+    treat(cli::given_nulls(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
     let open = |id: &'static str| {
         let opened = Series::open(text(matches, id));
         opened.map_err(|failure| failure.for_operator(NAME).for_argument(id))

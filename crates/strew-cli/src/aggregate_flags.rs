@@ -27,6 +27,14 @@ pub(crate) const PERIODS: &str = "periods";
 pub(crate) const METHOD: &str = "method";
 pub(crate) const PARTIAL: &str = "partial";
 pub(crate) const START: &str = "start";
+#[cfg(feature = "io")]
+pub(crate) const BY: &str = "by";
+#[cfg(feature = "io")]
+pub(crate) const VALUE: &str = "value";
+#[cfg(feature = "io")]
+pub(crate) const PLOT: &str = "plot";
+#[cfg(feature = "io")]
+pub(crate) const FILE: &str = "file";
 pub(crate) const STATES: &str = "states";
 
 /// The two commands.
@@ -37,14 +45,18 @@ pub(crate) fn commands() -> [Command; 2] {
             .long_about(
                 "Reduce the values of each group, in one way or in several at once.\n\nValues that are more \
                  than --memory-limit are read in chunks, unless a reduction needs all values of a group \
-                 together. Chunks give the bits of one call.",
+                 together. Chunks give the bits of one call.\n\nWith --by, the rows of FILE with equal keys are a \
+                 group, and the result is a table with a row for each group, in the order of the keys. FILE is a \
+                 Parquet, Arrow or CSV file; keys are integers, strings, dates or truth values.",
             )
             .after_help(
-                "Examples:\n  strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
+                "Examples:\n  strew aggregate --by month,carrier --value arr_delay flights.parquet --reduce mean,std,max,count\n  \
+                 strew aggregate --src v.npy --index i.npy --reduce mean,std -o out.npz\n  \
                  strew aggregate --src v.npy --index i.npy --reduce sum --exact --size 1000 --partial 1.strew\n  \
                  strew aggregate --src 'v-*.npy' --index 'i-*.npy' --reduce mean --memory-limit 500M -o out.npy",
             )
-            .args(of_aggregate()),
+            .args(of_aggregate())
+            .args(of_keys()),
         Command::new("merge")
             .about("Merge the states that `aggregate --partial` wrote, and give their results")
             .after_help("Example:\n  strew merge part-*.strew -o out.npz")
@@ -71,12 +83,8 @@ fn of_aggregate() -> Vec<Arg> {
         arg.action(ArgAction::SetTrue)
     };
     vec![
-        value(SRC, "TENSOR", "The values. 'part-*.npy' are all files of such a name as one, in natural order")
-            .required(true)
-            .value_hint(ValueHint::FilePath),
-        value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d; several files too")
-            .required(true)
-            .value_hint(ValueHint::FilePath),
+        needed(value(SRC, "TENSOR", "The values. 'part-*.npy' are all files of such a name as one, in natural order")),
+        needed(value(INDEX, "TENSOR", "The group of each value along dim: integers, 1-d; several files too")),
         value(REDUCE, "WORDS", "What is made of each group: sum, prod, sumsq, mean, var, std, sem, skew, kurt, min, max, first, last, nth, median, quantile, mode, logsumexp, len, count, nunique, any, all, anynan, allnan, argmin, argmax, topk, argtopk; of each value: softmax, cumsum, cumprod, cummin, cummax, cumcount, shift, rank, sort, argsort. Several with commas between them")
             .default_value("sum"),
         value(DIM, "INTEGER", "The axis of the values that the index lies along")
@@ -115,6 +123,7 @@ fn of_aggregate() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new([
                 "average", "min", "max", "dense", "ordinal",
             ])),
+        cli::nulls(),
         output(),
         partial(),
         value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")
@@ -123,13 +132,59 @@ fn of_aggregate() -> Vec<Arg> {
     ]
 }
 
+/// A tensor that must be given where groups have no keys.
+fn needed(arg: Arg) -> Arg {
+    let arg = arg.value_hint(ValueHint::FilePath);
+    #[cfg(feature = "io")]
+    let arg = arg.required_unless_present(BY);
+    #[cfg(not(feature = "io"))]
+    let arg = arg.required(true);
+    arg
+}
+
+/// Groups by keys.
+#[cfg(feature = "io")]
+fn of_keys() -> Vec<Arg> {
+    vec![
+        Arg::new(BY)
+            .long(BY)
+            .value_name("COLUMNS")
+            .requires(VALUE)
+            .conflicts_with_all([SRC, INDEX, DIM, SIZE, MODE, IGNORED, PARTIAL])
+            .help("Group by these columns of FILE, with commas between them; without FILE by these arrays, as in keys.npy: integers, strings, dates"),
+        Arg::new(VALUE)
+            .long(VALUE)
+            .value_name("COLUMNS")
+            .requires(BY)
+            .help(
+                "With --by: the columns of the values; of several, results are named column_reduce",
+            ),
+        Arg::new(PLOT)
+            .long(PLOT)
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .requires(BY)
+            .help("With --by: draw the first result into this .svg file: a bar for each group, or a histogram of many"),
+        Arg::new(FILE)
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .requires(BY)
+            .help("With --by: .parquet, .pq, .arrow, .arrows, .feather, .csv or .tsv"),
+    ]
+}
+
+#[cfg(not(feature = "io"))]
+fn of_keys() -> Vec<Arg> {
+    Vec::new()
+}
+
 fn output() -> Arg {
     Arg::new(cli::OUTPUT)
         .short('o')
         .long("output")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Where the results go: .npy (one result), .npz or .safetensors; - prints them [default: -]")
+        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - prints them [default: -]")
 }
 
 fn partial() -> Arg {

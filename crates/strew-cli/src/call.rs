@@ -5,12 +5,12 @@ use crate::failure::{Failure, Result};
 use crate::larger_than_memory;
 use crate::outputs::Outputs;
 use crate::progress;
-use crate::read::Loaded;
-use crate::values::{Given, is_file};
+use crate::read::{Loaded, treat};
+use crate::values::{Given, is_file, items};
 use clap::ArgMatches;
 use std::io::Write;
 use std::path::PathBuf;
-use strew::{Arguments, Call, DynTensor, Machine, Operator, Strategy, Traffic};
+use strew::{Arguments, Call, DynTensor, Kind, Machine, Operator, Strategy, Traffic};
 
 /// The values of a call, with where they came from.
 struct Values<'m> {
@@ -28,6 +28,23 @@ fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatches)> {
     let operator =
         strew::find(name).ok_or_else(|| Failure::new(format!("there is no operator '{name}'")))?;
     Ok((operator, matches))
+}
+
+/// Settles what is done with missing values of the call's tensors.
+fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<()> {
+    let mut tensors = Vec::new();
+    for argument in operator.arguments {
+        let Some(text) = cli::given(matches, argument) else {
+            continue;
+        };
+        match argument.kind {
+            Kind::Tensor | Kind::Target => tensors.push((argument.name, text)),
+            Kind::Tensors => tensors.extend(items(text).into_iter().map(|t| (argument.name, t))),
+            _ => {}
+        }
+    }
+    let treated = treat(cli::given_nulls(matches), &tensors);
+    treated.map_err(|failure| failure.for_operator(operator.name))
 }
 
 impl<'m> Values<'m> {
@@ -94,6 +111,7 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
     let first = matches.get_one::<String>(cli::OUTPUT);
     let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
     let plan = Outputs::new(operator.returns, first, own).map_err(|f| f.for_operator(name))?;
+    treat_nulls(operator, matches)?;
     let cut = larger_than_memory::run(operator, matches, &plan);
     if let Some(written) = cut.map_err(|f| f.for_operator(name))? {
         return plan.print_written(name, &written, json, out);
@@ -117,6 +135,7 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let (operator, matches) = named(matches)?;
+    treat_nulls(operator, matches)?;
     let mut values = Values::read(operator, matches)?;
     let plan = values.with_call(|call| call.execution())?;
     let machine = match matches.get_flag(cli::NO_MEASURE) {

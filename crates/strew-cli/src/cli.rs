@@ -1,6 +1,7 @@
 //! The command tree. `run` and `explain` are made from the table of operators: none is named here.
 
 use crate::aggregate_flags;
+use crate::read::Nulls;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use std::num::NonZeroUsize;
@@ -16,6 +17,7 @@ pub(crate) const MEMORY: &str = "@memory-limit";
 pub(crate) const NAME: &str = "@name";
 pub(crate) const SCRATCH: &str = "@scratch";
 pub(crate) const SHELL: &str = "@shell";
+pub(crate) const NULLS: &str = "@nulls";
 pub(crate) const NO_MEASURE: &str = "@no-measure";
 
 const VALUES: &str = "\
@@ -24,6 +26,10 @@ Values:
             x.npy:bf16          2-byte elements without a name, read as bfloat16
             x.npz:member        a member of an archive; with :bf16 too
             x.safetensors:name  a tensor of a .safetensors file
+            x.zarr              an array of a Zarr folder, version 2 or 3
+            x.zarr:group/array  one within a hierarchy
+            x.parquet:column    a column of a Parquet file (.parquet, .pq)
+            x.arrow:column      a column of an Arrow file or stream (.arrow, .arrows, .feather)
             [[0, 1], [1, 0]]    a literal: integers are int64, decimals float64
             [1.5, nan]:float32  a literal of another type
             'part-*.npy'        several files as one, in natural order along the first axis
@@ -136,7 +142,8 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
             "Example:\n  {}\n\n{VALUES}",
             example(operator, runs)
         ))
-        .args(operator.arguments.iter().map(of_argument));
+        .args(operator.arguments.iter().map(of_argument))
+        .arg(nulls());
     if runs {
         command = command.args(outputs(operator)).arg(
             Arg::new(SCRATCH)
@@ -166,6 +173,27 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
             ))
             .help("Force a strategy; the result does not depend on it"),
     )
+}
+
+/// What is done with missing values of columns.
+pub(crate) fn nulls() -> Arg {
+    Arg::new(NULLS)
+        .long("nulls")
+        .value_name("WORD")
+        .value_parser(PossibleValuesParser::new(["drop", "zero"]))
+        .help(
+            "Missing values of Parquet and Arrow columns: drop leaves their rows out of all columns, \
+             zero reads them as 0 [default: they are an error]",
+        )
+}
+
+/// What was said of missing values.
+pub(crate) fn given_nulls(matches: &ArgMatches) -> Option<Nulls> {
+    let word = matches.get_one::<String>(NULLS)?;
+    match word.as_str() {
+        "drop" => Some(Nulls::Drop),
+        _ => Some(Nulls::Zero),
+    }
 }
 
 fn of_argument(argument: &'static Argument) -> Arg {
@@ -203,7 +231,9 @@ fn of_argument(argument: &'static Argument) -> Arg {
 /// Where the results go: one flag for the first, one for each other.
 fn outputs(operator: &'static Operator) -> Vec<Arg> {
     let several = operator.returns.len() > 1;
-    let mut help = "Where the result goes: .npy, .npz or .safetensors; - prints it".to_owned();
+    let mut help =
+        "Where the result goes: .npy, .npz, .safetensors, .zarr, .parquet or .csv; - prints it"
+            .to_owned();
     if several {
         let names = operator.returns.join(", ");
         help.push_str(&format!(". A .npy file takes only the first of {names}"));

@@ -18,13 +18,15 @@ pub(crate) fn install() {
     // Without a handler the process still ends; only a temporary file could stay.
     let _ = ctrlc::set_handler(|| {
         for path in temporary().drain(..) {
-            let _ = std::fs::remove_file(path);
+            // Whichever of the two it is.
+            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_dir_all(path);
         }
         process::exit(130);
     });
 }
 
-/// A temporary file to remove on an interrupt, while this lives.
+/// A temporary file or folder to remove on an interrupt, while this lives.
 pub(crate) struct Registered(PathBuf);
 
 impl Registered {

@@ -6,17 +6,23 @@
 
 mod aggregate;
 mod aggregate_flags;
+#[cfg(feature = "io")]
+mod by;
 mod call;
 mod chunks;
 mod cli;
 mod demo;
 mod failure;
+#[cfg(feature = "io")]
+mod frames;
 mod interrupt;
 mod larger_than_memory;
 mod literal;
 mod mapped;
 mod ops;
 mod outputs;
+#[cfg(feature = "io")]
+mod plot;
 mod progress;
 mod read;
 mod show;

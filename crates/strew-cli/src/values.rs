@@ -85,8 +85,8 @@ pub(crate) fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
     match literal::parse(text) {
         Some(literal) => literal.map(Loaded::owned),
         None => Err(Failure::new(format!(
-            "'{text}' is no tensor: write file.npy, file.npz:member, file.safetensors:name, or a \
-             literal as in [[0, 1], [1, 0]]:int64"
+            "'{text}' is no tensor: write file.npy, file.npz:member, file.safetensors:name, \
+             file.parquet:column, or a literal as in [[0, 1], [1, 0]]:int64"
         ))),
     }
 }
@@ -114,24 +114,29 @@ pub(crate) fn scalar(text: &str) -> Result<Scalar> {
 
 /// Tensors with commas between them, or `None` for one that is left out.
 fn tensors(text: &str) -> Result<Vec<Option<Loaded>>> {
+    let one = |item: &str| match item {
+        "None" => Ok(None),
+        item => tensor(item, Purpose::Read).map(Some),
+    };
+    items(text).into_iter().map(one).collect()
+}
+
+/// The items of a list with commas between them; commas within brackets are no such ones.
+pub(crate) fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut items) = (0usize, 0, Vec::new());
     for (at, c) in text.char_indices() {
         match c {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
-                items.push(&text[from..at]);
+                items.push(text[from..at].trim());
                 from = at + 1;
             }
             _ => {}
         }
     }
-    items.push(&text[from..]);
-    let one = |item: &str| match item.trim() {
-        "None" => Ok(None),
-        item => tensor(item, Purpose::Read).map(Some),
-    };
-    items.into_iter().map(one).collect()
+    items.push(text[from..].trim());
+    items
 }
 
 /// `2,2`, `[2, 2]`, nothing at all, or a tensor.

@@ -3,13 +3,13 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt::Registered;
-use crate::read::{Format, safetensors_dtype, write_npy_header};
+use crate::read::{Format, safetensors_dtype, write_folder, write_npy_header, write_table};
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use strew::{DType, DynTensor, Layout};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempDir};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -23,13 +23,17 @@ pub(crate) struct Destination {
 impl Destination {
     /// Checks, before anything is computed, that the file could be written.
     pub(crate) fn new(name: &str) -> Result<Self> {
-        let format = Format::of(name).ok_or_else(|| {
+        let format = Format::of(name).filter(|format| format.is_written());
+        let format = format.ok_or_else(|| {
             Failure::file(
                 Path::new(name),
-                "an output is a .npy, .npz or .safetensors file, or - for text",
+                "an output is a .npy, .npz, .safetensors, .zarr, .parquet or .csv file, or - for text",
             )
         })?;
-        let path = writable(name)?;
+        let path = match format {
+            Format::Zarr => writable_folder(name)?,
+            _ => writable(name)?,
+        };
         Ok(Self { path, format })
     }
 
@@ -143,6 +147,22 @@ pub(crate) fn writable(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// The path of a folder that could be made, or that is a Zarr hierarchy and could be replaced.
+fn writable_folder(name: &str) -> Result<PathBuf> {
+    let path = PathBuf::from(name);
+    if !directory(&path).is_dir() {
+        return Err(Failure::file(&path, "its directory does not exist"));
+    }
+    let heads = ["zarr.json", ".zarray", ".zgroup"];
+    if path.exists() && !heads.iter().any(|head| path.join(head).is_file()) {
+        return Err(Failure::file(
+            &path,
+            "it is there and no Zarr hierarchy, so it is not replaced",
+        ));
+    }
+    Ok(path)
+}
+
 /// Where a file without a directory in its name lies.
 fn directory(path: &Path) -> &Path {
     match path.parent() {
@@ -158,37 +178,89 @@ pub(crate) type Named<'a> = Vec<(&'a str, &'a DynTensor)>;
 pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
     let written: Vec<_> = files
         .iter()
-        .map(|(to, tensors)| {
-            let failed = |e: io::Error| unwritten(&to.path, &e);
-            let file = temporary(&to.path).map_err(failed)?;
-            let registered = Registered::new(file.path());
-            fill(file.as_file(), to, tensors)?;
-            file.as_file().sync_all().map_err(failed)?;
-            Ok((to, file, registered))
-        })
+        .map(|(to, tensors)| Ok((to, Part::new(to, tensors)?)))
         .collect::<Result<_>>()?;
-    for (to, file, _registered) in written {
-        file.persist(&to.path)
-            .map_err(|e| unwritten(&to.path, &e.error))?;
+    for (to, part) in written {
+        part.appear(&to.path).map_err(|e| unwritten(&to.path, &e))?;
     }
     Ok(())
 }
 
+/// An output under a temporary name. What is removed on an interrupt stands behind it.
+enum Part {
+    File(NamedTempFile, Registered),
+    Folder(TempDir, Registered),
+}
+
+impl Part {
+    fn new(to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result<Self> {
+        let failed = |e: io::Error| unwritten(&to.path, &e);
+        if to.format == Format::Zarr {
+            let folder = named().tempdir_in(directory(&to.path)).map_err(failed)?;
+            let registered = Registered::new(folder.path());
+            let inner = folder.path().join(WHOLE);
+            fs::create_dir(&inner).map_err(failed)?;
+            let filled = write_folder(&inner, tensors);
+            filled.map_err(|f| f.in_file(to.path.display().to_string()))?;
+            return Ok(Self::Folder(folder, registered));
+        }
+        let file = temporary(&to.path).map_err(failed)?;
+        let registered = Registered::new(file.path());
+        fill(file.as_file(), to, tensors)?;
+        file.as_file().sync_all().map_err(failed)?;
+        Ok(Self::File(file, registered))
+    }
+
+    /// Gives it its name.
+    fn appear(self, path: &Path) -> io::Result<()> {
+        match self {
+            Self::File(file, _registered) => file.persist(path).map(drop).map_err(|e| e.error),
+            Self::Folder(folder, _registered) => {
+                // What was there goes into the temporary folder, and with it.
+                if path.exists() {
+                    fs::rename(path, folder.path().join("old"))?;
+                }
+                fs::rename(folder.path().join(WHOLE), path)
+            }
+        }
+    }
+}
+
+/// The folder within a temporary one that becomes the output.
+const WHOLE: &str = "new";
+
 /// Writes bytes as one file, which appears whole or not at all.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace(path, &mut |to| to.write_all(bytes))
+}
+
+/// Writes a file, which appears whole or not at all.
+pub(crate) fn replace(
+    path: &Path,
+    fill: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> Result<()> {
     let failed = |e: io::Error| unwritten(path, &e);
     let file = temporary(path).map_err(failed)?;
     let _registered = Registered::new(file.path());
-    file.as_file().write_all(bytes).map_err(failed)?;
+    let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file());
+    fill(&mut buffered).map_err(failed)?;
+    buffered.flush().map_err(failed)?;
+    drop(buffered);
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
 }
 
-/// An empty file beside `path`, with the rights that a file of that name has or would get.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+/// What temporary files and folders are called.
+fn named() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".strew-").suffix(".part");
+    builder
+}
+
+/// An empty file beside `path`, with the rights that a file of that name has or would get.
+fn temporary(path: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = named();
     #[cfg(unix)]
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o666);
     #[cfg(unix)]
@@ -212,6 +284,10 @@ fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result
             let header =
                 safetensors_header(&tensors).map_err(|why| Failure::file(&to.path, why))?;
             safetensors(&mut buffered, &header, &tensors)
+        }
+        // No destination has another format.
+        Format::Parquet | Format::Csv | Format::Arrow | Format::Tsv | Format::Zarr => {
+            write_table(to.format, tensors, &mut buffered)
         }
     };
     done.and_then(|()| buffered.flush())

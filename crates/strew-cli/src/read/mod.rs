@@ -1,19 +1,29 @@
-//! Tensors from files: `.npy`, members of `.npz`, tensors of `.safetensors`.
+//! Tensors from files: `.npy`, members of `.npz`, tensors of `.safetensors`, columns of Parquet and
+//! Arrow.
 //!
 //! Headers are copied into memory before they are looked at, and nothing in them is believed: what
 //! they claim is checked against the file's length before memory is taken or mapped.
 
+#[cfg(feature = "io")]
+mod columns;
+#[cfg(not(feature = "io"))]
+#[path = "no_columns.rs"]
+mod columns;
 mod npy;
 mod npz;
 mod safetensors;
 mod series;
 
+pub(crate) use columns::{Nulls, treat, write_folder, write_table};
+#[cfg(feature = "io")]
+pub(crate) use columns::{failure as columns_failure, open_table, table_of_arrays};
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
 pub(crate) use series::Series;
 
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
+use columns::{Column, Missing};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -32,6 +42,8 @@ enum Storage {
     Mapped(Mapped),
     Owned(DynTensor),
     Left(Left),
+    /// It stays in its file, too.
+    Column(Column),
 }
 
 /// A tensor that stays in its file and is read some rows at a time.
@@ -115,7 +127,9 @@ impl Loaded {
         let view = match &self.storage {
             Storage::Mapped(mapped) => mapped.view().map_err(|p| Failure::new(p.to_string()))?,
             Storage::Owned(tensor) => tensor.view(),
-            Storage::Left(_) => return Err(Failure::new("it was opened to be read by rows")),
+            Storage::Left(_) | Storage::Column(_) => {
+                return Err(Failure::new("it was opened to be read by rows"));
+            }
         };
         if !self.reversed {
             return Ok(view);
@@ -126,8 +140,10 @@ impl Loaded {
 
     /// Its element type and shape, without a look at its elements.
     fn kind(&self) -> Result<(DType, Vec<usize>)> {
-        if let Storage::Left(left) = &self.storage {
-            return Ok((left.layout.dtype(), left.layout.shape().to_vec()));
+        match &self.storage {
+            Storage::Left(left) => return Ok((left.layout.dtype(), left.layout.shape().to_vec())),
+            Storage::Column(column) => return Ok((column.dtype(), column.shape())),
+            Storage::Mapped(_) | Storage::Owned(_) => {}
         }
         let view = self.view()?;
         Ok((view.dtype(), view.shape().to_vec()))
@@ -155,7 +171,7 @@ impl Loaded {
 pub(crate) struct Place {
     path: PathBuf,
     format: Format,
-    /// The member of an archive.
+    /// The member of an archive, or the column.
     member: Option<String>,
     /// 2-byte elements without a name are bfloat16.
     bf16: bool,
@@ -167,14 +183,42 @@ pub(crate) enum Format {
     Npy,
     Npz,
     Safetensors,
+    Parquet,
+    Arrow,
+    Csv,
+    Tsv,
+    Zarr,
 }
 
 impl Format {
-    const ALL: [(Self, &'static str); 3] = [
+    const ALL: [(Self, &'static str); 11] = [
         (Self::Npy, ".npy"),
         (Self::Npz, ".npz"),
         (Self::Safetensors, ".safetensors"),
+        (Self::Parquet, ".parquet"),
+        (Self::Parquet, ".pq"),
+        (Self::Arrow, ".arrow"),
+        (Self::Arrow, ".arrows"),
+        (Self::Arrow, ".feather"),
+        (Self::Csv, ".csv"),
+        (Self::Tsv, ".tsv"),
+        (Self::Zarr, ".zarr"),
     ];
+
+    /// Whether its files hold columns.
+    #[cfg(feature = "io")]
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow | Self::Csv | Self::Tsv)
+    }
+
+    /// Whether results can be written so.
+    pub(crate) fn is_written(self) -> bool {
+        match self {
+            Self::Npy | Self::Npz | Self::Safetensors => true,
+            Self::Parquet | Self::Csv | Self::Zarr => cfg!(feature = "io"),
+            Self::Arrow | Self::Tsv => false,
+        }
+    }
 
     /// The format of a file of this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
@@ -193,7 +237,7 @@ impl Format {
 
 impl Place {
     /// Takes `x.npy`, `x.npy:bf16`, `file.npz:member`, `file.npz:member:bf16`,
-    /// `file.safetensors:name` apart; `None` if it names no such file.
+    /// `file.safetensors:name`, `file.parquet:column` apart; `None` if it names no such file.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         // The path ends at the first colon behind a known ending, or with the text.
         let colons = text.match_indices(':').map(|(at, _)| at);
@@ -201,7 +245,7 @@ impl Place {
             .chain([text.len()])
             .find_map(|at| Some((&text[..at], Format::of(&text[..at])?, text.get(at + 1..))))?;
         let mut bf16 = false;
-        if format != Format::Safetensors {
+        if matches!(format, Format::Npy | Format::Npz) {
             let (before, last) = match rest {
                 Some(r) => r.rsplit_once(':').map_or((None, r), |(b, l)| (Some(b), l)),
                 None => (None, ""),
@@ -226,9 +270,40 @@ impl Place {
         self.path.to_string_lossy().contains(['*', '?']) && !self.path.exists()
     }
 
+    /// Whether it is a column.
+    #[cfg(feature = "io")]
+    pub(crate) fn is_column(&self) -> bool {
+        self.format.is_table()
+    }
+
+    /// The files that it names, in natural order.
+    fn files(&self) -> Result<Vec<Self>> {
+        if !self.is_pattern() {
+            return Ok(vec![self.clone()]);
+        }
+        let found = glob::glob(&self.path.to_string_lossy())
+            .map_err(|e| Failure::file(&self.path, format!("it is no pattern: {e}")))?;
+        let one = |path: glob::GlobResult| {
+            let path = path.map_err(|e| {
+                Failure::file(e.path(), format!("it cannot be read: {}", e.error()))
+            })?;
+            Ok(Self {
+                path,
+                ..self.clone()
+            })
+        };
+        let mut files = found.map(one).collect::<Result<Vec<_>>>()?;
+        files.sort_by(|a, b| series::natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
+        Ok(files)
+    }
+
     /// Reads the tensor, or maps it.
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded> {
-        let loaded = self.load_from(&open(&self.path)?, purpose);
+        let loaded = match self.format {
+            Format::Zarr => columns::load_zarr(&self.path, self.member.as_deref(), purpose),
+            _ => columns::missing(&self.path)
+                .and_then(|missing| self.load_from(&open(&self.path)?, purpose, missing)),
+        };
         let mut loaded =
             loaded.map_err(|failure| failure.in_file(self.path.display().to_string()))?;
         if let Storage::Mapped(mapped) = &mut loaded.storage {
@@ -238,13 +313,23 @@ impl Place {
         Ok(loaded)
     }
 
-    /// The same from the file that is open, whatever its name is.
-    pub(crate) fn load_from(&self, file: &File, purpose: Purpose) -> Result<Loaded> {
+    /// The same from the file that is open, whatever its name is; `missing` is what a column's
+    /// missing values are.
+    pub(crate) fn load_from(
+        &self,
+        file: &File,
+        purpose: Purpose,
+        missing: Missing,
+    ) -> Result<Loaded> {
         let member = self.member.as_deref();
         match self.format {
             Format::Npy => npy::load(file, self.bf16, purpose),
             Format::Npz => npz::load(file, member, self.bf16, purpose),
             Format::Safetensors => safetensors::load(file, member, purpose),
+            Format::Parquet | Format::Arrow | Format::Csv | Format::Tsv => {
+                columns::load(file, self.format, member, missing, purpose)
+            }
+            Format::Zarr => Err(Failure::new("a Zarr hierarchy is a folder")),
         }
     }
 }

@@ -76,37 +76,9 @@ pub(super) fn load_stream(
 impl Header {
     /// Reads a header, and says how many bytes it took.
     fn read(from: &mut impl Read, bf16: bool) -> Result<(Self, u64)> {
-        let mut start = [0; 8];
-        let magic = from.read_exact(&mut start);
-        if magic.is_err() || &start[..6] != MAGIC {
-            return Err(Failure::new(
-                "it is not a .npy file: it does not begin like one",
-            ));
-        }
-        let mut size = [0; 4];
-        let digits = match start[6] {
-            1 => 2,
-            2 | 3 => 4,
-            other => {
-                return Err(Failure::new(format!(
-                    "version {other} of the .npy format is not known"
-                )));
-            }
-        };
-        from.read_exact(&mut size[..digits]).map_err(unreadable)?;
-        let size = u32::from_le_bytes(size) as usize;
-        if size > LONGEST_HEADER {
-            return Err(Failure::new(format!(
-                "its header of {size} bytes is longer than any of a plain array"
-            )));
-        }
-        let mut text = vec![0; size];
-        from.read_exact(&mut text).map_err(unreadable)?;
-        let header = std::str::from_utf8(&text)
-            .map_err(|_| "it is not text".to_owned())
-            .and_then(|text| parse(text, bf16))
-            .map_err(|why| Failure::new(format!("its .npy header is not understood: {why}")))?;
-        Ok((header, (8 + digits + size) as u64))
+        let (text, at) = text(from)?;
+        let header = parse(&text, bf16).map_err(|why| not_understood(&why))?;
+        Ok((header, at))
     }
 
     /// How the elements lie in the file: the axes of a Fortran-ordered array are reversed.
@@ -134,6 +106,81 @@ impl Header {
     }
 }
 
+fn not_understood(why: &str) -> Failure {
+    Failure::new(format!("its .npy header is not understood: {why}"))
+}
+
+/// The text of a header, and how many bytes all of it takes.
+fn text(from: &mut impl Read) -> Result<(String, u64)> {
+    let mut start = [0; 8];
+    let magic = from.read_exact(&mut start);
+    if magic.is_err() || &start[..6] != MAGIC {
+        return Err(Failure::new(
+            "it is not a .npy file: it does not begin like one",
+        ));
+    }
+    let mut size = [0; 4];
+    let digits = match start[6] {
+        1 => 2,
+        2 | 3 => 4,
+        other => {
+            return Err(Failure::new(format!(
+                "version {other} of the .npy format is not known"
+            )));
+        }
+    };
+    from.read_exact(&mut size[..digits]).map_err(unreadable)?;
+    let size = u32::from_le_bytes(size) as usize;
+    if size > LONGEST_HEADER {
+        return Err(Failure::new(format!(
+            "its header of {size} bytes is longer than any of a plain array"
+        )));
+    }
+    let mut text = vec![0; size];
+    from.read_exact(&mut text).map_err(unreadable)?;
+    let text = String::from_utf8(text).map_err(|_| not_understood("it is not text"))?;
+    Ok((text, (8 + digits + size) as u64))
+}
+
+/// The bytes of a 1-d array of strings or dates, and its element type as NumPy writes it; `None` if
+/// its elements are something else.
+#[cfg(feature = "io")]
+pub(super) fn load_words(file: &File) -> Result<Option<(String, Vec<u8>)>> {
+    let part = Part::whole(file)?;
+    let (text, at) = text(&mut part.reader(0)?)?;
+    let fields = fields(&text).map_err(|why| not_understood(&why))?;
+    let kind = fields.descr.get(1..2).unwrap_or_default();
+    if !["U", "S", "M"].contains(&kind) {
+        return Ok(None);
+    }
+    if fields.shape.len() != 1 {
+        return Err(Failure::new("strings and dates must be 1-d"));
+    }
+    let mut bytes = Vec::new();
+    part.reader(at)?
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    let digits = fields
+        .descr
+        .trim_start_matches(|c: char| !c.is_ascii_digit());
+    let digits = digits.split('[').next().unwrap_or_default();
+    let letter = if kind == "U" { 4 } else { 1 };
+    let size = digits
+        .parse::<usize>()
+        .ok()
+        .and_then(|n| n.checked_mul(letter));
+    let wanted = size.and_then(|size| size.checked_mul(fields.shape[0]));
+    match wanted == Some(bytes.len()) {
+        true => Ok(Some((fields.descr.to_owned(), bytes))),
+        false => Err(Failure::new(format!(
+            "its header speaks of {} elements of type {}, and it holds {} bytes",
+            fields.shape[0],
+            fields.descr,
+            bytes.len()
+        ))),
+    }
+}
+
 /// The elements of a tensor whose axes are stored in reverse, row by row.
 fn row_major(stored: &DynTensor, shape: &[usize]) -> Result<DynTensor> {
     let size = stored.dtype().size();
@@ -155,8 +202,15 @@ fn row_major(stored: &DynTensor, shape: &[usize]) -> Result<DynTensor> {
     Ok(rows)
 }
 
+/// What the dictionary of a header has.
+struct Fields<'t> {
+    descr: &'t str,
+    fortran: bool,
+    shape: Vec<usize>,
+}
+
 /// Reads the dictionary `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
-fn parse(text: &str, bf16: bool) -> Result<Header, String> {
+fn fields(text: &str) -> Result<Fields<'_>, String> {
     let mut scan = Scan(text.trim());
     let (mut descr, mut fortran, mut shape) = (None, None, None);
     scan.expect('{')?;
@@ -182,12 +236,21 @@ fn parse(text: &str, bf16: bool) -> Result<Header, String> {
     if !scan.0.is_empty() {
         return Err(format!("'{}' follows its end", scan.here()));
     }
-    let (dtype, swapped) = element(descr.ok_or("it has no 'descr'")?, bf16)?;
+    Ok(Fields {
+        descr: descr.ok_or("it has no 'descr'")?,
+        fortran: fortran.ok_or("it has no 'fortran_order'")?,
+        shape: shape.ok_or("it has no 'shape'")?,
+    })
+}
+
+fn parse(text: &str, bf16: bool) -> Result<Header, String> {
+    let fields = fields(text)?;
+    let (dtype, swapped) = element(fields.descr, bf16)?;
     Ok(Header {
         dtype,
         swapped,
-        fortran: fortran.ok_or("it has no 'fortran_order'")?,
-        shape: shape.ok_or("it has no 'shape'")?,
+        fortran: fields.fortran,
+        shape: fields.shape,
     })
 }
 

@@ -135,8 +135,12 @@ impl Series {
         };
         let named = |failure: Failure| failure.in_file(one.name.clone());
         let from = from - one.start;
-        if let Storage::Left(left) = &one.loaded.storage {
-            return left.rows(from, count).map(Piece::Read).map_err(named);
+        match &one.loaded.storage {
+            Storage::Left(left) => return left.rows(from, count).map(Piece::Read).map_err(named),
+            Storage::Column(column) => {
+                return column.rows(from, count).map(Piece::Read).map_err(named);
+            }
+            Storage::Mapped(_) | Storage::Owned(_) => {}
         }
         let view = one.loaded.view().map_err(named)?;
         let some = view.narrow(0, from, count);
@@ -199,8 +203,10 @@ impl Series {
 impl One {
     /// The elements from `from` on, as bytes; `row` is how many a row has.
     fn elements(&self, from: usize, row: usize, to: &mut [u8]) -> Result<()> {
-        if let Storage::Left(left) = &self.loaded.storage {
-            return left.elements(from, to);
+        match &self.loaded.storage {
+            Storage::Left(left) => return left.elements(from, to),
+            Storage::Column(column) => return column.elements(from, row, to),
+            Storage::Mapped(_) | Storage::Owned(_) => {}
         }
         let view = self.loaded.view()?;
         let size = view.dtype().size();
@@ -221,40 +227,20 @@ fn opened(text: &str) -> Result<Vec<(String, Loaded)>> {
         let literal = literal::parse(text).ok_or_else(|| {
             Failure::new(format!(
                 "'{text}' is no tensor: write file.npy, 'part-*.npy', file.npz:member, \
-                 file.safetensors:name, or a literal as in [[0, 1], [1, 0]]:int64"
+                 file.safetensors:name, file.parquet:column, or a literal as in [[0, 1], [1, 0]]:int64"
             ))
         })?;
         return Ok(vec![(text.to_owned(), Loaded::owned(literal?))]);
     };
-    let mut places = match place.is_pattern() {
-        false => vec![place],
-        true => {
-            let pattern = place.path.to_string_lossy();
-            let found = glob::glob(&pattern)
-                .map_err(|e| Failure::file(&place.path, format!("it is no pattern: {e}")))?;
-            found
-                .map(|path| {
-                    let path = path.map_err(|e| {
-                        Failure::file(e.path(), format!("it cannot be read: {}", e.error()))
-                    })?;
-                    Ok(Place {
-                        path,
-                        ..place.clone()
-                    })
-                })
-                .collect::<Result<Vec<_>>>()?
-        }
-    };
-    places.sort_by(|a, b| natural(&a.path.to_string_lossy(), &b.path.to_string_lossy()));
     let load = |place: &Place| {
         let name = place.path.display().to_string();
         Ok((name, place.load(Purpose::Rows)?))
     };
-    places.iter().map(load).collect()
+    place.files()?.iter().map(load).collect()
 }
 
 /// Numbers in names are compared as numbers.
-fn natural(a: &str, b: &str) -> Ordering {
+pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let (mut left, mut right) = (a, b);
     loop {
         let (x, y) = (run(left), run(right));

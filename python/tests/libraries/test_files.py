@@ -1,0 +1,220 @@
+"""The tool with files that pyarrow and zarr-python write, and the other way around.
+
+Needs pyarrow and zarr, and the tool: `STREW_TOOL` names it, or else it is that of `cargo build --release`.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import zarr
+from pyarrow import csv, feather, ipc, parquet
+
+ROOT = pathlib.Path(__file__).parents[3]
+TOOL = os.environ.get("STREW_TOOL", str(ROOT / "target" / "release" / "strew"))
+ROWS = 5000
+
+CODECS = ["none", "snappy", "gzip", "lz4", "zstd"]
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+DTYPES += ["float16", "float32", "float64"]
+
+
+def strew(folder, *words):
+    done = subprocess.run([TOOL, *words], cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def run(folder, *words):
+    code, out, err = strew(folder, *words)
+    assert (code, err) == (0, ""), err
+    return out
+
+
+def columns():
+    random = np.random.default_rng(1)
+    made = {name: random.integers(0, 2, ROWS).astype(name) for name in DTYPES}
+    made["group"] = random.integers(0, 9, ROWS)
+    made["value"] = random.standard_normal(ROWS)
+    return made
+
+
+def write(folder, table, kind):
+    if kind == "feather":
+        feather.write_feather(table, folder / "t.feather", compression="lz4", chunksize=700)
+        return "t.feather"
+    if kind == "stream":
+        with ipc.new_stream(folder / "t.arrows", table.schema) as writer:
+            writer.write_table(table, max_chunksize=700)
+        return "t.arrows"
+    if kind == "v2":
+        options = {"data_page_version": "2.0", "version": "2.6", "compression": "zstd"}
+    else:
+        options = {"compression": kind}
+    parquet.write_table(
+        table, folder / "t.parquet", row_group_size=1200, data_page_size=2000, **options
+    )
+    return "t.parquet"
+
+
+@pytest.mark.parametrize("kind", [*CODECS, "v2", "feather", "stream"])
+def test_columns_are_read(tmp_path, kind):
+    made = columns()
+    name = write(tmp_path, pa.table(made), kind)
+    np.save(tmp_path / "group.npy", made["group"])
+    for dtype in [*DTYPES, "value"]:
+        np.save(tmp_path / "value.npy", made[dtype])
+        words = ["--reduce", "max,first,argmax,len", "--json"]
+        expected = run(tmp_path, "aggregate", "--src", "value.npy", "--index", "group.npy", *words)
+        src, index = f"{name}:{dtype}", f"{name}:group"
+        found = run(tmp_path, "aggregate", "--src", src, "--index", index, *words)
+        assert json.loads(found) == json.loads(expected), dtype
+
+
+@pytest.mark.parametrize("kind", ["snappy", "feather"])
+def test_dates_lists_dictionaries_and_nulls(tmp_path, kind):
+    days = [datetime.date(1969, 12, 31) + datetime.timedelta(days=n % 5) for n in range(ROWS)]
+    pairs = np.arange(2 * ROWS, dtype="float32")
+    lacks = [None if n % 3 == 1 else n for n in range(ROWS)]
+    table = pa.table(
+        {
+            "day": days,
+            "time": pa.array(range(ROWS), pa.timestamp("us", tz="UTC")),
+            "pair": pa.FixedSizeListArray.from_arrays(pairs, 2),
+            "word": pa.array([f"w{n % 4}" for n in range(ROWS)]).dictionary_encode(),
+            "lacks": lacks,
+            "one": np.zeros(ROWS, "int64"),
+        }
+    )
+    name = write(tmp_path, table, kind)
+    found = run(
+        tmp_path,
+        "aggregate",
+        "--src",
+        f"{name}:pair",
+        "--index",
+        f"{name}:one",
+        "--reduce",
+        "last",
+        "-o",
+        "o.npy",
+    )
+    assert found == ""
+    assert np.load(tmp_path / "o.npy").tolist() == [[2 * ROWS - 2, 2 * ROWS - 1]]
+    call = ["aggregate", "--by", "day,word", "--value", "lacks", "--reduce", "sum,len", "--json"]
+    code, _, err = strew(tmp_path, *call, name)
+    assert code == 2 and "column 'lacks' has no value in row 1" in err
+    rows = json.loads(run(tmp_path, *call, name, "--nulls", "drop"))["rows"]
+    expected = {}
+    for n in range(ROWS):
+        if lacks[n] is not None:
+            total, count = expected.get((str(days[n]), f"w{n % 4}"), (0, 0))
+            expected[str(days[n]), f"w{n % 4}"] = (total + n, count + 1)
+    assert [(r["day"], r["word"]) for r in rows] == sorted(expected)
+    assert [(r["sum"], r["len"]) for r in rows] == [expected[key] for key in sorted(expected)]
+    latest = run(
+        tmp_path, "aggregate", "--by", "word", "--value", "time", name, "--reduce", "max", "--json"
+    )
+    assert json.loads(latest)["rows"][3]["max"] == ROWS - 1
+
+
+def test_tables_are_read_by_pyarrow(tmp_path):
+    made = columns()
+    table = pa.table({**made, "carrier": [f"c{n % 3}" for n in range(ROWS)]})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    csv.write_csv(table.drop_columns(["float16"]), tmp_path / "t.csv")
+    reduce = ["--reduce", "sum,mean,count"]
+    for name in ["t.parquet", "t.csv"]:
+        call = ["aggregate", "--by", "carrier,group", "--value", "value", name, *reduce]
+        run(tmp_path, *call, "-o", "o.parquet")
+        run(tmp_path, *call, "-o", "o.csv")
+        found = parquet.read_table(tmp_path / "o.parquet")
+        assert found.schema.names == ["carrier", "group", "sum", "mean", "count"]
+        assert csv.read_csv(tmp_path / "o.csv").to_pydict() == found.to_pydict()
+        expected = table.group_by(["carrier", "group"], use_threads=False)
+        expected = expected.aggregate([("value", "sum"), ("value", "count")])
+        expected = expected.sort_by([("carrier", "ascending"), ("group", "ascending")])
+        assert found["carrier"].to_pylist() == expected["carrier"].to_pylist()
+        assert found["group"].to_pylist() == expected["group"].to_pylist()
+        assert found["count"].to_pylist() == expected["value_count"].to_pylist()
+        np.testing.assert_allclose(found["sum"], expected["value_sum"], rtol=1e-12)
+
+
+ZARR = {
+    "v3": {"zarr_format": 3, "chunks": (700, 2)},
+    "v3 sharded": {"zarr_format": 3, "chunks": (100, 1), "shards": (1000, 2)},
+    "v3 gzip": {"zarr_format": 3, "chunks": (700, 3), "compressors": zarr.codecs.GzipCodec()},
+    "v3 plain": {"zarr_format": 3, "chunks": (5000, 3), "compressors": None},
+    "v3 big": {
+        "zarr_format": 3,
+        "chunks": (700, 3),
+        "serializer": zarr.codecs.BytesCodec(endian="big"),
+    },
+    "v2": {"zarr_format": 2, "chunks": (700, 2)},
+    "v2 columns": {"zarr_format": 2, "chunks": (700, 2), "order": "F"},
+}
+
+
+@pytest.mark.parametrize("kind", ZARR)
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
+def test_zarr_is_read(tmp_path, kind, dtype):
+    random = np.random.default_rng(2)
+    values = random.integers(0, 2, (ROWS, 3)).astype(dtype)
+    options = dict(ZARR[kind])
+    if values.itemsize == 1:
+        # One byte has no order.
+        options.pop("serializer", None)
+    zarr.create_array(tmp_path / "v.zarr", data=values, **options)
+    np.save(tmp_path / "i.npy", random.integers(0, 9, ROWS))
+    np.save(tmp_path / "v.npy", values)
+    words = ["--index", "i.npy", "--reduce", "first,last,len", "--json"]
+    expected = run(tmp_path, "aggregate", "--src", "v.npy", *words)
+    if kind.startswith("v2") and dtype in ["bool", "complex64", "complex128"]:
+        # The reader takes numbers only as their fill value.
+        code, _, err = strew(tmp_path, "aggregate", "--src", "v.zarr", *words)
+        assert code == 2 and "it is not a readable Zarr file" in err
+        return
+    for limit in [[], ["--memory-limit", "60K"]]:
+        found = run(tmp_path, "aggregate", "--src", "v.zarr", *words, *limit)
+        assert json.loads(found) == json.loads(expected)
+
+
+def test_missing_chunks_have_the_fill_value(tmp_path):
+    array = zarr.create_array(
+        tmp_path / "v.zarr", shape=(10,), chunks=(2,), dtype="f8", fill_value=7
+    )
+    array[2:5] = [1, 2, 3]
+    np.save(tmp_path / "i.npy", np.zeros(10, "i8"))
+    found = run(tmp_path, "aggregate", "--src", "v.zarr", "--index", "i.npy", "--json")
+    assert json.loads(found)["outputs"]["sum"]["values"] == [55.0]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex64", "complex128"])
+def test_zarr_is_read_by_zarr_python(tmp_path, dtype):
+    random = np.random.default_rng(3)
+    values = random.integers(0, 2, (ROWS, 3)).astype(dtype)
+    np.save(tmp_path / "v.npy", values)
+    np.save(tmp_path / "i.npy", random.integers(0, 900, ROWS))
+    call = ["aggregate", "--src", "v.npy", "--index", "i.npy", "--reduce"]
+    run(tmp_path, *call, "first,len", "-o", "o.npz")
+    run(tmp_path, *call, "first,len", "-o", "o.zarr")
+    run(tmp_path, *call, "first", "-o", "one.zarr")
+    expected = np.load(tmp_path / "o.npz")
+    found = zarr.open_group(tmp_path / "o.zarr", mode="r")
+    for name in ["first", "len"]:
+        assert found[name].dtype == expected[name].dtype
+        np.testing.assert_array_equal(found[name][...], expected[name])
+    np.testing.assert_array_equal(
+        zarr.open_array(tmp_path / "one.zarr", mode="r")[...], expected["first"]
+    )
+
+
+def test_a_codec_that_is_not_supported_is_named(tmp_path):
+    blosc = zarr.codecs.BloscCodec()
+    zarr.create_array(tmp_path / "v.zarr", data=np.zeros(10), compressors=blosc)
+    code, _, err = strew(tmp_path, "aggregate", "--src", "v.zarr", "--index", "[0]")
+    assert code == 2 and "blosc" in err and err.count("\n") == 1
