@@ -25,7 +25,7 @@ struct Crate {
     tests: &'static [&'static str],
 }
 
-const CRATES: [Crate; 8] = [
+const CRATES: [Crate; 9] = [
     Crate {
         name: "kernel",
         package: "strew-kernel",
@@ -43,6 +43,12 @@ const CRATES: [Crate; 8] = [
         package: "strew",
         folder: "crates/strew/",
         tests: &["--lib", "--test", "frameworks"],
+    },
+    Crate {
+        name: "io",
+        package: "strew-io",
+        folder: "crates/strew-io/",
+        tests: &[],
     },
     Crate {
         name: "cli",

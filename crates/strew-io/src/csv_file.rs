@@ -3,8 +3,8 @@
 //! The whole file is read once to find what each column holds: integers, else numbers, else text.
 //! An empty field is a missing value, and so are `NA`, `N/A`, `null` and `NULL`.
 
+use crate::chunks::Chunks;
 use crate::error::{Error, Result};
-use crate::table::Inner;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -111,7 +111,7 @@ impl Csv {
     }
 
     /// Chunks of columns, from a row on.
-    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Inner> {
+    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Chunks> {
         let mut reader = self.reader()?;
         let mut record = ByteRecord::new();
         for _ in 0..from {

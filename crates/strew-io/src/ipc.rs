@@ -3,9 +3,9 @@
 //! Its messages are walked through before any is decoded. The decoder believes the lengths that
 //! they claim and takes as much memory; here they are compared with the file first.
 
+use crate::chunks::Chunks;
 use crate::error::{Error, Result};
 use crate::guard::room;
-use crate::table::Inner;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
 use arrow_ipc::{Block, MessageHeader, RecordBatch as Message, root_as_footer, root_as_message};
@@ -79,7 +79,7 @@ impl Ipc {
     }
 
     /// Chunks of columns, which are sorted by their place, from a row on.
-    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Inner> {
+    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Chunks> {
         let chunk = self.starts.partition_point(|&start| start <= from);
         let chunk = chunk.saturating_sub(1);
         let skipped = from - self.starts.get(chunk).copied().unwrap_or(0).min(from);
@@ -99,7 +99,7 @@ impl Ipc {
 fn chosen(
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + 'static,
     skipped: usize,
-) -> Inner {
+) -> Chunks {
     let mut skipped = skipped;
     Box::new(batches.map(move |batch| {
         let batch = batch.map_err(broken)?;

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod chunks;
 mod column;
 mod csv_file;
 mod elements;

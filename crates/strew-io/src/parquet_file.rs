@@ -1,7 +1,7 @@
 //! Parquet files.
 
+use crate::chunks::Chunks;
 use crate::error::{Error, Result};
-use crate::table::Inner;
 use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -51,7 +51,7 @@ impl Parquet {
     }
 
     /// Chunks of columns, which are sorted by their place, from a row on.
-    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Inner> {
+    pub(crate) fn batches(&self, columns: &[usize], from: usize) -> Result<Chunks> {
         let file = self.file.try_clone().map_err(|e| Error::system(&e))?;
         let first = self.starts.partition_point(|&start| start <= from);
         let first = first.saturating_sub(1);

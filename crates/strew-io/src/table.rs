@@ -1,5 +1,6 @@
 //! An open file of columns.
 
+use crate::chunks::Chunks;
 use crate::csv_file::Csv;
 use crate::elements::Kind;
 use crate::error::{Error, Result};
@@ -57,13 +58,10 @@ enum Source {
 /// Chunks of some columns, one after the other.
 pub(crate) struct Batches {
     format: Format,
-    inner: Inner,
+    inner: Chunks,
     /// Where in a chunk each column is that was asked for.
     order: Vec<usize>,
 }
-
-/// Chunks with their columns in the file's order.
-pub(crate) type Inner = Box<dyn Iterator<Item = Result<Vec<ArrayRef>>>>;
 
 impl Iterator for Batches {
     type Item = Result<Vec<ArrayRef>>;
@@ -212,7 +210,7 @@ impl Table {
                     columns[at].slice(from, columns[at].len() - from)
                 };
                 let chunk: Vec<ArrayRef> = sorted.iter().map(rest).collect();
-                Ok(Box::new(std::iter::once(Ok(chunk))) as Inner)
+                Ok(Box::new(std::iter::once(Ok(chunk))) as Chunks)
             }
         })?;
         Ok(Batches {
