@@ -191,10 +191,10 @@ def batched(tensor: Tensor, dim: int | None, size: int) -> Tensor:
     return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
-def _function(
-    run: Callable[..., Any], derivatives: DerivativesMaker, base: Any = torch.autograd.Function
-) -> Any:
-    class Function(base):
+def _function(run: Callable[..., Any], derivatives: DerivativesMaker) -> Any:
+    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
+    # the dispatcher brings a call to the level of one of them, and calls past it have none.
+    class Function(torch.autograd.function._SingleLevelFunction):
         @staticmethod
         def forward(ctx: Any, *arguments: Any) -> Any:
             output = run(*arguments)
@@ -235,9 +235,7 @@ def _autograd(overload: Any, derivatives: DerivativesMaker) -> Callable[..., Any
             with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
                 return overload(*arguments)
 
-    # Not `torch.autograd.Function`, which would go through all of `torch.func`'s transforms again:
-    # the dispatcher has already brought the call to the level of one of them.
-    function = _function(below, derivatives, torch.autograd.function._SingleLevelFunction)
+    function = _function(below, derivatives)
 
     def kernel(*arguments: Any) -> Any:
         if not has_derivative(arguments):
