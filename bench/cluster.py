@@ -98,7 +98,8 @@ def expected(work: Work) -> list[str]:
 
 @contextlib.contextmanager
 def cluster(work: Work, folder: str | None) -> Iterator[Any]:
-    """Two workers, each a process of one thread."""
+    """Two workers, each a process of one thread, which keep no memory of freed results."""
+    os.environ.setdefault("STREW_KEPT_MEMORY", "0")
     with (
         LocalCluster(
             n_workers=2,
