@@ -150,6 +150,7 @@ pub(crate) fn level() -> Level {
 /// What a loop is compiled for.
 pub(crate) trait Isa: Copy {
     /// It has instructions that convert 16-bit floats (F16C).
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // Only loops for x86-64 ask.
     const F16C: bool;
 
     /// Copies a cache line [past the caches](write_past_caches), in as few pieces as there can be.

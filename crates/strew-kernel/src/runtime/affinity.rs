@@ -6,6 +6,8 @@
 //! then be slower than on one thread. So who may run where is said before they are woken, and taken
 //! back as soon as they run.
 
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::Seats;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Seats;
 
@@ -125,22 +127,43 @@ mod linux {
     }
 }
 
-/// Elsewhere the system alone says where threads run.
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug)]
-pub(crate) struct Seats;
+/// On other systems threads run where the system puts them. Tests compile this on Linux, too.
+#[cfg(any(test, not(target_os = "linux")))]
+mod elsewhere {
+    #[derive(Debug)]
+    pub(crate) struct Seats;
 
-#[cfg(not(target_os = "linux"))]
-impl Seats {
-    pub(crate) fn of(pool: &rayon::ThreadPool) -> Self {
-        pool.broadcast(|_| ());
-        Self
+    impl Seats {
+        pub(crate) fn of(pool: &rayon::ThreadPool) -> Self {
+            pool.broadcast(|_| ());
+            Self
+        }
+
+        pub(crate) fn give(&self) {}
+
+        pub(crate) fn work(&self, piece: impl FnOnce()) {
+            piece();
+        }
     }
 
-    pub(crate) fn give(&self) {}
+    #[cfg(test)]
+    mod tests {
+        use super::Seats;
+        use std::sync::atomic::{AtomicUsize, Ordering};
 
-    pub(crate) fn work(&self, piece: impl FnOnce()) {
-        piece();
+        #[test]
+        fn without_seats_every_worker_does_its_piece() {
+            let pool = rayon::ThreadPoolBuilder::new();
+            let pool = pool.num_threads(3).build().unwrap();
+            let (seats, done) = (Seats::of(&pool), AtomicUsize::new(0));
+            seats.give();
+            pool.broadcast(|_| {
+                seats.work(|| {
+                    done.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+            assert_eq!(done.into_inner(), 3);
+        }
     }
 }
 

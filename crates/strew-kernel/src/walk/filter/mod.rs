@@ -30,6 +30,7 @@ pub mod avx512;
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::isa::level;
+#[cfg(target_arch = "x86_64")]
 use crate::tensor::DType;
 use crate::walk::decode::Stretch;
 
