@@ -267,6 +267,10 @@ def test_jax_modes_and_masks():
         [0, 1, 0],
         [0, 0, 0],
     ]
+    with pytest.raises(ValueError, match=r"jax\.at_add: indices\[\d\] = -?\d+: .* out of bounds"):
+        jax.at_add(x, i, 10, mode="error")
+    with pytest.raises(ValueError, match=r"jax\.at_get: indices\[\d\] = -?\d+: .* out of bounds"):
+        jax.at_get(x, i, mode="error")
     with pytest.raises(ValueError, match=r"jax\.at_set: mode = near: "):
         jax.at_set(x, i, 1, mode="near")
 

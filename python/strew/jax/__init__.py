@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     _One: TypeAlias = ArrayLike | slice | EllipsisType
     _Index: TypeAlias = _One | Sequence[_One | None]
-    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds"]
+    _Mode: TypeAlias = Literal["drop", "fill", "clip", "promise_in_bounds", "error"]
 
 __all__ = [
     "at_add",
@@ -68,9 +68,9 @@ def at_set(
         indices count from the end, once.
     y : array
         The updates, broadcast to the selection. The last of several for an element stays.
-    mode : {"drop", "fill", "clip", "promise_in_bounds"}, optional
-        Whether an index out of range is skipped, as by default, or replaced by the nearest
-        ("clip").
+    mode : {"drop", "fill", "clip", "promise_in_bounds", "error"}, optional
+        Whether an index out of range is skipped, as by default, replaced by the nearest ("clip"),
+        or a ValueError ("error", which JAX does not have).
 
     Returns
     -------
@@ -207,7 +207,7 @@ def at_get(
 
     An index out of range gives the nearest element by default and with "clip", and `fill_value`
     with "fill" or "drop": by default NaN, the lowest number of a signed and the highest of an
-    unsigned dtype, or True.
+    unsigned dtype, or True. With "error" it is a ValueError.
 
     >>> import numpy as np
     >>> import strew

@@ -22,9 +22,11 @@ pub enum Mode {
     Drop,
     /// The nearest one is meant.
     Clip,
+    /// It is an error, which JAX's own modes never are.
+    Error,
 }
 
-const MODES: &[&str] = &["fill", "drop", "clip", "promise_in_bounds"];
+const MODES: &[&str] = &["fill", "drop", "clip", "promise_in_bounds", "error"];
 
 impl Mode {
     fn parse(word: Option<&str>, default: Self) -> Result<Self, Problem> {
@@ -32,6 +34,7 @@ impl Mode {
             None | Some("promise_in_bounds") => Ok(default),
             Some("fill" | "drop") => Ok(Self::Drop),
             Some("clip") => Ok(Self::Clip),
+            Some("error") => Ok(Self::Error),
             Some(other) => Err(unknown_word("mode", other, MODES)),
         }
     }
@@ -42,6 +45,7 @@ impl Mode {
             out_of_range: match self {
                 Self::Drop => OutOfRange::Drop,
                 Self::Clip => OutOfRange::Clip,
+                Self::Error => OutOfRange::Error,
             },
             ignored: None,
         }
@@ -69,7 +73,7 @@ const ARGUMENTS: [Argument; 4] = [
     Argument::needed(
         "mode",
         Kind::Text,
-        "what becomes of an index out of range: it is left out (None, fill, drop), or the nearest one is meant",
+        "what becomes of an index out of range: it is left out (None, fill, drop), the nearest one is meant, or it is an error",
     )
     .or("None")
     .of(MODES),
@@ -84,7 +88,7 @@ pub(super) const AT_GET: Operator = Operator {
         Argument::needed(
             "mode",
             Kind::Text,
-            "what becomes of an index out of range: the nearest one is meant (None, clip), or it gives fill_value",
+            "what becomes of an index out of range: the nearest one is meant (None, clip), it gives fill_value, or it is an error",
         )
         .or("None")
         .of(MODES),
@@ -150,7 +154,8 @@ pub(super) const AT_SET: Operator = Operator {
 ///
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something
-/// as `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit.
+/// as `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit, and with
+/// [`Mode::Error`] for an index out of range.
 pub fn at_set<'a, T: Element>(
     x: impl Into<TensorView<'a, T>>,
     indices: &[Option<DynView<'a>>],
