@@ -10,6 +10,7 @@
 //! - `argument`: from Python values to the operator's arguments;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
+//! - `xla`: calls from programs that JAX compiles;
 //! - `interrupt`: Ctrl-C during a run; `errors`: exceptions; `settings`: threads and memory.
 
 mod accumulator;
@@ -25,6 +26,7 @@ mod operator;
 mod output;
 mod plan;
 mod settings;
+mod xla;
 
 /// The compiled part of the package `strew`. An array's header is read as one thing, which takes the interpreter's
 /// lock: a Python that runs without turns it on, and says so.
@@ -53,6 +55,8 @@ mod _strew {
         after_fork, before_fork, get_kept_memory, get_memory_limit, get_num_threads,
         instruction_set, set_kept_memory, set_memory_limit, set_num_threads,
     };
+    #[pymodule_export]
+    use crate::xla::{xla_handler, xla_layout};
 
     /// A slip in the environment's settings is said at once; what is looked up once is known before a thread
     /// or a fork can come between.

@@ -26,6 +26,8 @@ __all__ = [
     "_scatter_prod_double_vjp",
     "_scatter_reduce_jvp",
     "_scatter_reduce_vjp",
+    "_xla_handler",
+    "_xla_layout",
     "get_kept_memory",
     "get_memory_limit",
     "get_num_threads",
@@ -209,6 +211,8 @@ def _groups(
 ) -> Any: ...
 def _instruction_set() -> str: ...
 def _noop(*values: Any) -> None: ...
+def _xla_handler(name: str, /) -> Any: ...
+def _xla_layout() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]: ...
 def _scatter_reduce_vjp(
     grad: Array,
     dim: int,

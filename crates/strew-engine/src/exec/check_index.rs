@@ -51,6 +51,18 @@ pub(crate) fn all_left_out(space: &Space<'_>) -> Result<(), Fault> {
     }
 }
 
+impl Space<'_> {
+    /// Whether every index names a cell by itself.
+    pub(crate) fn leaves_none_out(&self) -> bool {
+        let bounds = self.bounds.refusing();
+        let mut each = self.lookups.iter().zip(self.rules());
+        self.bounds.ignored.is_none()
+            && each.all(|(lookup, rule)| {
+                bounds.all_valid(&lookup.index.without_repeats(), rule.size, |_| true)
+            })
+    }
+}
+
 fn stretch_is_inside(
     stretch: &DynView<'_>,
     bounds: Bounds,

@@ -62,6 +62,18 @@ impl Bounds {
             || self.ignored.is_some()
     }
 
+    /// The same with an error for each index that names no cell by itself.
+    pub(crate) fn refusing(self) -> Self {
+        Self {
+            negative: match self.negative {
+                Negative::Drop => Negative::Reject,
+                other => other,
+            },
+            out_of_range: OutOfRange::Error,
+            ignored: None,
+        }
+    }
+
     /// The values that are no error on an axis of this size, besides the one that is ignored.
     pub(crate) fn valid(self, size: usize) -> RangeInclusive<i64> {
         // No axis is longer than isize::MAX.

@@ -4,9 +4,11 @@ use crate::choose::execution::Execution;
 use crate::choose::split::Split;
 use crate::choose::strategy::Strategy;
 use crate::scatter::destinations::Destinations;
+use crate::scatter::reduction::Reduction;
 use crate::scatter::space::Space;
-use crate::scatter::{Output, apart};
+use crate::scatter::{Output, Scatter, Target, apart};
 use strew_kernel::error::Problem;
+use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{Dims, DynTensor, DynViewMut, Held, Layout};
 
 /// A gather: which cell of an input each element of a new tensor is a copy of.
@@ -118,6 +120,55 @@ impl<'a> Gather<'a> {
     /// Any [`Problem`] with the indices or memory.
     pub fn run(self) -> Result<Output, Problem> {
         self.perform()
+    }
+
+    /// Runs it into memory of the caller's, of the result's shape and the input's type. A fill is
+    /// written only if an index is left out.
+    ///
+    /// # Errors
+    /// Any [`Problem`] with the memory or the indices; a part of the memory may have been written
+    /// then.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn run_into(
+        &self,
+        argument: &'static str,
+        mut view: DynViewMut<'_>,
+    ) -> Result<(), Problem> {
+        let input = self.input.view();
+        let (found, wanted) = (view.shape(), self.places.updates_shape());
+        if found != wanted || view.dtype() != input.dtype() {
+            return Err(Problem::Shape {
+                argument,
+                found: found.to_vec(),
+                expected: format!("it must be {wanted:?}, of {}", input.dtype()),
+            });
+        }
+        self.check_overlap("input", argument, &mut view)?;
+        let layout = view.layout().clone();
+        let space = self.places.space(input.layout(), &layout, false);
+        if self.places.drops() && !space.leaves_none_out() {
+            self.fill(argument, view.reborrow())?;
+        }
+        let run = self.plan(&space)?.gather(&space, input, view);
+        run.map_err(|fault| fault.into_problem(|| self.places.find_out_of_bounds()))
+    }
+
+    /// Makes every element the one for indices that are left out.
+    fn fill(&self, argument: &'static str, view: DynViewMut<'_>) -> Result<(), Problem> {
+        let places = Destinations::whole(view.shape(), &[]);
+        let element = match &self.fill {
+            Some(fill) => DynTensor::filled(fill.dtype(), &[], fill.as_bytes())?,
+            None => DynTensor::zeros(view.dtype(), &[])?,
+        };
+        let wide = Held::from(element).map(|one| one.broadcast_to(view.shape()));
+        let reduction = Reduction::into_self(Combine::Assign);
+        let target = Target::InPlace { argument, view };
+        match wide {
+            Some(wide) => Scatter::new(places, reduction, "fill", wide, target)?
+                .run()
+                .map(drop),
+            None => Ok(()),
+        }
     }
 
     /// [`run`](Self::run) of a gather that stays where it is.
