@@ -27,6 +27,7 @@ DOCUMENTS = {
         "docs/files.md",
         "docs/torch.md",
         "docs/torch_scatter.md",
+        "docs/jax.md",
         "docs/explain.md",
     ],
     "rules": ["COMPARE.md", "conformance/README.md"],

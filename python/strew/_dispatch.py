@@ -1,4 +1,4 @@
-"""Which calls go through torch's dispatcher.
+"""Which calls go through torch's dispatcher, and which are part of a function that JAX traces.
 
 Autograd, `torch.compile`, `torch.jit.trace`, `torch.func` and tensor subclasses only see operators
 that are registered with torch's dispatcher. A call through it takes some microseconds, so plain
@@ -50,3 +50,20 @@ def is_plain(torch: ModuleType, *arrays: Any) -> bool:
         and torch._C._len_torch_dispatch_stack() == 0
         and not torch._C._is_tracing()
     )
+
+
+def jax_operators(*values: Any) -> Any:
+    """`strew._jax` if JAX traces one of these arrays, or one in a list of these, else None."""
+    jax = sys.modules.get("jax")
+    core = getattr(jax, "core", None)
+    if core is None or not any(_is_traced(core.Tracer, value) for value in values):
+        return None
+    from . import _jax
+
+    return _jax
+
+
+def _is_traced(tracer: Any, value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(one, tracer) for one in value)
+    return isinstance(value, tracer)

@@ -32,6 +32,12 @@ def split(a: Any, indices: Any) -> tuple[Any, list[Any], int | None]:
         indices = (indices,)
     if not hasattr(a, "ndim"):
         return a, [None if index is Ellipsis else index for index in indices], None
+    key, listed, behind = parts(a.ndim, indices)
+    return a if key is None else a[key], listed, behind
+
+
+def parts(rank: int, indices: tuple[Any, ...]) -> tuple[Any, list[Any], int | None]:
+    """As `split`, for any array of this rank: the index of the view, or None for all of it."""
     entries = [_entry(index) for index in indices]
     taken = sum(axes for axes, _ in entries)
     if sum(index is Ellipsis for _, index in entries) > 1:
@@ -42,7 +48,7 @@ def split(a: Any, indices: Any) -> tuple[Any, list[Any], int | None]:
     behind = None
     for place, (axes, index) in enumerate(entries):
         if index is Ellipsis:
-            rest = max(a.ndim - taken, 0)
+            rest = max(rank - taken, 0)
             basic += [WHOLE] * rest
             listed += [None] * rest
             sides = [e for _, e in entries[:place]], [e for _, e in entries[place + 1 :]]
@@ -62,11 +68,9 @@ def split(a: Any, indices: Any) -> tuple[Any, list[Any], int | None]:
         else:
             basic += [WHOLE] * axes
             listed.append(index if hasattr(index, "shape") else np.asarray(index))
-    if any(index is not WHOLE for index in basic):
-        # The ellipsis makes it a view, where a single element would be a number.
-        key = (*basic, Ellipsis)
-        a = a[key]
-    return a, listed, behind
+    whole = all(isinstance(index, slice) and index == WHOLE for index in basic)
+    # The ellipsis makes it a view, where a single element would be a number.
+    return None if whole else (*basic, Ellipsis), listed, behind
 
 
 def with_axis(values: Any, behind: int) -> Any:

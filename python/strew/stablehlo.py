@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._dispatch import jax_operators as _jax_operators
 from ._strew import Operator as _Operator
 
 if TYPE_CHECKING:
@@ -93,18 +94,16 @@ def scatter(
     array([[ 1,  2],
            [13, 24]])
     """
-    return _scatter(
-        operand,
-        indices,
-        updates,
+    numbers = (
         update_window_dims,
         inserted_window_dims,
         input_batching_dims,
         scatter_indices_batching_dims,
         scatter_dims_to_operand_dims,
         index_vector_dim,
-        indices_are_sorted,
-        unique_indices,
-        region,
-        out_of_bounds,
     )
+    rest = (indices_are_sorted, unique_indices, region, out_of_bounds)
+    traced = _jax_operators(operand, indices, updates)
+    if traced is not None:
+        return traced.stablehlo.scattered(_scatter, operand, indices, updates, numbers, rest)
+    return _scatter(operand, indices, updates, *numbers, *rest)

@@ -139,10 +139,9 @@ def test_types_ship():
 
 def test_the_stub_is_what_mypy_finds_at_run_time(tmp_path):
     allowed = tmp_path / "allowed"
-    # Types for checkers: there is nothing at run time. And what needs torch or onnx.
-    allowed.write_text(
-        "\n".join([r"strew\._types(\..*)?", r"strew\._torch(\..*)?", r"strew\.onnx\.backend"])
-    )
+    # Types for checkers: there is nothing at run time. And what needs torch, jax or onnx.
+    folders = [rf"strew\.{name}(\..*)?" for name in ("_types", "_torch", "_jax")]
+    allowed.write_text("\n".join([*folders, r"strew\.onnx\.backend"]))
     check = [
         sys.executable,
         "-m",
@@ -151,7 +150,7 @@ def test_the_stub_is_what_mypy_finds_at_run_time(tmp_path):
         "--allowlist",
         str(allowed),
         "--ignore-unused-allowlist",
-        # What it says of torch and onnx, which need not be installed.
+        # What it says of torch, jax and onnx, which need not be installed.
         "--mypy-config-file",
         str(ROOT / "pyproject.toml"),
     ]

@@ -25,11 +25,6 @@ const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3
 /// The Python that the variable `PYTHON` names, else the first on the path that is 3.10 or newer and
 /// has `venv`.
 pub(crate) fn find() -> Outcome<PathBuf> {
-    let works = |name: &OsStr| {
-        let mut probe = Command::new(name);
-        probe.args(["-c", PROBE]).stderr(Stdio::null());
-        probe.status().is_ok_and(|s| s.success())
-    };
     if let Some(set) = std::env::var_os("PYTHON") {
         return works(&set).then(|| set.clone().into()).ok_or_else(|| {
             let set = set.display();
@@ -45,6 +40,19 @@ pub(crate) fn find() -> Outcome<PathBuf> {
     })
 }
 
+/// A Python that is 3.12 or newer, for packages whose newest releases need one.
+pub(crate) fn newer() -> Option<PathBuf> {
+    let names = ["python3.14", "python3.13", "python3.12"];
+    let found = names.iter().find(|name| works(OsStr::new(name)));
+    found.map(PathBuf::from)
+}
+
+fn works(name: &OsStr) -> bool {
+    let mut probe = Command::new(name);
+    probe.args(["-c", PROBE]).stderr(Stdio::null());
+    probe.status().is_ok_and(|s| s.success())
+}
+
 /// A virtual environment.
 pub(crate) struct Venv {
     folder: PathBuf,
@@ -54,8 +62,13 @@ pub(crate) struct Venv {
 impl Venv {
     /// Makes it under the target folder, or refreshes the one that is there.
     pub(crate) fn make(name: &str) -> Outcome<Self> {
+        Self::make_of(name, &find()?)
+    }
+
+    /// The same of this Python.
+    pub(crate) fn make_of(name: &str, python: &Path) -> Outcome<Self> {
         let folder = target(name);
-        run(command(find()?).args(["-m", "venv"]).arg(&folder))?;
+        run(command(python).args(["-m", "venv"]).arg(&folder))?;
         let is_removed = false;
         Ok(Self { folder, is_removed })
     }

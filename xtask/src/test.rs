@@ -4,6 +4,7 @@ use crate::places::{binary, cargo, command, files, root, target};
 use crate::python::{self, Venv};
 use crate::stages::{Outcome, Stages, needs, run};
 use crate::{bench, conformance, readme, size};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Foreign vectors are run when this folder stands beside the checkout.
@@ -11,6 +12,14 @@ const FOREIGN: &str = "../shared/conformance";
 
 /// The frameworks whose foreign vectors must all pass.
 const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,numpy_groupies.,onnx.,openvino.,stablehlo.,tf.,torch.,torch_scatter.";
+
+/// The oldest release of JAX that strew works with, and what is tested with it.
+const OLDEST_JAX: &str = "jax==0.5.0";
+const JAX_TESTS: [&str; 3] = [
+    "python/tests/peers/test_jax_traced.py",
+    "python/tests/peers/test_jax_shards.py",
+    "python/tests/peers/test_xla_abi.py",
+];
 
 /// Run every test that this machine can run, doing all the set-up itself
 ///
@@ -54,15 +63,12 @@ impl Test {
             run(pytest_of(installed()?, &["python/tests"]).env(bench::PLAIN_LIBRARY, loops))
         });
         stages.run("Python docstrings", || {
-            // What needs torch or onnx is no part of the documentation.
-            let without = [
-                "--ignore-glob=/*/strew/_torch/*",
-                "--ignore-glob=/*/strew/onnx/backend.py",
-            ];
+            // What needs torch, jax or onnx is no part of the documentation.
             let all = [
                 "--doctest-modules",
-                without[0],
-                without[1],
+                "--ignore-glob=/*/strew/_torch/*",
+                "--ignore-glob=/*/strew/_jax/*",
+                "--ignore-glob=/*/strew/onnx/backend.py",
                 "--pyargs",
                 "strew",
             ];
@@ -79,6 +85,7 @@ impl Test {
                 pytest(&venv, &["python/tests/peers"])?;
                 pytest(&venv, &["python/tests/test_package.py"])
             });
+            self.jaxlibs(&mut stages, wheel.as_ref());
             stages.run("cubed, dask, flox, pandas and others", || {
                 let venv = self.environment("venv-libraries")?;
                 venv.install_wheel(needs(wheel.as_ref(), "wheel")?, "test,cubed,dask")?;
@@ -132,9 +139,33 @@ impl Test {
         stages.finish()
     }
 
+    /// The calls from compiled programs, with the oldest and the newest jaxlib.
+    fn jaxlibs(&self, stages: &mut Stages, wheel: Option<&PathBuf>) {
+        let test = |venv: &Venv, jax: &str| {
+            venv.install_wheel(needs(wheel, "wheel")?, "test")?;
+            venv.install(["--quiet", jax])?;
+            pytest(venv, &JAX_TESTS)
+        };
+        stages.run("oldest jaxlib", || {
+            test(&self.environment("venv-jax-oldest")?, OLDEST_JAX)
+        });
+        match python::newer() {
+            Some(python) => {
+                stages.run("newest jaxlib", || {
+                    test(&self.environment_of("venv-jax-newest", &python)?, "jax")
+                });
+            }
+            None => println!("\nThere is no Python 3.12 or newer, so no newest jaxlib to test."),
+        }
+    }
+
     /// An environment that only one stage needs.
     fn environment(&self, name: &str) -> Outcome<Venv> {
-        let venv = Venv::make(name)?;
+        self.environment_of(name, &python::find()?)
+    }
+
+    fn environment_of(&self, name: &str, python: &Path) -> Outcome<Venv> {
+        let venv = Venv::make_of(name, python)?;
         Ok(match self.frugal {
             true => venv.that_is_removed(),
             false => venv,

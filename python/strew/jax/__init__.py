@@ -7,6 +7,10 @@ meaning: None is a new axis then. Functions raise
 * TypeError for a dtype that does not fit, also for updates that `x`'s dtype cannot represent (where
   JAX only warns),
 * ValueError for everything else.
+
+All functions also work while JAX traces them: in `jax.jit`, `grad`, `jvp`, `vmap`, `scan`, `remat`
+and `shard_map`. An index out of range with ``mode="error"`` is an error of XLA's then, and ends the
+process if other shards wait for the one that has it.
 """
 
 from __future__ import annotations

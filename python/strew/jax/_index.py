@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._dispatch import jax_operators
 from .._errors import rename
 from .._extensions import in_library_of
 from .._indexing import split, with_axis
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) -> Any:
     """A copy of `x` in which `operator` has combined `y` with the indexed elements."""
+    traced = jax_operators(x, indices, y)
+    if traced is not None:
+        if not _has_slices(indices):
+            return traced.at.updated(operator, x, _as_list(indices), y, mode)
+        return traced.at.updated_slices(operator, x, _as_arrays(indices), y, mode)
     if not _has_slices(indices):
         return operator(x, _as_list(indices), y, mode)
     out = np.array(x)
@@ -35,7 +41,14 @@ def powers(
 
     `place` puts the result into an array of `x`'s library.
     """
+    traced = jax_operators(x, indices, y)
     try:
+        if traced is not None:
+            import jax.numpy as jnp
+
+            x = jnp.asarray(x)
+            exponents = updated(multiply, jnp.ones_like(x), indices, y, mode)
+            return traced.at.powers(multiply, x, exponents)
         if getattr(x, "requires_grad", False):
             # The operator refuses it with its own words.
             multiply(x, [], 1, None)
@@ -60,6 +73,11 @@ def powers(
 
 def taken(operator: Operator, x: Any, indices: Any, mode: str | None, fill_value: Any) -> Any:
     """The indexed elements."""
+    traced = jax_operators(x, indices)
+    if traced is not None:
+        if not _has_slices(indices):
+            return traced.at.taken(operator, x, _as_list(indices), mode, fill_value)
+        return traced.at.taken_slices(operator, x, _as_arrays(indices), mode, fill_value)
     if not _has_slices(indices):
         return operator(x, _as_list(indices), mode, fill_value)
     part, listed, behind = split(np.asarray(x), _as_arrays(indices))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._dispatch import jax_operators as _jax_operators
 from .._strew import Operator as _Operator
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from .._types import Array, ArrayLike, Numbers
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
@@ -52,7 +55,7 @@ def segment_sum(
     >>> strew.jax.ops.segment_sum(np.array([1, 2, 4]), np.array([2, -1, 2]))
     array([0, 0, 5])
     """
-    return _segment_sum(data, segment_ids, num_segments)
+    return _reduced(_segment_sum, data, segment_ids, num_segments)
 
 
 def segment_prod(
@@ -67,7 +70,7 @@ def segment_prod(
     >>> strew.jax.ops.segment_prod(np.array([1, 2, 4]), np.array([0, 0, 2]))
     array([2, 1, 4])
     """
-    return _segment_prod(data, segment_ids, num_segments)
+    return _reduced(_segment_prod, data, segment_ids, num_segments)
 
 
 def segment_min(
@@ -84,7 +87,7 @@ def segment_min(
     >>> strew.jax.ops.segment_min(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
     array([ 1., inf,  4.])
     """
-    return _segment_min(data, segment_ids, num_segments)
+    return _reduced(_segment_min, data, segment_ids, num_segments)
 
 
 def segment_max(
@@ -101,4 +104,11 @@ def segment_max(
     >>> strew.jax.ops.segment_max(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]))
     array([  2., -inf,   4.])
     """
-    return _segment_max(data, segment_ids, num_segments)
+    return _reduced(_segment_max, data, segment_ids, num_segments)
+
+
+def _reduced(operator: _Operator, data: Any, segment_ids: Any, num_segments: int | None) -> Any:
+    traced = _jax_operators(data, segment_ids)
+    if traced is not None:
+        return traced.segments.reduced(operator, data, segment_ids, num_segments)
+    return operator(data, segment_ids, num_segments)

@@ -1,0 +1,158 @@
+"""``x.at[indices]`` while JAX traces it."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._indexing import parts, with_axis
+from . import checks
+from .form import Form
+from .primitives import gather, scatter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal, TypeAlias
+
+    from .._strew import Operator
+
+    _Outside: TypeAlias = Literal["drop", "clip", "error"]
+
+
+def updated(operator: Operator, x: Any, indices: list[Any], y: Any, mode: str | None) -> Any:
+    """A copy of `x` in which `operator` has combined `y` with the elements of the listed axes."""
+    x = jnp.asarray(x)
+    indices = _listed(operator, indices)
+    y = checks.updates(y, x.dtype)
+    checks.check(operator, x, indices, y, mode)
+    form, arrays = _form(operator, x.shape, indices, _outside(mode, "drop"))
+    y = jnp.asarray(y).astype(x.dtype)
+    y = y.reshape((1,) * (len(form.shape) - y.ndim) + y.shape)
+    return scatter(x, y, arrays, form)
+
+
+def updated_slices(
+    operator: Operator, x: Any, indices: tuple[Any, ...], y: Any, mode: str | None
+) -> Any:
+    """The same where there are slices among the indices, which are read as NumPy does."""
+    x = jnp.asarray(x)
+    key, listed, behind = parts(x.ndim, indices)
+    if behind is not None:
+        y = with_axis(checks.as_array(y), behind)
+    if key is None:
+        return updated(operator, x, listed, y, mode)
+    return x.at[key].set(updated(operator, x[key], listed, y, mode))
+
+
+def powers(multiply: Operator, x: Any, exponents: Any) -> Any:
+    """`x` to the power of products, which `multiply` has made of ones."""
+    if x.dtype == bool:
+        raise TypeError("jax.at_power: x has dtype bool: it must be a type of numbers")
+    return jnp.power(x, exponents).astype(x.dtype)
+
+
+def taken(operator: Operator, x: Any, indices: list[Any], mode: str | None, fill_value: Any) -> Any:
+    """The indexed elements of the listed axes."""
+    x = jnp.asarray(x)
+    indices = _listed(operator, indices)
+    checks.check(operator, x, indices, mode, fill_value)
+    form, arrays = _form(operator, x.shape, indices, _outside(mode, "clip"))
+    if fill_value is None:
+        fill_value = _usual_fill(x.dtype)
+    return gather(x, fill_value, arrays, form)
+
+
+def taken_slices(
+    operator: Operator, x: Any, indices: tuple[Any, ...], mode: str | None, fill_value: Any
+) -> Any:
+    """The same where there are slices among the indices."""
+    x = jnp.asarray(x)
+    key, listed, behind = parts(x.ndim, indices)
+    result = taken(operator, x if key is None else x[key], listed, mode, fill_value)
+    return result if behind is None else result.squeeze(-1 - behind)
+
+
+def _outside(mode: str | None, default: _Outside) -> _Outside:
+    """What becomes of an index out of range."""
+    words: dict[str | None, _Outside] = {"clip": "clip", "error": "error"}
+    words |= {"fill": "drop", "drop": "drop"}
+    return words.get(mode, default)
+
+
+def _usual_fill(dtype: Any) -> Any:
+    if jnp.issubdtype(dtype, jnp.bool_):
+        return True
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return jnp.nan
+    limits = jnp.iinfo(dtype)
+    return limits.max if jnp.issubdtype(dtype, jnp.unsignedinteger) else limits.min
+
+
+def _listed(operator: Operator, indices: list[Any]) -> list[Any]:
+    """The indices as arrays, and masks as the numbers of their places."""
+    found: list[Any] = []
+    for index in indices:
+        if index is None:
+            found.append(None)
+            continue
+        index = checks.as_array(index)
+        if index.dtype != bool:
+            found.append(index)
+        elif isinstance(index, jax.core.Tracer):
+            raise TypeError(
+                f"{operator.name}: indices has a mask whose values are not known while JAX traces "
+                "a function: pass it as a constant, or use jax.numpy.where"
+            )
+        elif index.ndim == 0:
+            # The operator refuses it with its own words.
+            found.append(np.asarray(index))
+        else:
+            found += np.nonzero(np.asarray(index))
+    return found
+
+
+def _form(
+    operator: Operator,
+    shape: tuple[int, ...],
+    indices: list[Any],
+    out_of_range: _Outside,
+) -> tuple[Form, list[Any]]:
+    """Where the indices lead, and the indices with as many axes as the updates."""
+    named = [(axis, index) for axis, index in enumerate(indices) if index is not None]
+    axes = tuple(axis for axis, _ in named)
+    batch = np.broadcast_shapes(*(index.shape for _, index in named))
+    neighbours = all(axis + 1 == after for axis, after in itertools.pairwise(axes))
+    place = axes[0] if axes and neighbours else 0
+    walks = [axis for axis in range(len(shape)) if axis not in axes]
+    updates = [shape[axis] for axis in walks]
+    walks[place:place] = [-1] * len(batch)
+    updates[place:place] = batch
+    form = Form(
+        operator=operator.name,
+        shape=tuple(updates),
+        walks=tuple(walks),
+        axes=axes,
+        own=(place, place + len(batch)),
+        negative="wrap",
+        out_of_range=out_of_range,
+        combine=_COMBINES.get(operator.name, "set"),
+    )
+    behind = len(updates) - place - len(batch)
+    return form, [_spread(index, place, len(batch), behind) for _, index in named]
+
+
+def _spread(index: Any, before: int, rank: int, behind: int) -> Any:
+    index = checks.index(index)
+    lead = before + rank - index.ndim
+    sizes: Sequence[int] = (1,) * lead + tuple(index.shape) + (1,) * behind
+    return index.reshape(sizes)
+
+
+_COMBINES: dict[str, Any] = {
+    f"jax.at_{word}": word
+    for word in ("set", "add", "subtract", "multiply", "divide", "min", "max")
+}
