@@ -24,7 +24,7 @@ pub(crate) struct Check {
 const TOOLS: [&str; 3] = ["ruff==0.17.6", "mypy==2.4.1", "numpy==2.4.6"];
 
 /// The folders of Python sources.
-const PYTHON: [&str; 3] = ["python", "bench", "examples"];
+const PYTHON: [&str; 4] = ["python", "bench", "examples", "docs/site"];
 
 impl Check {
     pub(crate) fn run(&self) -> ExitCode {
