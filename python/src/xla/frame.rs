@@ -42,7 +42,7 @@ impl<'a> Frame<'a> {
         usize::try_from(self.args.size).unwrap_or(0)
     }
 
-    /// An argument, which nobody writes to during the call, apart from a result in its place.
+    /// An argument. During the call nothing writes to it, apart from a result in its place.
     pub(crate) fn argument(&self, at: usize) -> Result<Memory<'a>, Problem> {
         memory(self.args, at, "argument")
     }

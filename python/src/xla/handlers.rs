@@ -25,7 +25,7 @@ use strew::{Bounds, Combine, DynView, Nan, Negative, OutOfRange, Problem};
 const FEW: usize = 256;
 
 /// Joins updates with the cells of a copy of the operand. XLA makes the copy, or leaves it out
-/// where nobody needs the operand again.
+/// where the program does not need the operand again.
 pub(crate) fn scatter(frame: &Frame<'_>) -> Result<(), Problem> {
     let (operand, mut out) = (frame.argument(0)?, frame.result(0)?);
     let shape = frame.sizes("shape")?;

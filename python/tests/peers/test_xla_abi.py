@@ -11,6 +11,7 @@ import subprocess
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import strew
 from strew import _strew
@@ -72,66 +73,55 @@ def called(handler, arguments, result, **attributes):
 called.registered = set()
 
 
+RIGHT = {
+    "operator": "test",
+    "combine": "add",
+    "negative": "wrap",
+    "out_of_range": "error",
+    "shape": np.array([2, 2]),
+    "walks": np.array([-1, 1]),
+    "axes": np.array([0]),
+    "own": np.array([0, 1]),
+}
+# Attributes that are none, and whether they are looked at only where an index is out of range.
+WRONG = [
+    ({"walks": np.zeros(0, np.int64)}, False),
+    ({"walks": np.array([0, 1])}, False),
+    ({"walks": np.array([-1, 9])}, False),
+    ({"axes": np.array([9])}, False),
+    ({"axes": np.array([-1])}, False),
+    ({"axes": "0"}, False),
+    ({"axes": np.array([0], np.int32)}, False),
+    ({"own": np.zeros(0, np.int64)}, False),
+    ({"shape": np.array([-2, 2])}, False),
+    ({"shape": np.array([3, 4])}, False),
+    ({"negative": "?"}, True),
+    ({"out_of_range": np.int64(3)}, True),
+]
+LOOKED_AT = ["negative", "out_of_range", "shape", "walks", "axes", "own"]
+
+
 @pytest.mark.parametrize("handler", ["scatter", "gather"])
 def test_meaningless_calls(handler):
     """Each is an error with a message, and the next call is right."""
-    import numpy as np
-
-    x, i, none = jnp.zeros((3, 2)), jnp.array([[0], [2]]), np.zeros(0, np.int64)
-    right = {
-        "operator": "test",
-        "combine": "add",
-        "negative": "wrap",
-        "out_of_range": "error",
-        "shape": np.array([2, 2]),
-        "walks": np.array([-1, 1]),
-        "axes": np.array([0]),
-        "own": np.array([0, 1]),
-    }
+    x, i = jnp.zeros((3, 2)), jnp.array([[0], [2]])
     y = jnp.ones((2, 2)) if handler == "scatter" else jnp.zeros(())
     result = x if handler == "scatter" else jnp.zeros((2, 2))
-    wrong = [
-        ([x], right),
-        ([x, y], right),
-        ([x, y, i, i], right),
-        ([x, y, i.astype(jnp.complex64)], right),
-        ([x, y, i[:, 0]], right | {"shape": np.array([3, 4])}),
-        *(
-            # What becomes of such an index is looked up where there is one.
-            ([x, y, i + 2], {k: v for k, v in right.items() if k != name})
-            for name in right
-            if name not in ("operator", "combine")
-        ),
-        ([x, y, i], right | {"walks": none}),
-        ([x, y, i], right | {"walks": np.array([0, 1])}),
-        ([x, y, i], right | {"walks": np.array([-1, 9])}),
-        ([x, y, i], right | {"axes": np.array([9])}),
-        ([x, y, i], right | {"axes": np.array([-1])}),
-        ([x, y, i], right | {"axes": "0"}),
-        ([x, y, i], right | {"axes": np.array([0], np.int32)}),
-        ([x, y, i], right | {"own": none}),
-        ([x, y, i + 2], right | {"negative": "?"}),
-        ([x, y, i + 2], right | {"out_of_range": np.int64(3)}),
-        ([x, y, i], right | {"shape": np.array([-2, 2])}),
-        ([x, y, jnp.array([[0], [3]])], right),
-        ([x, y, jnp.array([[0], [-4]])], right),
-    ]
+    wrong = [([x, y, i + 2 * outside], RIGHT | given) for given, outside in WRONG]
+    wrong += [([x, y, i + 2], {k: v for k, v in RIGHT.items() if k != name}) for name in LOOKED_AT]
+    others = [i, i], [i.astype(jnp.complex64)], [i - 4], []
+    wrong += [([x], RIGHT), *(([x, y, *indices], RIGHT) for indices in others)]
     if handler == "scatter":
-        wrong.append(([x, y, i], right | {"combine": "?"}))
-        wrong.append(([x.astype(jnp.int32), y, i], right))
+        wrong += [([x, y, i], RIGHT | {"combine": "?"}), ([x.astype(int), y, i], RIGHT)]
     for arguments, attributes in wrong:
         with pytest.raises(Exception, match="test: |strew: ") as raised:
             jax.block_until_ready(called(handler, arguments, result, **attributes))
         assert "panicked" not in str(raised.value)
-    with pytest.raises(
-        Exception,
-        match=r"test: indices\[1\] = 3: index 3 is out of bounds for dimension 0 with size 3",
-    ):
-        jax.block_until_ready(called(handler, [x, y, jnp.array([[0], [3]])], result, **right))
-    found = called(handler, [x, y, i], result, **right)
-    assert found.tolist() == (
-        [[1, 1], [0, 0], [1, 1]] if handler == "scatter" else [[0, 0], [0, 0]]
-    )
+    message = r"test: indices\[1\] = 3: index 3 is out of bounds for dimension 0 with size 3"
+    with pytest.raises(Exception, match=message):
+        jax.block_until_ready(called(handler, [x, y, jnp.array([[0], [3]])], result, **RIGHT))
+    found = called(handler, [x, y, i], result, **RIGHT)
+    assert found.sum() == (4 if handler == "scatter" else 0)
 
 
 def test_a_call_that_does_nothing():
