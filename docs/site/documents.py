@@ -29,7 +29,6 @@ DOCUMENTS = {
         "docs/torch.md",
         "docs/torch_scatter.md",
         "docs/jax.md",
-        "docs/jax.md",
         "docs/explain.md",
     ],
     "rules": ["COMPARE.md", "conformance/README.md"],
