@@ -7,6 +7,7 @@
 //! - `operator`: the call itself; `plan`: an index that is kept for many runs;
 //! - `aggregate`: what is made of its groups;
 //! - `grad`: derivatives, for torch's autograd;
+//! - `command`: the command `strew`;
 //! - `argument`: from Python values to the operator's arguments;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
@@ -17,6 +18,7 @@ mod accumulator;
 mod aggregate;
 mod argument;
 mod array;
+mod command;
 mod dlpack;
 mod errors;
 mod grad;
@@ -39,6 +41,8 @@ mod _strew {
     use crate::accumulator::{Accumulator, accumulator_from_bytes};
     #[pymodule_export]
     use crate::aggregate::{aggregate, groups, members};
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::grad::{
         plan_scatter_vjp, scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp,

@@ -1,0 +1,145 @@
+//! `strew`: scatter operators of many frameworks on `.npy`, `.npz` and `.safetensors` files.
+//!
+//! The commands `run` and `explain`, their flags and their help are made from
+//! [`strew::OPERATORS`]; a new operator in that table needs no line here. What a call does is the
+//! library's business: this program only brings tensors to it and carries results away.
+//!
+//! The program is a library so that two faces share it: the binary `strew`, and the command in the
+//! Python package. Only [`run`] is public, and nothing here is a stable interface for Rust code: use
+//! the crate [`strew`].
+
+mod aggregate;
+mod aggregate_flags;
+#[cfg(feature = "io")]
+mod by;
+mod call;
+mod chunks;
+mod cli;
+mod demo;
+mod failure;
+#[cfg(feature = "io")]
+mod frames;
+mod interrupt;
+mod larger_than_memory;
+mod literal;
+mod mapped;
+mod ops;
+mod outputs;
+#[cfg(feature = "io")]
+mod plot;
+mod progress;
+mod read;
+mod show;
+mod signals;
+mod values;
+mod write;
+
+use clap::ArgMatches;
+use clap::error::ErrorKind;
+use failure::{Failure, Result};
+use std::ffi::OsString;
+use std::io::{BufWriter, Write};
+
+/// The exit status of a command that did what it was asked.
+const DONE: u8 = 0;
+/// The exit status of a command that could not do what it was asked.
+const REFUSED: u8 = 2;
+
+/// Runs the command line, with its messages on standard error, and gives the exit status.
+///
+/// `words` are the program's name and its arguments. The process should end with that status: the
+/// handlers of signals that were set stay.
+///
+/// ```
+/// assert_eq!(strew_cli::run(["strew", "ops", "torch.gather"].map(Into::into)), 0);
+/// assert_eq!(strew_cli::run(["strew", "no-such-command"].map(Into::into)), 2);
+/// ```
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    interrupt::install();
+    let matches = match cli::command().try_get_matches_from(&words) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error, &words),
+    };
+    let json = matches.get_flag(cli::JSON);
+    signals::install(json);
+    match dispatch(&matches, json) {
+        Ok(()) => DONE,
+        Err(failure) if failure.is_closed_pipe() => DONE,
+        Err(failure) => report(&failure, json),
+    }
+}
+
+fn dispatch(matches: &ArgMatches, json: bool) -> Result<()> {
+    strew::check_environment().map_err(|problem| Failure::new(problem.to_string()))?;
+    if let Some(&threads) = matches.get_one(cli::THREADS) {
+        strew::set_num_threads(Some(threads));
+    }
+    if let Some(&bytes) = matches.get_one::<u64>(cli::MEMORY) {
+        strew::set_memory_limit(Some(bytes));
+    }
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match matches.subcommand() {
+        Some(("run", matches)) => call::run(matches, json, &mut out)?,
+        Some(("explain", matches)) => call::explain(matches, json, &mut out)?,
+        Some(("ops", matches)) => {
+            let name = matches.get_one::<String>(cli::NAME);
+            ops::ops(name.map(String::as_str), json, &mut out)?;
+        }
+        Some(("aggregate", matches)) => aggregate::aggregate(matches, json, &mut out)?,
+        Some(("merge", matches)) => aggregate::merge(matches, json, &mut out)?,
+        Some(("demo", _)) => demo::demo(json, &mut out)?,
+        Some(("completions", matches)) => {
+            if let Some(&shell) = matches.get_one::<clap_complete::Shell>(cli::SHELL) {
+                // Made in memory: the generator panics when it cannot write.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut cli::command(), "strew", &mut script);
+                out.write_all(&script)?;
+            }
+        }
+        _ => return Err(Failure::new("a command is missing; see strew --help")),
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Help and version are answers; everything else that the parser says is an error of one line.
+fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        // A closed pipe is nobody's fault.
+        let _ = error.print();
+        return DONE;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return REFUSED;
+    }
+    let text = error.to_string();
+    let mut said = String::new();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")) {
+        match said.chars().last() {
+            None => {}
+            Some(':') => said.push(' '),
+            Some(_) => said.push_str("; "),
+        }
+        said.push_str(line);
+    }
+    let line = said.strip_prefix("error: ").unwrap_or(&said);
+    let mut failure = Failure::new(format!("{line} (--help tells more)"));
+    let mut arguments = words.iter().skip(1);
+    let named = arguments.find_map(|word| strew::find(word.to_str()?));
+    if let Some(operator) = named {
+        failure = failure.for_operator(operator.name);
+    }
+    report(&failure, words.iter().any(|word| word == "--json"))
+}
+
+fn report(failure: &Failure, json: bool) -> u8 {
+    // Nothing can be done about an error stream that is closed.
+    let _ = writeln!(std::io::stderr(), "{}", failure.line(json));
+    REFUSED
+}
