@@ -10,7 +10,7 @@ use crate::plan::{Plan, rules};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use strew::{Aggregate, AggregateOptions, Class, Error, Problem};
+use strew::{Aggregate, AggregateOptions, Bounds, Class, Error, Problem, Scalar};
 
 /// What errors begin with.
 const NAME: &str = "Accumulator";
@@ -138,6 +138,7 @@ impl Accumulator {
             exact,
             ..AggregateOptions::default()
         };
+        refuse_fraction(py, &wanted, dtype, &options)?;
         let made =
             py.detach(|| strew::Accumulator::new(size, &wanted, dtype, &shape, bounds, &options));
         made.map(Self::of).map_err(|error| raise(py, &error))
@@ -365,6 +366,38 @@ fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<Aggregate>> {
         one(&name)
     });
     items.collect()
+}
+
+/// Refuses a fill value with a fraction for results that are integers or bools.
+fn refuse_fraction(
+    py: Python<'_>,
+    wanted: &[Aggregate],
+    dtype: strew::DType,
+    options: &AggregateOptions,
+) -> PyResult<()> {
+    let fill = match options.fill_value {
+        Some(Scalar::Float(fill)) if fill.is_finite() && fill.fract() != 0.0 => fill,
+        _ => return Ok(()),
+    };
+    // Without groups, only the dtypes of the results are made.
+    let none = strew::Accumulator::new(Some(0), wanted, dtype, &[], Bounds::STRICT, options);
+    let results = none.and_then(|none| none.result());
+    // What is wrong otherwise is told where the accumulator is made.
+    for (made, name) in results.unwrap_or_default().iter().zip(wanted) {
+        if made.dtype().is_integer() || made.dtype() == strew::DType::Bool {
+            let problem = Problem::Value {
+                argument: "fill_value".into(),
+                value: fill.to_string(),
+                expected: format!(
+                    "{} of {} gives whole numbers, so it must be one",
+                    name.name(),
+                    dtype.name()
+                ),
+            };
+            return Err(refuse(py, NAME, Class::Value, problem));
+        }
+    }
+    Ok(())
 }
 
 /// The position of a chunk.

@@ -270,3 +270,20 @@ def test_the_examples_of_the_document():
         exec("\n".join(lines), names)
         for found, expected in zip(eval(call, names), eval(comment, names), strict=True):
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "dtype", "name"),
+    [("max", "int64", "max"), (["mean", "len"], "float32", "len"), ("any", "bool", "any")],
+)
+def test_a_fill_value_with_a_fraction_is_refused_for_whole_results(reduce, dtype, name):
+    message = (
+        f"^Accumulator: fill_value = 1.5: {name} of {dtype} gives whole numbers, so it must be one$"
+    )
+    with pytest.raises(ValueError, match=message):
+        strew.Accumulator(4, reduce, dtype=dtype, fill_value=1.5)
+    assert strew.Accumulator(2, "mean", dtype="int64", fill_value=1.5).result()[0].tolist() == [
+        1.5,
+        1.5,
+    ]
+    assert strew.Accumulator(2, "max", dtype="int64", fill_value=2.0).result()[0].tolist() == [2, 2]

@@ -301,3 +301,14 @@ def test_groups_of_each_line(func, index):
 def test_errors(error, arguments, options):
     with pytest.raises(error):
         aggregate(*arguments, **options)
+
+
+@pytest.mark.parametrize("func", ["sum", "argmax", "cumsum", "array", np.ptp])
+@pytest.mark.parametrize("shape", [(0,), (2, 0)])
+def test_no_group_number_needs_a_size(func, shape):
+    groups, values = np.zeros(shape, int), np.zeros(0)
+    with pytest.raises(ValueError, match=r"group_idx has shape .* must not be empty where size"):
+        strew.numpy_groupies.aggregate(groups, values, func)
+    if len(shape) == 1:
+        made = strew.numpy_groupies.aggregate(groups, values, func, size=3)
+        assert len(made) == (0 if func == "cumsum" else 3)

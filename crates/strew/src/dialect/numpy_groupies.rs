@@ -498,6 +498,13 @@ fn numbered<'a>(
             format_args!("it must be of length {axes}, the axes of the groups"),
         ));
     }
+    if asked.is_none() && group_idx.is_empty() {
+        return Err(Problem::Shape {
+            argument: "group_idx",
+            found: group_idx.shape().to_vec(),
+            expected: "it must not be empty where size is not given".into(),
+        });
+    }
     let mut sizes = Dims::new();
     for axis in 0..axes {
         let most = numbers_along(&group_idx, axis).filter(|row| !row.is_empty());
