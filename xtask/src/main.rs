@@ -13,6 +13,7 @@ mod python;
 mod quick;
 mod readme;
 mod sanitize;
+mod site;
 mod size;
 mod stages;
 mod test;
@@ -48,6 +49,7 @@ enum Chore {
     Bench(bench::Bench),
     Fuzz(fuzz::Fuzz),
     Sanitize(sanitize::Sanitize),
+    Site(site::Site),
     Wheel(wheel::Wheel),
     Package(package::Package),
     Workflows(workflows::Workflows),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Chore::Bench(chore) => chore.run(),
         Chore::Fuzz(chore) => chore.run(),
         Chore::Sanitize(chore) => chore.run(),
+        Chore::Site(chore) => chore.run(),
         Chore::Wheel(chore) => chore.run(),
         Chore::Package(chore) => chore.run(),
         Chore::Workflows(chore) => chore.run(),
