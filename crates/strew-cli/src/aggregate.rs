@@ -9,19 +9,20 @@ use crate::aggregate_flags::{
 };
 use crate::chunks::{self, Call};
 use crate::cli;
+use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
-use crate::outputs::{Outputs, quoted};
+use crate::outputs::{Asked, Outputs, quoted};
 use crate::progress;
 use crate::read::{Loaded, Purpose, Series, treat};
 use crate::values::{is_file, scalar, tensor};
-use crate::write::{writable, write_bytes};
+use crate::write::{Writable, write_bytes};
 use clap::ArgMatches;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use strew::{
-    Accumulator, Aggregate, AggregateOptions, Bounds, DynTensor, Fractions, Problem, aggregate_dyn,
-    rank_method,
+    Accumulator, Aggregate, AggregateOptions, Bounds, DynTensor, DynView, Fractions, Problem,
+    aggregate_dyn, rank_method,
 };
 
 /// `strew aggregate ...`
@@ -36,7 +37,11 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
     if matches.contains_id(crate::aggregate_flags::BY) {
         return crate::by::by(matches, &wanted, options(matches)?, json, out);
     }
-    let to = Target::new(matches, &wanted)?;
+    let mut asked = cli::asked(matches, json);
+    for id in [SRC, INDEX] {
+        asked.reads(id, text(matches, id));
+    }
+    let to = Target::new(matches, &wanted, &asked)?;
     let call = Call {
         wanted: &wanted,
         size: matches.get_one(SIZE).copied(),
@@ -53,6 +58,15 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         opened.map_err(|failure| failure.for_operator(NAME).for_argument(id))
     };
     let (src, index) = (open(SRC)?, open(INDEX)?);
+    if matches.get_flag(cli::DRY) {
+        let (values, dtype) = (src.shape(), src.dtype());
+        let how = match by_chunks(&src, &index, &call) {
+            Some(_) => "chunk by chunk",
+            None => "at once",
+        };
+        let does = format!("reduces values of dtype {dtype} and shape {values:?}, {how}");
+        return to.tell(NAME, &wanted, does, json, out);
+    }
     match to {
         Target::Results(outputs) => {
             let made = match by_chunks(&src, &index, &call) {
@@ -96,15 +110,20 @@ fn at_once(
     index: &Series,
     call: &Call<'_>,
 ) -> Result<Vec<DynTensor>> {
+    // Standard input is read once: what it gave is in memory already.
     let read = |id: &'static str, series: &Series| {
-        let read = match series.is_several() {
-            true => series.whole().map(Loaded::owned),
-            false => tensor(text(matches, id), Purpose::Read),
+        let read = match (series.in_memory(), series.is_several()) {
+            (Some(_), _) => Ok(None),
+            (None, true) => series.whole().map(Loaded::owned).map(Some),
+            (None, false) => tensor(text(matches, id), Purpose::Read).map(Some),
         };
         read.map_err(|failure| failure.for_operator(NAME).for_argument(id))
     };
-    let (src, index) = (read(SRC, src)?, read(INDEX, index)?);
-    let (src, index) = (src.view()?, index.view()?);
+    let (own_src, own_index) = (read(SRC, src)?, read(INDEX, index)?);
+    let (src, index) = (
+        view(own_src.as_ref(), src)?,
+        view(own_index.as_ref(), index)?,
+    );
     let Call {
         wanted,
         size,
@@ -117,6 +136,12 @@ fn at_once(
     progress::with_bar(make).map_err(|error| call.failed(error))
 }
 
+/// All values, as they were read or as the series has them.
+fn view<'a>(read: Option<&'a Loaded>, series: &'a Series) -> Result<DynView<'a>> {
+    let there = read.or(series.in_memory());
+    there.ok_or_else(|| Failure::new("it was not read"))?.view()
+}
+
 /// `strew merge ...`
 pub(crate) fn merge(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let mut paths = matches.get_many::<PathBuf>(STATES).into_iter().flatten();
@@ -125,7 +150,21 @@ pub(crate) fn merge(matches: &ArgMatches, json: bool, out: &mut impl Write) -> R
         .ok_or_else(|| Failure::new("a state is missing"))?;
     let mut all = state(first)?;
     let wanted = all.aggregates().to_vec();
-    let to = Target::new(matches, &wanted)?;
+    let mut asked = cli::asked(matches, json);
+    for path in matches.get_many::<PathBuf>(STATES).into_iter().flatten() {
+        asked.guard.reads("STATE", path);
+    }
+    let to = Target::new(matches, &wanted, &asked)?;
+    if matches.get_flag(cli::DRY) {
+        let groups = all.rows();
+        return to.tell(
+            "merge",
+            &wanted,
+            format!("joins states of {groups} groups"),
+            json,
+            out,
+        );
+    }
     for path in paths {
         let other = state(path)?;
         let merged = all.merge(&other);
@@ -144,29 +183,49 @@ pub(crate) fn merge(matches: &ArgMatches, json: bool, out: &mut impl Write) -> R
 /// Where the results go, or the state.
 enum Target {
     Results(Outputs),
-    State(PathBuf),
+    State(Writable),
 }
 
 impl Target {
-    fn new(matches: &ArgMatches, wanted: &[Aggregate]) -> Result<Self> {
+    /// What the command would do, for `--dry-run`.
+    fn tell(
+        &self,
+        name: &str,
+        wanted: &[Aggregate],
+        does: String,
+        json: bool,
+        out: &mut impl Write,
+    ) -> Result<()> {
+        let names: Vec<&str> = match self {
+            Self::Results(_) => wanted.iter().map(|one| one.name()).collect(),
+            Self::State(_) => Vec::new(),
+        };
+        let does = match self {
+            Self::Results(_) => does,
+            Self::State(to) => format!("{does}, and writes the state to {}", to.path().display()),
+        };
+        let intent = Intent {
+            name,
+            does,
+            results: &names,
+        };
+        match self {
+            Self::Results(outputs) => intent.tell(outputs, json, out),
+            Self::State(_) => intent.tell(&Outputs::default(), json, out),
+        }
+    }
+
+    fn new(matches: &ArgMatches, wanted: &[Aggregate], asked: &Asked<'_>) -> Result<Self> {
         if let Some(path) = matches.get_one::<String>(PARTIAL) {
-            return writable(path).map(Self::State);
+            return Writable::new(path, &asked.guard).map(Self::State);
         }
         let names: Vec<&'static str> = wanted.iter().map(|one| one.name()).collect();
         if let Some(n) = (0..names.len()).find(|&n| names[..n].contains(&names[n])) {
             return Err(wrong(REDUCE, &format!("{} is there twice", names[n])));
         }
-        let outputs = Outputs::new(&names, matches.get_one(cli::OUTPUT), |_| None)?;
-        match outputs.lacks(&names) {
-            None => Ok(Self::Results(outputs)),
-            Some(file) => Err(Failure::file(
-                file.path(),
-                format!(
-                    "a .npy file takes one result, not {}: write a .npz file",
-                    names.len()
-                ),
-            )),
-        }
+        let outputs = Outputs::new(&names, asked, |_| None)?;
+        outputs.take_all(&names)?;
+        Ok(Self::Results(outputs))
     }
 }
 
@@ -185,12 +244,12 @@ fn give(
 }
 
 /// Writes a state.
-fn keep(all: &Accumulator, path: &Path, json: bool, out: &mut impl Write) -> Result<()> {
+fn keep(all: &Accumulator, to: &Writable, json: bool, out: &mut impl Write) -> Result<()> {
     let bytes = all.to_bytes();
     let bytes = bytes.map_err(|error| Failure::from_operator(&error, &[]))?;
-    write_bytes(path, &bytes)?;
+    write_bytes(to, &bytes)?;
     if json {
-        let file = quoted(&path.to_string_lossy());
+        let file = quoted(&to.path().to_string_lossy());
         writeln!(
             out,
             "{{\"operator\":\"{NAME}\",\"state\":{{\"file\":{file},\"groups\":{}}}}}",

@@ -56,7 +56,8 @@ pub(crate) fn commands() -> [Command; 2] {
                  strew aggregate --src 'v-*.npy' --index 'i-*.npy' --reduce mean --memory-limit 500M -o out.npy",
             )
             .args(of_aggregate())
-            .args(of_keys()),
+            .args(of_keys())
+            .args(results()),
         Command::new("merge")
             .about("Merge the states that `aggregate --partial` wrote, and give their results")
             .after_help("Example:\n  strew merge part-*.strew -o out.npz")
@@ -69,8 +70,13 @@ pub(crate) fn commands() -> [Command; 2] {
                     .value_parser(value_parser!(PathBuf))
                     .help("The files, of accumulators that were made with the same arguments"),
             )
-            .args([output(), partial()]),
+            .args(results()),
     ]
+}
+
+/// Where the results go, or the state.
+fn results() -> [Arg; 4] {
+    [output(), partial(), cli::force(), cli::dry_run()]
 }
 
 fn of_aggregate() -> Vec<Arg> {
@@ -124,8 +130,6 @@ fn of_aggregate() -> Vec<Arg> {
                 "average", "min", "max", "dense", "ordinal",
             ])),
         cli::nulls(),
-        output(),
-        partial(),
         value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")
             .requires(PARTIAL)
             .value_parser(value_parser!(usize)),
@@ -184,7 +188,7 @@ fn output() -> Arg {
         .long("output")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - prints them [default: -]")
+        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - writes .npy to standard output [default: they are printed]")
 }
 
 fn partial() -> Arg {

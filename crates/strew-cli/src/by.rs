@@ -10,10 +10,10 @@ use crate::frames::{Made, Target};
 use crate::plot;
 use crate::progress;
 use crate::read::{Nulls, columns_failure, open_table, table_of_arrays};
-use crate::write::{writable, write_bytes};
+use crate::write::{Guard, Writable, write_bytes};
 use clap::ArgMatches;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use strew::{Accumulator, Aggregate, AggregateOptions, Bounds, DType, DynTensor, aggregate_dyn};
 use strew_io::{Frame, Groups, Rows};
 
@@ -75,8 +75,13 @@ pub(crate) fn by(
         options,
         file: text(FILE),
     };
-    let target = Target::new(matches.get_one(cli::OUTPUT))?;
-    let plot = matches.get_one::<String>(PLOT).map(|name| picture(name));
+    let mut asked = cli::asked(matches, json);
+    asked.guard.reads("FILE", Path::new(call.file));
+    let inputs = call.keys.iter().chain(&call.values);
+    inputs.for_each(|text| asked.reads(BY, text));
+    let target = Target::new(asked.first, &asked.guard)?;
+    let plot = matches.get_one::<String>(PLOT);
+    let plot = plot.map(|name| picture(name, &asked.guard));
     let plot = plot.transpose()?;
     let nulls = match cli::given_nulls(matches) {
         None => strew_io::Nulls::Refused,
@@ -97,8 +102,8 @@ pub(crate) fn by(
         frame: &frame,
         groups,
     };
-    if let Some(path) = &plot {
-        write_bytes(path, plot::svg(&frame, call.keys.len()).as_bytes())?;
+    if let Some(to) = &plot {
+        write_bytes(to, plot::svg(&frame, call.keys.len()).as_bytes())?;
     }
     // A picture stands in the place of the table, unless one was asked for.
     match plot.is_some() && target.is_printed() && !json {
@@ -108,9 +113,9 @@ pub(crate) fn by(
 }
 
 /// The path of a picture that could be written.
-fn picture(name: &str) -> Result<PathBuf> {
+fn picture(name: &str, guard: &Guard) -> Result<Writable> {
     match name.to_ascii_lowercase().ends_with(".svg") {
-        true => writable(name),
+        true => Writable::new(name, guard),
         false => {
             let why = format!("'{name}' is no .svg file");
             Err(Failure::new(why).for_operator(NAME).for_argument(PLOT))

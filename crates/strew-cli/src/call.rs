@@ -1,6 +1,7 @@
-//! `strew run` and `strew explain`: any operator of the table, on files.
+//! `strew run`: any operator of the table, on files.
 
 use crate::cli;
+use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
 use crate::larger_than_memory;
 use crate::outputs::Outputs;
@@ -10,10 +11,10 @@ use crate::values::{Given, is_file, items};
 use clap::ArgMatches;
 use std::io::Write;
 use std::path::PathBuf;
-use strew::{Arguments, Call, DynTensor, Kind, Machine, Operator, Strategy, Traffic};
+use strew::{Arguments, Call, DynTensor, Kind, Operator, Strategy};
 
 /// The values of a call, with where they came from.
-struct Values<'m> {
+pub(crate) struct Values<'m> {
     operator: &'static Operator,
     strategy: Option<Strategy>,
     given: Vec<(usize, Given)>,
@@ -21,7 +22,7 @@ struct Values<'m> {
 }
 
 /// The operator that is named, and what is given for it.
-fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatches)> {
+pub(crate) fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatches)> {
     let (name, matches) = matches
         .subcommand()
         .ok_or_else(|| Failure::new("an operator is missing"))?;
@@ -31,7 +32,7 @@ fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatches)> {
 }
 
 /// Settles what is done with missing values of the call's tensors.
-fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<()> {
+pub(crate) fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<()> {
     let mut tensors = Vec::new();
     for argument in operator.arguments {
         let Some(text) = cli::given(matches, argument) else {
@@ -48,7 +49,7 @@ fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<()> {
 }
 
 impl<'m> Values<'m> {
-    fn read(operator: &'static Operator, matches: &'m ArgMatches) -> Result<Self> {
+    pub(crate) fn read(operator: &'static Operator, matches: &'m ArgMatches) -> Result<Self> {
         let name = operator.name;
         let strategy = matches
             .get_one::<String>(cli::STRATEGY)
@@ -71,7 +72,10 @@ impl<'m> Values<'m> {
     }
 
     /// Does something with the checked call.
-    fn with_call<R>(&mut self, work: impl FnOnce(Call<'_>) -> strew::Result<R>) -> Result<R> {
+    pub(crate) fn with_call<R>(
+        &mut self,
+        work: impl FnOnce(Call<'_>) -> strew::Result<R>,
+    ) -> Result<R> {
         let operator = self.operator;
         let matches = self.matches;
         let mut arguments = Arguments::new(operator);
@@ -108,10 +112,17 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
     {
         return Err(Failure::file(folder, "it is not a folder").for_operator(name));
     }
-    let first = matches.get_one::<String>(cli::OUTPUT);
+    let mut asked = cli::asked(matches, json);
+    for argument in operator.arguments {
+        let texts = cli::given(matches, argument).into_iter();
+        texts.for_each(|text| asked.reads(argument.name, text));
+    }
     let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
-    let plan = Outputs::new(operator.returns, first, own).map_err(|f| f.for_operator(name))?;
+    let plan = Outputs::new(operator.returns, &asked, own).map_err(|f| f.for_operator(name))?;
     treat_nulls(operator, matches)?;
+    if matches.get_flag(cli::DRY) {
+        return intent(operator, matches, &plan)?.tell(&plan, json, out);
+    }
     let cut = larger_than_memory::run(operator, matches, &plan);
     if let Some(written) = cut.map_err(|f| f.for_operator(name))? {
         return plan.print_written(name, &written, json, out);
@@ -132,60 +143,25 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
     plan.print(name, &tensors, json, out)
 }
 
-/// `strew explain OPERATOR ...`
-pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
-    let (operator, matches) = named(matches)?;
-    treat_nulls(operator, matches)?;
-    let mut values = Values::read(operator, matches)?;
-    let plan = values.with_call(|call| call.execution())?;
-    let machine = match matches.get_flag(cli::NO_MEASURE) {
-        true => None,
-        false => {
-            let measured = Machine::measure();
-            Some(measured.map_err(|p| Failure::new(p.to_string()).for_operator(operator.name))?)
+/// What `strew run` would do.
+fn intent(
+    operator: &'static Operator,
+    matches: &ArgMatches,
+    outputs: &Outputs,
+) -> Result<Intent<'static>> {
+    let pieces = larger_than_memory::describe(operator, matches, outputs);
+    let does = match pieces {
+        Some(pieces) => pieces,
+        None => {
+            let mut values = Values::read(operator, matches)?;
+            let execution = values.with_call(|call| call.execution())?;
+            let (strategy, reason) = (execution.strategy(), execution.reason());
+            format!("runs with the strategy {strategy}, because {reason}")
         }
     };
-    let told = match &machine {
-        Some(machine) => plan.explain_on(machine),
-        None => plan.explain(),
-    };
-    if json {
-        let facts: serde_json::Map<String, serde_json::Value> = told
-            .facts()
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), as_json(value)))
-            .collect();
-        let mut object = serde_json::json!({ "operator": operator.name, "plan": facts });
-        if let Some(traffic) = plan.traffic() {
-            object["bytes"] = bytes_of(traffic);
-            if let Some(machine) = &machine {
-                object["seconds"] = traffic.seconds(machine).into();
-            }
-        }
-        writeln!(out, "{object}")?;
-        return Ok(());
-    }
-    write!(out, "{}\n\n{told}", operator.name)?;
-    Ok(())
-}
-
-/// What is moved, in bytes: the plan's own lines are for people.
-fn bytes_of(traffic: &Traffic) -> serde_json::Value {
-    let moves = traffic.moves();
-    let moves = moves.iter().map(|m| {
-        let bytes = serde_json::json!({
-            "read": m.read, "written": m.written, "touched first": m.fresh,
-        });
-        (m.what.to_owned(), bytes)
-    });
-    serde_json::Value::Object(moves.collect())
-}
-
-/// Facts come as text; numbers and truth values among them are such in JSON too.
-pub(crate) fn as_json(fact: &str) -> serde_json::Value {
-    match (fact.parse::<u64>(), fact.parse::<bool>()) {
-        (Ok(number), _) => number.into(),
-        (_, Ok(truth)) => truth.into(),
-        _ => fact.into(),
-    }
+    Ok(Intent {
+        name: operator.name,
+        does,
+        results: operator.returns,
+    })
 }

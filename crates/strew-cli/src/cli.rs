@@ -1,15 +1,22 @@
 //! The command tree. `run` and `explain` are made from the table of operators: none is named here.
 
 use crate::aggregate_flags;
+use crate::families;
+use crate::outputs::Asked;
 use crate::read::Nulls;
+use crate::topics::{self, ARRAYS};
+use crate::write::Guard;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use strew::{Argument, Kind, OPERATORS, Operator, Strategy};
 
 /// Ids of our own flags begin with a character that no operator's argument does.
 pub(crate) const OUTPUT: &str = "@output";
+pub(crate) const FORCE: &str = "@force";
+pub(crate) const DRY: &str = "@dry-run";
 pub(crate) const STRATEGY: &str = "@strategy";
 pub(crate) const JSON: &str = "@json";
 pub(crate) const THREADS: &str = "@threads";
@@ -18,27 +25,14 @@ pub(crate) const NAME: &str = "@name";
 pub(crate) const SCRATCH: &str = "@scratch";
 pub(crate) const SHELL: &str = "@shell";
 pub(crate) const NULLS: &str = "@nulls";
+pub(crate) const FOLDER: &str = "@folder";
 pub(crate) const NO_MEASURE: &str = "@no-measure";
 
 const VALUES: &str = "\
 Values:
-  TENSOR    x.npy               an array as NumPy saves it, C or Fortran order
-            x.npy:bf16          2-byte elements without a name, read as bfloat16
-            x.npz:member        a member of an archive; with :bf16 too
-            x.safetensors:name  a tensor of a .safetensors file
-            x.zarr              an array of a Zarr folder, version 2 or 3
-            x.zarr:group/array  one within a hierarchy
-            x.parquet:column    a column of a Parquet file (.parquet, .pq)
-            x.arrow:column      a column of an Arrow file or stream (.arrow, .arrows, .feather)
-            [[0, 1], [1, 0]]    a literal: integers are int64, decimals float64
-            [1.5, nan]:float32  a literal of another type
-            'part-*.npy'        several files as one, in natural order along the first axis
-  INTEGERS  2,2                 a list, or a TENSOR of one dimension
+  INTEGERS  2,2, or an array of one dimension
   BOOL      true or false
-
-Input files are mapped into memory where that is possible, and never written to. An operator that
-works in place changes a copy, which is then written to the output. Reductions whose tensors are more
-than --memory-limit are done piece by piece. Do not shrink a file while it is read. An output appears under its name when it is whole, or not at all.";
+  WORD      a word that the operator knows";
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
@@ -48,6 +42,7 @@ pub(crate) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
+        .after_help(topics::list())
         .args(global())
         .subcommand(per_operator("run", "Run an operator", true))
         .subcommand(per_operator(
@@ -55,33 +50,65 @@ pub(crate) fn command() -> Command {
             "Show how an operator would run, without running it",
             false,
         ))
-        .subcommand(
-            Command::new("ops")
-                .about("List the operators, or describe one of them")
-                .arg(
-                    Arg::new(NAME)
-                        .value_name("NAME")
-                        .help(
-                            "An operator, as in torch.scatter_reduce, or a framework, as in torch",
-                        )
-                        .num_args(1),
-                ),
-        )
+        .subcommands([of_ops(), of_help()])
         .subcommands(aggregate_flags::commands())
         .subcommand(
             Command::new("demo").about(
                 "Do a real job on a data set that comes with the program, and check the result",
             ),
         )
-        .subcommand(
-            Command::new("completions")
-                .about("Print the completion script of a shell")
-                .arg(
-                    Arg::new(SHELL)
-                        .value_name("SHELL")
-                        .required(true)
-                        .value_parser(value_parser!(clap_complete::Shell)),
-                ),
+        .subcommands([of_man(), of_completions()])
+}
+
+/// `strew ops`.
+fn of_ops() -> Command {
+    let words = "An operator, as in torch.scatter_reduce, a framework, as in torch, or words that are \
+                 searched in all names and summaries";
+    Command::new("ops")
+        .about("List the operators, search them, or describe one of them")
+        .after_help(
+            "Examples:\n  strew ops torch.scatter_reduce\n  strew ops torch\n  \
+             strew ops mean rows",
+        )
+        .arg(Arg::new(NAME).value_name("WORD").help(words).num_args(1..))
+}
+
+/// `strew help`.
+fn of_help() -> Command {
+    Command::new("help")
+        .about("Explain a topic, a command or an operator")
+        .after_help(topics::list())
+        .arg(
+            Arg::new(NAME)
+                .value_name("TOPIC")
+                .help("A topic, a command, as in run, or an operator, as in torch.scatter_reduce"),
+        )
+}
+
+/// `strew man`.
+fn of_man() -> Command {
+    Command::new("man")
+        .about("Print the manual page of strew, or write those of all commands")
+        .after_help("Example:\n  strew man /usr/local/share/man/man1")
+        .arg(
+            Arg::new(FOLDER)
+                .value_name("FOLDER")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(value_parser!(PathBuf))
+                .help("Where the pages go: strew.1, strew-run.1, and one for each operator"),
+        )
+        .arg(force())
+}
+
+/// `strew completions`.
+fn of_completions() -> Command {
+    Command::new("completions")
+        .about("Print the completion script of a shell")
+        .arg(
+            Arg::new(SHELL)
+                .value_name("SHELL")
+                .required(true)
+                .value_parser(value_parser!(clap_complete::Shell)),
         )
 }
 
@@ -130,8 +157,27 @@ fn per_operator(name: &'static str, about: &'static str, runs: bool) -> Command 
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
         .subcommand_value_name("OPERATOR")
-        .subcommand_help_heading("Operators")
+        .override_help(screen(name, about))
         .subcommands(operators.map(|operator| of_operator(operator, runs)))
+}
+
+/// The help of `run` and `explain`: their operators on one screen.
+fn screen(name: &str, about: &str) -> String {
+    let output = match name {
+        "run" => " [-o FILE]",
+        _ => "",
+    };
+    format!(
+        "{about}: strew {name} OPERATOR --ARGUMENT VALUE ...{output}\n\n\
+         Operators by framework. {{a,b}} are two names; [_] is the same operator in place.\n\n{}\n  \
+         strew ops NAME                 describes an operator; strew ops WORD searches them\n  \
+         strew {name} OPERATOR --help{:width$}lists the arguments of one\n  \
+         strew help arrays              says how arrays are written; strew help lists other topics\n\n\
+         Everywhere: --json, --threads N, --memory-limit BYTES\n",
+        families::table(),
+        "",
+        width = 9usize.saturating_sub(name.len()),
+    )
 }
 
 fn of_operator(operator: &'static Operator, runs: bool) -> Command {
@@ -139,7 +185,7 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
         .about(operator.summary)
         .after_help(format!("Example:\n  {}", example(operator, runs)))
         .after_long_help(format!(
-            "Example:\n  {}\n\n{VALUES}",
+            "Example:\n  {}\n\n{VALUES}\n\n{ARRAYS}",
             example(operator, runs)
         ))
         .args(operator.arguments.iter().map(of_argument))
@@ -232,7 +278,8 @@ fn of_argument(argument: &'static Argument) -> Arg {
 fn outputs(operator: &'static Operator) -> Vec<Arg> {
     let several = operator.returns.len() > 1;
     let mut help =
-        "Where the result goes: .npy, .npz, .safetensors, .zarr, .parquet or .csv; - prints it"
+        "Where the result goes: .npy, .npz, .safetensors, .zarr, .parquet or .csv; - writes .npy to standard \
+         output [default: it is printed]"
             .to_owned();
     if several {
         let names = operator.returns.join(", ");
@@ -243,7 +290,6 @@ fn outputs(operator: &'static Operator) -> Vec<Arg> {
         .long("output")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .default_value("-")
         .help(help);
     let others = operator.returns.iter().skip(1).map(|name| {
         Arg::new(output_flag(name))
@@ -252,7 +298,34 @@ fn outputs(operator: &'static Operator) -> Vec<Arg> {
             .value_hint(ValueHint::FilePath)
             .help(format!("Write {name} to a file of its own"))
     });
-    [first].into_iter().chain(others).collect()
+    let first = [first, force(), dry_run()];
+    first.into_iter().chain(others).collect()
+}
+
+/// The flag that stops a command before it does anything.
+pub(crate) fn dry_run() -> Arg {
+    Arg::new(DRY)
+        .long("dry-run")
+        .action(ArgAction::SetTrue)
+        .help("Check the arguments and say what would be done, without doing it")
+}
+
+/// The flag that lets an output replace a file.
+pub(crate) fn force() -> Arg {
+    Arg::new(FORCE)
+        .long("force")
+        .action(ArgAction::SetTrue)
+        .help("Replace an output file that exists; never one that is also an input")
+}
+
+/// Where results go, as the flags say, before the files are known that the command reads.
+pub(crate) fn asked(matches: &ArgMatches, json: bool) -> Asked<'_> {
+    Asked {
+        first: matches.get_one::<String>(OUTPUT),
+        guard: Guard::new(matches.get_flag(FORCE)),
+        json,
+        terminal: std::io::stdout().is_terminal(),
+    }
 }
 
 /// The flag for an output other than the first.

@@ -2,9 +2,9 @@
 
 use crate::failure::{Failure, Result};
 use crate::outputs::quoted;
-use crate::write::{replace, writable};
+use crate::write::{Guard, Writable, replace};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use strew_io::{Cell, Frame};
 
 /// Tables of more rows than this are abbreviated for people.
@@ -24,21 +24,21 @@ pub(crate) struct Made<'a> {
 /// Where a table goes.
 pub(crate) enum Target {
     Printed,
-    Csv(PathBuf),
-    Parquet(PathBuf),
+    Csv(Writable),
+    Parquet(Writable),
 }
 
 impl Target {
     /// Checks, before anything is computed, that the file could be written.
-    pub(crate) fn new(name: Option<&String>) -> Result<Self> {
+    pub(crate) fn new(name: Option<&String>, guard: &Guard) -> Result<Self> {
         let Some(name) = name.filter(|name| *name != "-") else {
             return Ok(Self::Printed);
         };
         let ends = |ending: &str| name.to_ascii_lowercase().ends_with(ending);
         if ends(".csv") {
-            writable(name).map(Self::Csv)
+            Writable::new(name, guard).map(Self::Csv)
         } else if ends(".parquet") || ends(".pq") {
-            writable(name).map(Self::Parquet)
+            Writable::new(name, guard).map(Self::Parquet)
         } else {
             Err(Failure::file(
                 Path::new(name),
@@ -60,11 +60,11 @@ impl Target {
             Self::Printed => return print_text(frame, out),
             Self::Csv(path) => {
                 replace(path, &mut |to| frame.write_csv(to))?;
-                path
+                path.path()
             }
             Self::Parquet(path) => {
                 replace(path, &mut |to| frame.write_parquet(to))?;
-                path
+                path.path()
             }
         };
         if json {

@@ -16,12 +16,17 @@ mod call;
 mod chunks;
 mod cli;
 mod demo;
+mod dry_run;
+mod explain;
 mod failure;
+mod families;
 #[cfg(feature = "io")]
 mod frames;
+mod help;
 mod interrupt;
 mod larger_than_memory;
 mod literal;
+mod manual;
 mod mapped;
 mod ops;
 mod outputs;
@@ -31,11 +36,13 @@ mod progress;
 mod read;
 mod show;
 mod signals;
+mod suggest;
+mod topics;
 mod values;
 mod write;
 
 use clap::ArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use failure::{Failure, Result};
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -81,13 +88,19 @@ fn dispatch(matches: &ArgMatches, json: bool) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match matches.subcommand() {
         Some(("run", matches)) => call::run(matches, json, &mut out)?,
-        Some(("explain", matches)) => call::explain(matches, json, &mut out)?,
+        Some(("explain", matches)) => explain::explain(matches, json, &mut out)?,
         Some(("ops", matches)) => {
-            let name = matches.get_one::<String>(cli::NAME);
-            ops::ops(name.map(String::as_str), json, &mut out)?;
+            let words = matches.get_many::<String>(cli::NAME).unwrap_or_default();
+            let words: Vec<String> = words.cloned().collect();
+            ops::ops(&words, json, &mut out)?;
         }
         Some(("aggregate", matches)) => aggregate::aggregate(matches, json, &mut out)?,
         Some(("merge", matches)) => aggregate::merge(matches, json, &mut out)?,
+        Some(("help", matches)) => {
+            let word = matches.get_one::<String>(cli::NAME);
+            help::help(word.map(String::as_str), &mut out)?;
+        }
+        Some(("man", matches)) => manual::pages(matches, &mut out)?,
         Some(("demo", _)) => demo::demo(json, &mut out)?,
         Some(("completions", matches)) => {
             if let Some(&shell) = matches.get_one::<clap_complete::Shell>(cli::SHELL) {
@@ -117,6 +130,12 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
         let _ = error.print();
         return REFUSED;
     }
+    let json = words.iter().any(|word| word == "--json");
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+    {
+        return report(&unknown(word, words), json);
+    }
     let text = error.to_string();
     let mut said = String::new();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -135,7 +154,31 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
     if let Some(operator) = named {
         failure = failure.for_operator(operator.name);
     }
-    report(&failure, words.iter().any(|word| word == "--json"))
+    report(&failure, json)
+}
+
+/// What is said of a word that is no command, or no operator behind `run` or `explain`.
+fn unknown(word: &str, words: &[OsString]) -> Failure {
+    let words = words.iter().skip(1);
+    let mut before = words.take_while(|other| **other != *word);
+    if before.any(|verb| verb == "run" || verb == "explain") {
+        let hint = suggest::did_you_mean(&suggest::operators(word), "strew ops lists all of them");
+        return Failure::new(format!("there is no operator '{word}': {hint}"));
+    }
+    if let Some(operator) = strew::find(word) {
+        return Failure::new(format!(
+            "'{word}' is an operator: did you mean strew run {}?",
+            operator.name
+        ));
+    }
+    let tree = cli::command();
+    let commands = tree.get_subcommands().map(clap::Command::get_name);
+    let mut near = suggest::among(word, commands);
+    if word.contains('.') || near.is_empty() {
+        near = suggest::operators(word);
+    }
+    let hint = suggest::did_you_mean(&near, "strew --help lists the commands");
+    Failure::new(format!("there is no command '{word}': {hint}"))
 }
 
 fn report(failure: &Failure, json: bool) -> u8 {

@@ -1,40 +1,30 @@
-//! `strew ops`: what there is.
+//! `strew ops`: the operators, by name, by framework or by a word of their summaries.
 
 use crate::cli;
 use crate::failure::{Failure, Result};
+use crate::suggest;
 use serde_json::json;
 use std::io::Write;
 use strew::{Kind, OPERATORS, Operator};
 
-/// `strew ops [NAME]`
-pub(crate) fn ops(name: Option<&str>, json: bool, out: &mut impl Write) -> Result<()> {
-    let all = || OPERATORS.iter().flat_map(|dialect| dialect.iter());
-    if let Some(operator) = name.and_then(strew::find) {
+/// `strew ops [WORD]...`: an operator, those of a framework, or those that the words are found in
+pub(crate) fn ops(words: &[String], json: bool, out: &mut impl Write) -> Result<()> {
+    if let [name] = words
+        && let Some(operator) = strew::find(name)
+    {
         match json {
             true => writeln!(out, "{}", as_json(operator))?,
             false => describe(operator, out)?,
         }
         return Ok(());
     }
-    let listed: Vec<&Operator> = match name {
-        None => all().collect(),
-        Some(framework) => all().filter(|o| of(o) == framework).collect(),
-    };
+    let listed = found(words);
     if listed.is_empty() {
-        let wanted = name.unwrap_or_default();
-        let near: Vec<&str> = all()
-            .map(|o| o.name)
-            .filter(|n| {
-                n.split('.')
-                    .any(|part| wanted.split('.').any(|w| w == part))
-            })
-            .collect();
-        let hint = match near[..] {
-            [] => "'strew ops' lists all of them".to_owned(),
-            _ => format!("there is {}", near.join(", ")),
-        };
+        let wanted = words.join(" ");
+        let near = suggest::operators(&wanted);
+        let hint = suggest::did_you_mean(&near, "strew ops lists all of them");
         return Err(Failure::new(format!(
-            "there is no operator or framework '{wanted}': {hint}"
+            "'{wanted}' is no operator or framework, and in no summary of one: {hint}"
         )));
     }
     if json {
@@ -47,6 +37,23 @@ pub(crate) fn ops(name: Option<&str>, json: bool, out: &mut impl Write) -> Resul
         writeln!(out, "{:width$}  {}", operator.name, operator.summary)?;
     }
     Ok(())
+}
+
+/// The operators of the framework, if it is one; else those whose names and summaries hold all words.
+fn found(words: &[String]) -> Vec<&'static Operator> {
+    let all = || OPERATORS.iter().flat_map(|dialect| dialect.iter());
+    if let [name] = words {
+        let own: Vec<&Operator> = all().filter(|operator| of(operator) == name).collect();
+        if !own.is_empty() {
+            return own;
+        }
+    }
+    let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let holds = |operator: &&Operator| {
+        let text = format!("{} {}", operator.name, operator.summary).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    all().filter(holds).collect()
 }
 
 /// The framework of an operator.

@@ -1,17 +1,34 @@
 //! Where the results of a call go: to files, or to standard output.
 
 use crate::failure::{Failure, Result};
+use crate::read::files;
 use crate::show;
-use crate::write::{self, Destination, Named};
+use crate::write::{self, Destination, Guard, Named};
 use std::io::Write;
 use strew::{DType, DynTensor};
 
 /// Where each output goes.
+#[derive(Default)]
 pub(crate) struct Outputs {
     /// A file, with the outputs that go there; the first output's is in front.
     files: Vec<(Destination, Vec<&'static str>)>,
     printed: Vec<&'static str>,
+    /// The output whose `.npy` bytes go to standard output.
+    piped: Option<&'static str>,
 }
+
+/// What is asked for.
+pub(crate) struct Asked<'m> {
+    /// What `-o` says.
+    pub(crate) first: Option<&'m String>,
+    pub(crate) guard: Guard,
+    pub(crate) json: bool,
+    /// Whether standard output is a terminal.
+    pub(crate) terminal: bool,
+}
+
+/// What `-o` says for standard output.
+const PIPE: &str = "-";
 
 /// An output that is in its file.
 pub(crate) struct Written {
@@ -21,24 +38,29 @@ pub(crate) struct Written {
 }
 
 impl Outputs {
-    /// The outputs of these names. `first` is the file of the first one, and of all if it takes
-    /// several; none, or `-`, prints them. `own` gives the file of another one.
+    /// The outputs of these names. `-o` is the file of the first one, and of all if it takes several;
+    /// without it they are printed. `own` gives the file of another one.
     pub(crate) fn new<'m>(
         names: &[&'static str],
-        first: Option<&String>,
+        asked: &Asked<'m>,
         own: impl Fn(&str) -> Option<&'m String>,
     ) -> Result<Self> {
         let mut main = Vec::new();
         let mut files = Vec::new();
         let mut printed = Vec::new();
-        let file = first
-            .filter(|name| *name != "-")
-            .map(|name| Destination::new(name));
+        let is_pipe = asked.first.is_some_and(|name| name == PIPE);
+        let piped = names.first().copied().filter(|_| is_pipe);
+        if piped.is_some() {
+            asked.check_pipe()?;
+        }
+        let file = asked.first.filter(|_| !is_pipe);
+        let file = file.map(|name| Destination::new(name, &asked.guard));
         let file = file.transpose()?;
         for (n, &name) in names.iter().enumerate() {
             let own = if n == 0 { None } else { own(name) };
             match (own, &file) {
-                (Some(own), _) => files.push((Destination::new(own)?, vec![name])),
+                (Some(own), _) => files.push((Destination::new(own, &asked.guard)?, vec![name])),
+                (None, None) if is_pipe => {}
                 (None, None) => printed.push(name),
                 (None, Some(file)) if n == 0 || file.takes_several() => main.push(name),
                 (None, Some(_)) => {}
@@ -58,13 +80,34 @@ impl Outputs {
                 ));
             }
         }
-        Ok(Self { files, printed })
+        Ok(Self {
+            files,
+            printed,
+            piped,
+        })
     }
 
-    /// The first file, unless it has all outputs that were asked for.
-    pub(crate) fn lacks(&self, names: &[&str]) -> Option<&Destination> {
-        let (file, held) = self.files.first()?;
-        (held.len() < names.len() && self.files.len() == 1).then_some(file)
+    /// Refuses names of which one has no place: a `.npy` file takes one output.
+    pub(crate) fn take_all(&self, names: &[&str]) -> Result<()> {
+        let takes = self.files.iter().map(|(_, held)| held.len()).sum::<usize>();
+        let many = names.len();
+        let why = format!("a .npy file takes one result, not {many}: write a .npz file");
+        match (self.piped, self.files.first()) {
+            (Some(_), _) if takes + 1 < many => Err(Failure::new(why)),
+            (None, Some((file, _))) if takes < many => Err(Failure::file(file.path(), why)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where an output goes, in words.
+    pub(crate) fn place(&self, name: &str) -> String {
+        let mut files = self.files.iter();
+        match files.find(|(_, names)| names.contains(&name)) {
+            Some((file, _)) => file.path().display().to_string(),
+            None if self.piped == Some(name) => "standard output, as .npy".to_owned(),
+            None if self.printed.contains(&name) => "printed".to_owned(),
+            None => "not kept".to_owned(),
+        }
     }
 
     /// The `.npy` file of an output, if it goes to one.
@@ -96,6 +139,10 @@ impl Outputs {
         json: bool,
         out: &mut impl Write,
     ) -> Result<()> {
+        if let Some((_, tensor)) = tensors.iter().find(|(name, _)| self.piped == Some(*name)) {
+            write::npy(out, tensor)?;
+            return Ok(());
+        }
         if !json {
             for (name, tensor) in tensors {
                 if self.printed.contains(name) {
@@ -165,6 +212,30 @@ impl Outputs {
                 write!(out, "\"file\":{}", quoted(&file.path().to_string_lossy()))?;
             }
             None => write!(out, "\"file\":null")?,
+        }
+        Ok(())
+    }
+}
+
+impl Asked<'_> {
+    /// The command reads what this text names, for an argument.
+    pub(crate) fn reads(&mut self, argument: &str, text: &str) {
+        for path in files(text) {
+            self.guard.reads(&format!("--{argument}"), &path);
+        }
+    }
+
+    /// Refuses bytes where text is wanted.
+    fn check_pipe(&self) -> Result<()> {
+        if self.json {
+            let why =
+                "-o - writes the bytes of a .npy file where --json prints: leave one of them out";
+            return Err(Failure::new(why));
+        }
+        if self.terminal {
+            let why = "-o - writes the bytes of a .npy file, and standard output is a terminal: leave \
+                       -o out to see the result";
+            return Err(Failure::new(why));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;
+use std::io::{self, Read, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use strew::Monitor;
@@ -58,7 +59,30 @@ pub(crate) fn with_bar<R>(work: impl FnOnce() -> R) -> R {
     strew::watch(Rc::new(bar), work)
 }
 
-/// How many bytes of a long read were taken, with the rate and the time left.
+/// Bytes between two looks at the clock.
+const PIECE: usize = 8 << 20;
+
+/// Reads as many bytes as there is room for; a bar shows how far it is.
+pub(crate) fn read_exact(from: &mut impl Read, to: &mut [u8]) -> io::Result<()> {
+    let mut bar = Bytes::new(to.len() as u64);
+    for piece in to.chunks_mut(PIECE) {
+        from.read_exact(piece)?;
+        bar.add(piece.len() as u64);
+    }
+    Ok(())
+}
+
+/// Writes all bytes; a bar shows how far it is.
+pub(crate) fn write_all(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    let mut bar = Bytes::new(bytes.len() as u64);
+    for piece in bytes.chunks(PIECE) {
+        to.write_all(piece)?;
+        bar.add(piece.len() as u64);
+    }
+    Ok(())
+}
+
+/// How many bytes of a long read or write are done, with the rate and the time left.
 pub(crate) struct Bytes {
     since: Instant,
     total: u64,
@@ -133,6 +157,16 @@ mod tests {
         let drawn = impatient.bar.get().expect("a bar");
         assert_eq!(Some(drawn.position()), drawn.length());
         assert!(drawn.position() >= 1 << 16);
+    }
+
+    #[test]
+    fn all_bytes_go_through() {
+        let bytes: Vec<u8> = (0..PIECE + 5).map(|n| n as u8).collect();
+        let (mut written, mut read) = (Vec::new(), vec![0; bytes.len()]);
+        write_all(&mut written, &bytes).unwrap();
+        read_exact(&mut &written[..], &mut read).unwrap();
+        assert!(written == bytes && read == bytes);
+        assert!(read_exact(&mut &written[..7], &mut read).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::literal;
-use crate::read::{Loaded, Place, Purpose, Series};
+use crate::read::{self, Loaded, Place, Purpose, stdin};
 use strew::{Argument, Complex64, Kind, Scalar, Value};
 
 /// A value that was given for an argument.
@@ -76,17 +76,14 @@ pub(crate) fn is_file(text: &str) -> bool {
 }
 
 pub(crate) fn tensor(text: &str, purpose: Purpose) -> Result<Loaded> {
-    if let Some(place) = Place::parse(text) {
-        return match place.is_pattern() {
-            true => Ok(Loaded::owned(Series::open(text)?.whole()?)),
-            false => place.load(purpose),
-        };
+    if let Some(loaded) = read::load(text, purpose)? {
+        return Ok(loaded);
     }
     match literal::parse(text) {
         Some(literal) => literal.map(Loaded::owned),
         None => Err(Failure::new(format!(
             "'{text}' is no tensor: write file.npy, file.npz:member, file.safetensors:name, \
-             file.parquet:column, or a literal as in [[0, 1], [1, 0]]:int64"
+             file.parquet:column, - for standard input, or a literal as in [[0, 1], [1, 0]]:int64"
         ))),
     }
 }
@@ -156,7 +153,7 @@ fn integers(text: &str) -> Result<Given> {
     if let Some(list) = listed {
         return Ok(Given::Integers(list));
     }
-    if Place::parse(text).is_some() || open.starts_with('[') {
+    if Place::parse(text).is_some() || stdin::is_meant(text) || open.starts_with('[') {
         return tensor(text, Purpose::Read).map(Given::Tensor);
     }
     Err(Failure::new(format!(

@@ -3,6 +3,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::interrupt::Registered;
+use crate::progress;
 use crate::read::{Format, safetensors_dtype, write_folder, write_npy_header, write_table};
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::fs::{self, File};
@@ -13,28 +14,154 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+/// What an output may replace.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    /// Whether it may replace a file that exists.
+    force: bool,
+    inputs: Vec<Input>,
+}
+
+/// A file that the command reads. No output replaces it.
+#[derive(Debug)]
+struct Input {
+    argument: String,
+    path: PathBuf,
+}
+
+impl Guard {
+    pub(crate) fn new(force: bool) -> Self {
+        let inputs = Vec::new();
+        Self { force, inputs }
+    }
+
+    /// The command reads this file, for an argument that an error may name.
+    pub(crate) fn reads(&mut self, argument: &str, path: &Path) {
+        if let Ok(path) = fs::canonicalize(path) {
+            let argument = argument.to_owned();
+            self.inputs.push(Input { argument, path });
+        }
+    }
+
+    /// Refuses a path, all of whose links are resolved, that no output may take; `shown` is its name on
+    /// the line.
+    fn check(&self, path: &Path, shown: &Path) -> Result<()> {
+        if let Some(input) = self.inputs.iter().find(|input| input.path == *path) {
+            let argument = &input.argument;
+            let why = format!("it is an input ({argument}): an output never replaces one");
+            return Err(Failure::file(shown, why));
+        }
+        match !self.force && path.exists() {
+            true => Err(Failure::file(
+                shown,
+                "it exists already; --force replaces it",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A path that could be written when it was checked, before anything is computed.
+#[derive(Clone, Debug)]
+pub(crate) struct Writable {
+    path: PathBuf,
+    /// Whether it may replace a file.
+    force: bool,
+}
+
+impl Writable {
+    pub(crate) fn new(name: &str, guard: &Guard) -> Result<Self> {
+        let path = PathBuf::from(name);
+        // A link stays a link: what it points at is replaced.
+        let path = match fs::canonicalize(&path) {
+            Ok(path) => path,
+            Err(_) if path.is_symlink() => {
+                return Err(Failure::file(&path, "it is a link that leads nowhere"));
+            }
+            Err(_) => path,
+        };
+        if !directory(&path).is_dir() {
+            return Err(Failure::file(&path, "its directory does not exist"));
+        }
+        if path.is_dir() {
+            return Err(Failure::file(&path, "it is a directory"));
+        }
+        // A device or a pipe would be replaced by a file.
+        if path.exists() && !path.is_file() {
+            return Err(Failure::file(&path, "it is not a regular file"));
+        }
+        guard.check(&path, Path::new(name))?;
+        let force = guard.force;
+        Ok(Self { path, force })
+    }
+
+    /// A folder that could be made, or that is a Zarr hierarchy and could be replaced.
+    fn zarr(name: &str, guard: &Guard) -> Result<Self> {
+        let path = PathBuf::from(name);
+        if !directory(&path).is_dir() {
+            return Err(Failure::file(&path, "its directory does not exist"));
+        }
+        let heads = ["zarr.json", ".zarray", ".zgroup"];
+        if path.exists() && !heads.iter().any(|head| path.join(head).is_file()) {
+            return Err(Failure::file(
+                &path,
+                "it is there and no Zarr hierarchy, so it is not replaced",
+            ));
+        }
+        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        guard.check(&real, &path)?;
+        let force = guard.force;
+        Ok(Self { path, force })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives a finished file this name. A file that has appeared there meanwhile stays.
+    fn name(&self, file: NamedTempFile) -> Result<()> {
+        let path = &self.path;
+        if self.force {
+            let named = file.persist(path);
+            return named.map(drop).map_err(|e| unwritten(path, &e.error));
+        }
+        match file.persist_noclobber(path) {
+            Ok(_) => Ok(()),
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists || path.exists() => Err(
+                Failure::file(path, "it has appeared meanwhile; --force replaces it"),
+            ),
+            // A file system that knows no such renaming.
+            Err(e) => {
+                let named = e.file.persist(path);
+                named.map(drop).map_err(|e| unwritten(path, &e.error))
+            }
+        }
+    }
+}
+
 /// A file to write.
 #[derive(Debug)]
 pub(crate) struct Destination {
-    path: PathBuf,
+    to: Writable,
     format: Format,
 }
 
 impl Destination {
     /// Checks, before anything is computed, that the file could be written.
-    pub(crate) fn new(name: &str) -> Result<Self> {
+    pub(crate) fn new(name: &str, guard: &Guard) -> Result<Self> {
         let format = Format::of(name).filter(|format| format.is_written());
         let format = format.ok_or_else(|| {
             Failure::file(
                 Path::new(name),
-                "an output is a .npy, .npz, .safetensors, .zarr, .parquet or .csv file, or - for text",
+                "an output is a .npy, .npz, .safetensors, .zarr, .parquet or .csv file; -o - writes .npy \
+                 to standard output",
             )
         })?;
-        let path = match format {
-            Format::Zarr => writable_folder(name)?,
-            _ => writable(name)?,
+        let to = match format {
+            Format::Zarr => Writable::zarr(name, guard)?,
+            _ => Writable::new(name, guard)?,
         };
-        Ok(Self { path, format })
+        Ok(Self { to, format })
     }
 
     /// Whether all outputs of an operator go into this one file.
@@ -43,17 +170,17 @@ impl Destination {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.to.path()
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        directory(&self.path)
+        directory(self.path())
     }
 }
 
 /// A `.npy` file that is written piece by piece, and appears when it is whole.
 pub(crate) struct Growing {
-    path: PathBuf,
+    to: Writable,
     file: NamedTempFile,
     /// Behind the file, so that an interrupt finds it for as long as it is there.
     registered: Registered,
@@ -65,13 +192,14 @@ pub(crate) struct Growing {
 impl Growing {
     pub(crate) fn new(to: &Destination, dtype: DType, shape: &[usize]) -> Result<Self> {
         let layout = Layout::contiguous(dtype, shape);
-        let layout = layout.map_err(|p| Failure::file(&to.path, p))?;
+        let layout = layout.map_err(|p| Failure::file(to.path(), p))?;
         let bytes = (layout.len() * dtype.size()) as u64;
-        let file = temporary(&to.path).map_err(|e| unwritten(&to.path, &e))?;
+        let failed = |e: io::Error| unwritten(to.path(), &e);
+        let file = temporary(to.path()).map_err(failed)?;
         let registered = Registered::new(file.path());
-        write_npy_header(&mut file.as_file(), dtype, shape).map_err(|e| unwritten(&to.path, &e))?;
+        write_npy_header(&mut file.as_file(), dtype, shape).map_err(failed)?;
         Ok(Self {
-            path: to.path.clone(),
+            to: to.to.clone(),
             file,
             registered,
             bytes,
@@ -87,7 +215,7 @@ impl Growing {
     /// Writes the next elements.
     pub(crate) fn append(&mut self, elements: &[u8]) -> Result<()> {
         let written = self.file.as_file().write_all(elements);
-        written.map_err(|e| unwritten(&self.path, &e))?;
+        written.map_err(|e| unwritten(self.to.path(), &e))?;
         self.missing = self.missing.saturating_sub(elements.len() as u64);
         Ok(())
     }
@@ -97,70 +225,29 @@ impl Growing {
         if self.missing > 0 {
             let missing = self.missing;
             return Err(Failure::file(
-                &self.path,
+                self.to.path(),
                 format!("{missing} bytes of it were not made"),
             ));
         }
         let kept = self.file.as_file().sync_all();
-        kept.map_err(|e| unwritten(&self.path, &e))?;
+        kept.map_err(|e| unwritten(self.to.path(), &e))?;
         Ok(self)
     }
 
     /// Gives the file its name.
     pub(crate) fn appear(self) -> Result<()> {
         let Self {
-            path,
+            to,
             file,
             registered: _registered,
             ..
         } = self;
-        let named = file.persist(&path);
-        named.map(drop).map_err(|e| unwritten(&path, &e.error))
+        to.name(file)
     }
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::file(path, format!("it cannot be written: {error}"))
-}
-
-/// The path of a file that could be written, checked before anything is computed.
-pub(crate) fn writable(name: &str) -> Result<PathBuf> {
-    let path = PathBuf::from(name);
-    // A link stays a link: what it points at is replaced.
-    let path = match fs::canonicalize(&path) {
-        Ok(path) => path,
-        Err(_) if path.is_symlink() => {
-            return Err(Failure::file(&path, "it is a link that leads nowhere"));
-        }
-        Err(_) => path,
-    };
-    if !directory(&path).is_dir() {
-        return Err(Failure::file(&path, "its directory does not exist"));
-    }
-    if path.is_dir() {
-        return Err(Failure::file(&path, "it is a directory"));
-    }
-    // A device or a pipe would be replaced by a file.
-    if path.exists() && !path.is_file() {
-        return Err(Failure::file(&path, "it is not a regular file"));
-    }
-    Ok(path)
-}
-
-/// The path of a folder that could be made, or that is a Zarr hierarchy and could be replaced.
-fn writable_folder(name: &str) -> Result<PathBuf> {
-    let path = PathBuf::from(name);
-    if !directory(&path).is_dir() {
-        return Err(Failure::file(&path, "its directory does not exist"));
-    }
-    let heads = ["zarr.json", ".zarray", ".zgroup"];
-    if path.exists() && !heads.iter().any(|head| path.join(head).is_file()) {
-        return Err(Failure::file(
-            &path,
-            "it is there and no Zarr hierarchy, so it is not replaced",
-        ));
-    }
-    Ok(path)
 }
 
 /// Where a file without a directory in its name lies.
@@ -181,7 +268,7 @@ pub(crate) fn write(files: &[(&Destination, Named<'_>)]) -> Result<()> {
         .map(|(to, tensors)| Ok((to, Part::new(to, tensors)?)))
         .collect::<Result<_>>()?;
     for (to, part) in written {
-        part.appear(&to.path).map_err(|e| unwritten(&to.path, &e))?;
+        part.appear(&to.to)?;
     }
     Ok(())
 }
@@ -194,17 +281,17 @@ enum Part {
 
 impl Part {
     fn new(to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result<Self> {
-        let failed = |e: io::Error| unwritten(&to.path, &e);
+        let failed = |e: io::Error| unwritten(to.path(), &e);
         if to.format == Format::Zarr {
-            let folder = named().tempdir_in(directory(&to.path)).map_err(failed)?;
+            let folder = named().tempdir_in(directory(to.path())).map_err(failed)?;
             let registered = Registered::new(folder.path());
             let inner = folder.path().join(WHOLE);
             fs::create_dir(&inner).map_err(failed)?;
             let filled = write_folder(&inner, tensors);
-            filled.map_err(|f| f.in_file(to.path.display().to_string()))?;
+            filled.map_err(|f| f.in_file(to.path().display().to_string()))?;
             return Ok(Self::Folder(folder, registered));
         }
-        let file = temporary(&to.path).map_err(failed)?;
+        let file = temporary(to.path()).map_err(failed)?;
         let registered = Registered::new(file.path());
         fill(file.as_file(), to, tensors)?;
         file.as_file().sync_all().map_err(failed)?;
@@ -212,15 +299,18 @@ impl Part {
     }
 
     /// Gives it its name.
-    fn appear(self, path: &Path) -> io::Result<()> {
+    fn appear(self, to: &Writable) -> Result<()> {
+        let path = to.path();
         match self {
-            Self::File(file, _registered) => file.persist(path).map(drop).map_err(|e| e.error),
+            Self::File(file, _registered) => to.name(file),
             Self::Folder(folder, _registered) => {
                 // What was there goes into the temporary folder, and with it.
-                if path.exists() {
-                    fs::rename(path, folder.path().join("old"))?;
-                }
-                fs::rename(folder.path().join(WHOLE), path)
+                let old = match path.exists() {
+                    true => fs::rename(path, folder.path().join("old")),
+                    false => Ok(()),
+                };
+                let named = old.and_then(|()| fs::rename(folder.path().join(WHOLE), path));
+                named.map_err(|e| unwritten(path, &e))
             }
         }
     }
@@ -230,25 +320,24 @@ impl Part {
 const WHOLE: &str = "new";
 
 /// Writes bytes as one file, which appears whole or not at all.
-pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace(path, &mut |to| to.write_all(bytes))
+pub(crate) fn write_bytes(to: &Writable, bytes: &[u8]) -> Result<()> {
+    replace(to, &mut |mut to| progress::write_all(&mut to, bytes))
 }
 
 /// Writes a file, which appears whole or not at all.
 pub(crate) fn replace(
-    path: &Path,
+    to: &Writable,
     fill: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
 ) -> Result<()> {
-    let failed = |e: io::Error| unwritten(path, &e);
-    let file = temporary(path).map_err(failed)?;
+    let failed = |e: io::Error| unwritten(to.path(), &e);
+    let file = temporary(to.path()).map_err(failed)?;
     let _registered = Registered::new(file.path());
     let mut buffered = BufWriter::with_capacity(1 << 20, file.as_file());
     fill(&mut buffered).map_err(failed)?;
     buffered.flush().map_err(failed)?;
     drop(buffered);
     file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(())
+    to.name(file)
 }
 
 /// What temporary files and folders are called.
@@ -282,7 +371,7 @@ fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result
             let mut tensors = tensors.to_vec();
             tensors.sort_by_key(|(_, t)| std::cmp::Reverse(t.dtype().size()));
             let header =
-                safetensors_header(&tensors).map_err(|why| Failure::file(&to.path, why))?;
+                safetensors_header(&tensors).map_err(|why| Failure::file(to.path(), why))?;
             safetensors(&mut buffered, &header, &tensors)
         }
         // No destination has another format.
@@ -291,12 +380,13 @@ fn fill(file: &File, to: &Destination, tensors: &[(&str, &DynTensor)]) -> Result
         }
     };
     done.and_then(|()| buffered.flush())
-        .map_err(|e| unwritten(&to.path, &e))
+        .map_err(|e| unwritten(to.path(), &e))
 }
 
-fn npy(to: &mut impl Write, tensor: &DynTensor) -> io::Result<()> {
+/// A `.npy` file.
+pub(crate) fn npy(to: &mut impl Write, tensor: &DynTensor) -> io::Result<()> {
     write_npy_header(to, tensor.dtype(), tensor.shape())?;
-    to.write_all(tensor.as_bytes())
+    progress::write_all(to, tensor.as_bytes())
 }
 
 /// Stored, not deflated, as `numpy.savez` does: so the members can be mapped again.
@@ -404,5 +494,5 @@ fn safetensors(
     to.write_all(header)?;
     tensors
         .iter()
-        .try_for_each(|(_, tensor)| to.write_all(tensor.as_bytes()))
+        .try_for_each(|(_, tensor)| progress::write_all(to, tensor.as_bytes()))
 }

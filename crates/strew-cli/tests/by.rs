@@ -214,7 +214,9 @@ fn tables_are_written_and_read_again() {
         .map(|r| r["sum"].as_i64().unwrap())
         .sum();
     assert_eq!(total, ROWS as i64);
-    let told = folder.strew(&format!("{call} -o out.csv --json")).json();
+    let told = folder
+        .strew(&format!("{call} -o out.csv --force --json"))
+        .json();
     assert_eq!(told["groups"], 6);
     assert_eq!(
         folder.names(),
@@ -277,7 +279,7 @@ fn arrays_are_keys() {
 fn groups_are_drawn() {
     let folder = Folder::new();
     folder.write("t.csv", "k,v\n<a>,1\n\"b\n\",-2\nc,4\n");
-    let call = "aggregate --by k --value v t.csv --plot p.svg";
+    let call = "aggregate --by k --value v t.csv --plot p.svg --force";
     assert_eq!(folder.strew(call).ok(), "");
     let text = String::from_utf8(folder.read("p.svg")).unwrap();
     assert_eq!(text.matches("<rect x=").count(), 3, "{text}");

@@ -119,7 +119,7 @@ fn columns_are_tensors_of_operators() {
         .ok();
     let (_, expected) = read_npy::<f64>(&folder.path("a.npy"));
     for limit in ["", "--memory-limit 2K"] {
-        let line = format!("{call} --src t.parquet:v --index t.arrow:g -o b.npy {limit}");
+        let line = format!("{call} --src t.parquet:v --index t.arrow:g -o b.npy --force {limit}");
         folder.strew(&line).ok();
         assert_eq!(
             read_npy::<f64>(&folder.path("b.npy")).1,
@@ -158,11 +158,11 @@ fn results_are_columns_beside_the_cells_number() {
     folder.strew(&format!("{call} [[1,2],[3,4]] -o o.csv")).ok();
     assert_eq!(folder.read("o.csv"), b"cell,out[0],out[1]\n0,4,6\n");
     folder
-        .strew(&format!("{call} [1+2j,3]:complex64 -o o.csv"))
+        .strew(&format!("{call} [1+2j,3]:complex64 -o o.csv --force"))
         .ok();
     assert_eq!(folder.read("o.csv"), b"cell,out.real,out.imag\n0,4.0,2.0\n");
     folder
-        .strew(&format!("{call} [1.5,2]:bfloat16 -o o.csv"))
+        .strew(&format!("{call} [1.5,2]:bfloat16 -o o.csv --force"))
         .ok();
     assert_eq!(folder.read("o.csv"), b"cell,out\n0,3.5\n");
 }
@@ -173,8 +173,9 @@ fn zarr_folders_are_written_and_read() {
     let call = "aggregate --src v.npy --index g.npy --reduce sum,argmax";
     let made = folder.strew(&format!("{call} --json")).json();
     folder.strew(&format!("{call} -o o.zarr")).ok();
-    // Once more: the folder is replaced.
-    folder.strew(&format!("{call} -o o.zarr")).ok();
+    let said = folder.strew(&format!("{call} -o o.zarr")).refused();
+    assert!(said.contains("o.zarr: it exists already"), "{said}");
+    folder.strew(&format!("{call} -o o.zarr --force")).ok();
     for name in ["sum", "argmax"] {
         let line = format!("run strew.gather --src o.zarr:{name} --index [0,5,16] --json");
         let found = folder.strew(&line).json();

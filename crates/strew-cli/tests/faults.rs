@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const CALL: &str = "run torch_scatter.scatter --src [1] --index [0] -o";
 const LARGE: &str =
-    "run mxnet.scatter_nd --data [1]:uint8 --indices [[0]] --shape 200000000 -o out.npy";
+    "run mxnet.scatter_nd --data [1]:uint8 --indices [[0]] --shape 200000000 -o out.npy --force";
 
 /// Runs a line under limits of the shell, such as `ulimit -v 100000`.
 fn limited(folder: &Folder, limits: &str, line: &str) -> Done {

@@ -149,10 +149,12 @@ fn calls() -> Vec<String> {
 fn the_bits_are_those_of_one_call() {
     let folder = tensors();
     for call in calls() {
-        folder.strew(&format!("run {call} -o once.npy")).ok();
+        folder
+            .strew(&format!("run {call} -o once.npy --force"))
+            .ok();
         for limit in ["30K", "16K"] {
             // Without the limit's help the call would not run at all.
-            let line = format!("run {call} -o pieces.npy --memory-limit {limit}");
+            let line = format!("run {call} -o pieces.npy --force --memory-limit {limit}");
             folder.strew(&line).ok();
             assert_eq!(folder.read("pieces.npy"), folder.read("once.npy"), "{line}");
         }
@@ -171,11 +173,11 @@ fn positions_are_those_in_the_values() {
         ] {
             let call = format!("run {name} {tensors}");
             folder
-                .strew(&format!("{call} -o out.npy --output-arg arg.npy"))
+                .strew(&format!("{call} -o out.npy --output-arg arg.npy --force"))
                 .ok();
             let told = folder
                 .strew(&format!(
-                    "{call} -o pieces.npy --output-arg places.npy --memory-limit 30K --json"
+                    "{call} -o pieces.npy --output-arg places.npy --force --memory-limit 30K --json"
                 ))
                 .json();
             assert_eq!(folder.read("pieces.npy"), folder.read("out.npy"), "{call}");
@@ -183,7 +185,7 @@ fn positions_are_those_in_the_values() {
             assert_eq!(told["outputs"]["arg"]["dtype"], "int64");
             // Without positions.
             folder
-                .strew(&format!("{call} -o pieces.npy --memory-limit 30K"))
+                .strew(&format!("{call} -o pieces.npy --force --memory-limit 30K"))
                 .ok();
             assert_eq!(folder.read("pieces.npy"), folder.read("out.npy"), "{call}");
         }
@@ -200,10 +202,10 @@ fn several_files_are_one_tensor() {
     for rest in ["--dim_size 9000", "--dim_size 9000 --reduce mean"] {
         let call = |src: &str| format!("run strew.scatter --src {src} --index index.npy {rest}");
         folder
-            .strew(&format!("{} -o once.npy", call("src.npy")))
+            .strew(&format!("{} -o once.npy --force", call("src.npy")))
             .ok();
         for limit in ["", "--memory-limit 30K"] {
-            let line = format!("{} -o parts.npy {limit}", call("part-*.npy"));
+            let line = format!("{} -o parts.npy --force {limit}", call("part-*.npy"));
             folder.strew(&line).ok();
             assert_eq!(folder.read("parts.npy"), folder.read("once.npy"), "{line}");
         }

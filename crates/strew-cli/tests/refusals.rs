@@ -57,11 +57,28 @@ fn the_line_names_operator_argument_and_file() {
         assert_eq!(folder.strew(line).refused(), wanted);
     }
     for (line, part) in [
-        ("run nope.nothing", "unrecognized subcommand 'nope.nothing'"),
-        ("nope", "unrecognized subcommand 'nope'"),
+        ("run nope.nothing", "there is no operator 'nope.nothing'"),
+        ("nope", "there is no command 'nope'"),
+        (
+            "torch_scatter.x",
+            "there is no command 'torch_scatter.x': did you mean torch_scatter.scatter, \
+             torch_scatter.scatter_sum or torch_scatter.scatter_add?",
+        ),
+        (
+            "explain torch_scatter.scater_mean",
+            "there is no operator 'torch_scatter.scater_mean': did you mean torch_scatter.scatter_mean",
+        ),
+        (
+            "torch.scatter_reduce --dim 0",
+            "'torch.scatter_reduce' is an operator: did you mean strew run torch.scatter_reduce?",
+        ),
+        ("rum", "there is no command 'rum': did you mean run"),
+        ("help memroy", "did you mean memory"),
+        ("help torch.put_alon", "did you mean torch.put"),
         (
             "ops torch.scatter_sum",
-            "there is no operator or framework 'torch.scatter_sum'",
+            "'torch.scatter_sum' is no operator or framework, and in no summary of one: did you mean \
+             torch.scatter",
         ),
         (
             "run torch_scatter.scatter --sr x.npy --index [0]",
@@ -407,15 +424,17 @@ fn on_an_error_no_output_appears_and_an_old_one_stays() {
     folder.strew(&format!("{wrong} out.npy")).refused();
     assert!(folder.names().is_empty(), "{:?}", folder.names());
     folder.write("out.npy", "precious");
-    folder.strew(&format!("{wrong} out.npy")).refused();
+    folder.strew(&format!("{wrong} out.npy --force")).refused();
     // Wrong only once the result is to be written.
     folder.write("out.safetensors", "precious");
     folder
-        .strew("run torch_scatter.scatter --src [1]:complex128 --index [0] -o out.safetensors")
+        .strew(
+            "run torch_scatter.scatter --src [1]:complex128 --index [0] -o out.safetensors --force",
+        )
         .refused();
     // Of two files, the second cannot be written: the first does not appear either.
     let complaint = folder
-        .strew("run torch_scatter.scatter_max --src [1] --index [0] -o out.npy --output-arg no/arg.npy")
+        .strew("run torch_scatter.scatter_max --src [1] --index [0] --force -o out.npy --output-arg no/arg.npy")
         .refused();
     assert!(
         complaint.contains("no/arg.npy") && complaint.contains("directory"),
@@ -459,7 +478,7 @@ fn outputs_keep_links_and_rights() {
     fs::set_permissions(folder.path("new.npy"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("new.npy", folder.path("link.npy")).unwrap();
     folder.write("new.npy", "old");
-    folder.strew(&format!("{call} link.npy")).ok();
+    folder.strew(&format!("{call} link.npy --force")).ok();
     assert_eq!(mode("new.npy"), 0o640);
     assert!(
         fs::symlink_metadata(folder.path("link.npy"))

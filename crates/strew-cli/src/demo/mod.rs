@@ -8,7 +8,7 @@
 mod data;
 mod plain;
 
-use crate::call::as_json;
+use crate::explain::as_json;
 use crate::failure::{Failure, Result};
 use data::Graph;
 use serde_json::{Value as Json, json};

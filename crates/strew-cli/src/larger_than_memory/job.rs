@@ -40,6 +40,19 @@ pub(super) struct Job<'m> {
 }
 
 impl Job<'_> {
+    /// How it goes, as the rest of a sentence.
+    pub(super) fn describe(&self) -> String {
+        if self.blocks.count == 1 && self.going_on.is_some() {
+            return "takes its tensors chunk by chunk, because they are larger than the memory limit"
+                .to_owned();
+        }
+        let (folder, blocks) = (self.folder.display(), self.blocks.count);
+        format!(
+            "lists the updates in {folder} and makes the result in {blocks} blocks, because its tensors \
+             are larger than the memory limit"
+        )
+    }
+
     /// Does it, and writes the outputs.
     pub(super) fn run(&mut self, outputs: &Outputs) -> Result<Vec<Written>> {
         let mut written = vec![(self.name, self.made)];

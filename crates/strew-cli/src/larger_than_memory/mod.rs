@@ -26,6 +26,16 @@ use crate::outputs::{Outputs, Written};
 use clap::ArgMatches;
 use strew::Operator;
 
+/// How the operator would run piece by piece, as the rest of a sentence; `None` if it would run at once.
+pub(crate) fn describe(
+    operator: &'static Operator,
+    matches: &ArgMatches,
+    outputs: &Outputs,
+) -> Option<String> {
+    let job = plan::plan(operator, matches, outputs).ok().flatten()?;
+    Some(job.describe())
+}
+
 /// Runs the operator piece by piece and writes the outputs, if its tensors are more than memory may
 /// hold; `None` if it is to run at once.
 pub(crate) fn run(

@@ -9,7 +9,7 @@ use super::recipe::{self, Form, Recipe, Rows};
 use crate::cli;
 use crate::failure::Result;
 use crate::outputs::Outputs;
-use crate::read::Series;
+use crate::read::{Series, stdin};
 use clap::ArgMatches;
 use std::path::PathBuf;
 use strew::{Bounds, DType, Negative, Operator, OutOfRange};
@@ -50,6 +50,14 @@ pub(super) fn plan<'m>(
     matches: &'m ArgMatches,
     outputs: &Outputs,
 ) -> Result<Option<Job<'m>>> {
+    // Standard input can be read once, and the call at once reads it.
+    let mut texts = operator
+        .arguments
+        .iter()
+        .filter_map(|a| given(matches, a.name));
+    if texts.any(stdin::is_meant) {
+        return Ok(None);
+    }
     let known = Recipe::of(operator).filter(|recipe| recipe.applies(matches));
     let name = operator.returns.first().copied();
     let out = name.and_then(|name| Some((name, outputs.npy(name)?)));

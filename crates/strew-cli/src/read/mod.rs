@@ -2,7 +2,8 @@
 //! Arrow.
 //!
 //! Headers are copied into memory before they are looked at, and nothing in them is believed: what
-//! they claim is checked against the file's length before memory is taken or mapped.
+//! they claim is checked against the file's length before memory is taken or mapped. The length of
+//! standard input is not known: what its header claims must fit the memory limit.
 
 #[cfg(feature = "io")]
 mod columns;
@@ -13,16 +14,18 @@ mod npy;
 mod npz;
 mod safetensors;
 mod series;
+pub(crate) mod stdin;
 
 pub(crate) use columns::{Nulls, treat, write_folder, write_table};
 #[cfg(feature = "io")]
 pub(crate) use columns::{failure as columns_failure, open_table, table_of_arrays};
 pub(crate) use npy::write_header as write_npy_header;
 pub(crate) use safetensors::dtype_of as safetensors_dtype;
-pub(crate) use series::Series;
+pub(crate) use series::{Series, files};
 
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
+use crate::progress;
 use columns::{Column, Missing};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -235,6 +238,22 @@ impl Format {
     }
 }
 
+/// Reads the tensor that a text names: in one file, in several, or in standard input. `None` if it
+/// names none of these.
+pub(crate) fn load(text: &str, purpose: Purpose) -> Result<Option<Loaded>> {
+    if stdin::is_meant(text) {
+        return stdin::load(text, purpose).map(Some);
+    }
+    let Some(place) = Place::parse(text) else {
+        return Ok(None);
+    };
+    let loaded = match place.is_pattern() {
+        true => Loaded::owned(Series::open(text)?.whole()?),
+        false => place.load(purpose)?,
+    };
+    Ok(Some(loaded))
+}
+
 impl Place {
     /// Takes `x.npy`, `x.npy:bf16`, `file.npz:member`, `file.npz:member:bf16`,
     /// `file.safetensors:name`, `file.parquet:column` apart; `None` if it names no such file.
@@ -387,9 +406,7 @@ impl<'a> Part<'a> {
             }
         }
         let mut tensor = zeros(layout.dtype(), layout.shape())?;
-        self.reader(at)?
-            .read_exact(tensor.as_bytes_mut())
-            .map_err(unreadable)?;
+        progress::read_exact(&mut self.reader(at)?, tensor.as_bytes_mut()).map_err(unreadable)?;
         Ok(Storage::Owned(tensor))
     }
 }
@@ -528,7 +545,7 @@ mod tests {
 
     #[test]
     fn what_strew_writes_can_be_mapped_again() {
-        use crate::write::{Destination, write};
+        use crate::write::{Destination, Guard, write};
         let folder = tempfile::tempdir().unwrap();
         let tensor = zeros(DType::F64, &[2, 3]).unwrap();
         let odd = zeros(DType::U8, &[3]).unwrap();
@@ -538,7 +555,7 @@ mod tests {
             ("x.safetensors", "x.safetensors:b"),
         ] {
             let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-            let to = Destination::new(&path(name)).unwrap();
+            let to = Destination::new(&path(name), &Guard::default()).unwrap();
             let tensors = match name {
                 "x.npy" => vec![("b", &tensor)],
                 _ => vec![("a", &odd), ("b", &tensor)],

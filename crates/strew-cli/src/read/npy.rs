@@ -6,6 +6,7 @@
 
 use super::{Loaded, Part, Purpose, Storage, swap, unreadable, zeros};
 use crate::failure::{Failure, Result};
+use crate::progress;
 use std::fs::File;
 use std::io::{Read, Write};
 use strew::{DType, DynTensor, Layout};
@@ -46,29 +47,29 @@ pub(super) fn load_part(part: &Part<'_>, bf16: bool, purpose: Purpose) -> Result
     header.finish(storage, purpose)
 }
 
-/// Reads the array of a stream that holds nothing else and is at most `len` bytes long.
+/// Reads the array of a stream that holds nothing else, and should be `len` bytes long if that is known.
 pub(super) fn load_stream(
     mut stream: impl Read,
-    len: u64,
+    len: Option<u64>,
     bf16: bool,
     purpose: Purpose,
 ) -> Result<Loaded> {
     let (header, at) = Header::read(&mut stream, bf16)?;
     let layout = header.stored_layout()?;
     let bytes = (layout.len() * layout.dtype().size()) as u64;
-    if at.saturating_add(bytes) != len {
+    if let Some(len) = len.filter(|len| *len != at.saturating_add(bytes)) {
         return Err(Failure::new(format!(
             "its header speaks of {bytes} bytes of data, and it holds {}",
             len.saturating_sub(at)
         )));
     }
     let mut tensor = zeros(layout.dtype(), layout.shape())?;
-    stream
-        .read_exact(tensor.as_bytes_mut())
-        .map_err(unreadable)?;
+    progress::read_exact(&mut stream, tensor.as_bytes_mut()).map_err(unreadable)?;
     // The checksum of an archive's member is compared at its end.
     if stream.read(&mut [0]).map_err(unreadable)? != 0 {
-        return Err(Failure::new("it is longer than its archive says"));
+        return Err(Failure::new(
+            "more bytes follow its array than there should be",
+        ));
     }
     header.finish(Storage::Owned(tensor), purpose)
 }

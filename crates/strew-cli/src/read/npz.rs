@@ -58,7 +58,7 @@ pub(super) fn load(
         return npy::load_part(&part, bf16, purpose).map_err(|f| broken(&f));
     }
     let len = entry.size();
-    npy::load_stream(entry, len, bf16, purpose).map_err(|f| broken(&f))
+    npy::load_stream(entry, Some(len), bf16, purpose).map_err(|f| broken(&f))
 }
 
 /// How long the directory at the archive's end is at most: what the record behind it says, or all of

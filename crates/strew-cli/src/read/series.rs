@@ -3,10 +3,11 @@
 //! `part-*.npy` are all files of such a name, in natural order: `part-2.npy` comes before
 //! `part-10.npy`. They are one tensor, one behind the other along the first axis.
 
-use super::{Loaded, Place, Purpose, Storage, zeros};
+use super::{Loaded, Place, Purpose, Storage, stdin, zeros};
 use crate::failure::{Failure, Result};
 use crate::literal;
 use std::cmp::Ordering;
+use std::path::PathBuf;
 use strew::{DType, DynTensor, DynView};
 
 /// Rows of one or several files.
@@ -117,6 +118,14 @@ impl Series {
         (self.rows() as u64).saturating_mul(self.row_bytes() as u64)
     }
 
+    /// The tensor, if it is one that is in memory.
+    pub(crate) fn in_memory(&self) -> Option<&Loaded> {
+        match &self.files[..] {
+            [one] if matches!(one.loaded.storage, Storage::Owned(_)) => Some(&one.loaded),
+            _ => None,
+        }
+    }
+
     /// Whether it is more than one file.
     pub(crate) fn is_several(&self) -> bool {
         self.files.len() > 1
@@ -221,8 +230,21 @@ impl One {
     }
 }
 
+/// The files that a text names: those of a list of tensors, too.
+pub(crate) fn files(text: &str) -> Vec<PathBuf> {
+    let items = text.split(',').chain([text]);
+    let places = items.filter_map(|item| Place::parse(item.trim())?.files().ok());
+    places.flatten().map(|place| place.path).collect()
+}
+
 /// Opens all that a text names, each with its name for messages.
 fn opened(text: &str) -> Result<Vec<(String, Loaded)>> {
+    if stdin::is_meant(text) {
+        return Ok(vec![(
+            stdin::NAME.to_owned(),
+            stdin::load(text, Purpose::Rows)?,
+        )]);
+    }
     let Some(place) = Place::parse(text) else {
         let literal = literal::parse(text).ok_or_else(|| {
             Failure::new(format!(

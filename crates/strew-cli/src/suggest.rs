@@ -1,0 +1,91 @@
+//! "Did you mean": the names that are nearest to a word that is none.
+
+use strew::OPERATORS;
+
+/// How many names are suggested.
+const MOST: usize = 3;
+/// Names that are less alike than this are not suggested.
+const LEAST: f64 = 0.5;
+
+/// The nearest of some names.
+pub(crate) fn among<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    nearest(names.map(|name| (strsim::jaro_winkler(word, name), name)))
+}
+
+/// The operators whose names are nearest.
+pub(crate) fn operators(word: &str) -> Vec<&'static str> {
+    let names = OPERATORS.iter().flat_map(|dialect| dialect.iter());
+    nearest(names.map(|operator| (likeness(word, operator.name), operator.name)))
+}
+
+/// How alike a word is to an operator's name, from 0 to 1.
+///
+/// Framework and function are compared separately: in `torch_scatter.x` the framework is right. A
+/// word without a framework is compared with the functions.
+fn likeness(word: &str, name: &str) -> f64 {
+    let alike = strsim::jaro_winkler;
+    let (framework, function) = name.split_once('.').unwrap_or(("", name));
+    match word.split_once('.') {
+        _ if word == function => 1.0,
+        Some((before, behind)) if before == framework => 0.5 + 0.5 * alike(behind, function),
+        Some((before, behind)) => match behind == function {
+            true => 0.9,
+            // Below any operator of a framework that is named.
+            false => 0.6 * 0.5 * (alike(before, framework) + alike(behind, function)),
+        },
+        None => {
+            let last = function.rsplit('.').next().unwrap_or_default();
+            alike(word, function).max(alike(word, last))
+        }
+    }
+}
+
+/// The likest names, best first; of equal ones the first.
+fn nearest<'n>(names: impl Iterator<Item = (f64, &'n str)>) -> Vec<&'n str> {
+    let mut near: Vec<_> = names.filter(|(likeness, _)| *likeness >= LEAST).collect();
+    near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    near.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// The names as a question, or what else helps.
+pub(crate) fn did_you_mean(names: &[&str], otherwise: &str) -> String {
+    match names {
+        [] => otherwise.to_owned(),
+        [one] => format!("did you mean {one}?"),
+        [most @ .., last] => format!("did you mean {} or {last}?", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_operators() {
+        let of = |word: &str| operators(word);
+        assert!(
+            of("torch_scatter.x")
+                .iter()
+                .all(|n| n.starts_with("torch_scatter."))
+        );
+        assert_eq!(of("torch_scatter.x").len(), MOST);
+        assert_eq!(of("torch.scater_reduce")[0], "torch.scatter_reduce");
+        assert_eq!(of("scatter_reduce")[0], "torch.scatter_reduce");
+        assert_eq!(of("pytorch.index_ad")[0], "torch.index_add");
+        assert_eq!(
+            of("unsorted_segment_sum")[0],
+            "tensorflow.math.unsorted_segment_sum"
+        );
+        assert!(of("").is_empty() && of("8").is_empty());
+    }
+
+    #[test]
+    fn questions() {
+        assert_eq!(did_you_mean(&[], "see --help"), "see --help");
+        assert_eq!(did_you_mean(&["a"], ""), "did you mean a?");
+        assert_eq!(
+            did_you_mean(&["a", "b", "c"], ""),
+            "did you mean a, b or c?"
+        );
+    }
+}
