@@ -130,8 +130,8 @@ def test_tables_are_read_by_pyarrow(tmp_path):
     reduce = ["--reduce", "sum,mean,count"]
     for name in ["t.parquet", "t.csv"]:
         call = ["aggregate", "--by", "carrier,group", "--value", "value", name, *reduce]
-        run(tmp_path, *call, "-o", "o.parquet")
-        run(tmp_path, *call, "-o", "o.csv")
+        run(tmp_path, *call, "-o", "o.parquet", "--force")
+        run(tmp_path, *call, "-o", "o.csv", "--force")
         found = parquet.read_table(tmp_path / "o.parquet")
         assert found.schema.names == ["carrier", "group", "sum", "mean", "count"]
         assert csv.read_csv(tmp_path / "o.csv").to_pydict() == found.to_pydict()
