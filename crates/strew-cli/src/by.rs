@@ -5,8 +5,10 @@
 
 use crate::aggregate_flags::{BY, FILE, NAME, PLOT, REDUCE, VALUE};
 use crate::cli;
+use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
 use crate::frames::{Made, Target};
+use crate::outputs::Outputs;
 use crate::plot;
 use crate::progress;
 use crate::read::{Nulls, columns_failure, open_table, table_of_arrays};
@@ -83,6 +85,15 @@ pub(crate) fn by(
     let plot = matches.get_one::<String>(PLOT);
     let plot = plot.map(|name| picture(name, &asked.guard));
     let plot = plot.transpose()?;
+    if matches.get_flag(cli::DRY) {
+        let (keys, values) = (call.keys.join(", "), call.values.join(", "));
+        let intent = Intent {
+            name: NAME,
+            does: format!("groups {values} by {keys}, and makes a row of results for each group"),
+            results: &[],
+        };
+        return intent.tell(&Outputs::default(), json, out);
+    }
     let nulls = match cli::given_nulls(matches) {
         None => strew_io::Nulls::Refused,
         Some(Nulls::Drop) => strew_io::Nulls::Drop,

@@ -280,6 +280,9 @@ fn groups_are_drawn() {
     let folder = Folder::new();
     folder.write("t.csv", "k,v\n<a>,1\n\"b\n\",-2\nc,4\n");
     let call = "aggregate --by k --value v t.csv --plot p.svg --force";
+    let told = folder.strew(&format!("{call} --dry-run")).ok();
+    assert!(told.contains("groups v by k"), "{told}");
+    assert_eq!(folder.names(), ["t.csv"]);
     assert_eq!(folder.strew(call).ok(), "");
     let text = String::from_utf8(folder.read("p.svg")).unwrap();
     assert_eq!(text.matches("<rect x=").count(), 3, "{text}");
