@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -84,15 +83,20 @@ def means(way: str, path: Path) -> xr.DataArray:
 
 def measure(way: str, path: Path, out: Path) -> None:
     """Computes in this process, and prints the time and the peak of its memory."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     made = means(way, path).transpose("month", "latitude", "longitude")
     seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     np.save(out, made.values)
-    # Linux counts in KiB, macOS in bytes.
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    print(json.dumps({"seconds": seconds, "peak": peak / unit, "before": before / unit}))
+    print(json.dumps({"seconds": seconds, "peak": peak()}))
+
+
+def peak() -> float:
+    """The peak of this process's resident memory, in MB; NaN where it is not known."""
+    # `getrusage` would tell that of the process that began this one, if it is larger.
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    found = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+    return found[0] * 1024 / 1e6 if found else float("nan")
 
 
 def compare(path: Path, folder: Path) -> np.ndarray:
