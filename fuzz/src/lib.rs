@@ -28,31 +28,38 @@ mod cli;
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/failure.rs"]
 mod failure;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/families.rs"]
+mod families;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/interrupt.rs"]
+mod interrupt;
 #[path = "../../crates/strew-cli/src/literal.rs"]
 mod literal;
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/mapped.rs"]
 mod mapped;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/outputs.rs"]
+mod outputs;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/progress.rs"]
+mod progress;
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/strew-cli/src/read/mod.rs"]
 mod read;
+#[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/show.rs"]
+mod show;
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/strew-cli/src/signals.rs"]
 mod signals;
 #[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/topics.rs"]
+mod topics;
+#[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/values.rs"]
 mod values;
-
-// Only the tests within those use these. They run in their own crate, but lints read them here, too.
-#[cfg(test)]
-#[allow(dead_code)]
-#[path = "../../crates/strew-cli/src/interrupt.rs"]
-mod interrupt;
-#[cfg(test)]
-#[allow(dead_code)]
-#[path = "../../crates/strew-cli/src/show.rs"]
-mod show;
-#[cfg(test)]
 #[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/write.rs"]
 mod write;

@@ -305,12 +305,18 @@ impl Part {
             Self::File(file, _registered) => to.name(file),
             Self::Folder(folder, _registered) => {
                 // What was there goes into the temporary folder, and with it.
-                let old = match path.exists() {
-                    true => fs::rename(path, folder.path().join("old")),
-                    false => Ok(()),
-                };
-                let named = old.and_then(|()| fs::rename(folder.path().join(WHOLE), path));
-                named.map_err(|e| unwritten(path, &e))
+                let (new, old) = (folder.path().join(WHOLE), folder.path().join("old"));
+                let is_replaced = path.exists();
+                if is_replaced {
+                    fs::rename(path, &old).map_err(|e| unwritten(path, &e))?;
+                }
+                fs::rename(new, path).map_err(|e| {
+                    // It comes back. If it cannot, at least it is not removed.
+                    if is_replaced && fs::rename(old, path).is_err() {
+                        let _ = folder.keep();
+                    }
+                    unwritten(path, &e)
+                })
             }
         }
     }

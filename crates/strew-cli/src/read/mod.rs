@@ -46,6 +46,7 @@ enum Storage {
     Owned(DynTensor),
     Left(Left),
     /// It stays in its file, too.
+    #[cfg_attr(not(feature = "io"), allow(dead_code))]
     Column(Column),
 }
 
