@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The targets, as the library of `fuzz/` lists them.
-const TARGETS: [&str; 8] = [
+const TARGETS: [&str; 11] = [
     "calls",
     "engine",
     "npy",
     "npz",
     "safetensors",
+    "parquet",
+    "arrow",
+    "csv",
     "arguments",
     "plan",
     "accumulator",
