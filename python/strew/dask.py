@@ -246,7 +246,6 @@ def _aggregate(
     return made if job.several else made[0]
 
 
-@_functools.cache
 def _tell_sizes() -> None:
     """Tells Dask in this process how large accumulators are, so that it stores some in time."""
     from dask.sizeof import sizeof
