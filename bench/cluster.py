@@ -129,7 +129,7 @@ def kill_one(client: Any) -> int:
 
 
 def timed(client: Any, wanted: list[Any], kill_after: float | None, limit: float) -> dict[str, Any]:
-    """Computes all, and kills a worker after so many seconds."""
+    """Computes all. After `kill_after` seconds, if given, a worker is killed."""
     began = time.perf_counter()
     futures = client.compute(wanted)
     killed = threading.Event()

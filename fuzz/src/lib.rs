@@ -32,6 +32,9 @@ mod failure;
 #[path = "../../crates/strew-cli/src/families.rs"]
 mod families;
 #[allow(dead_code)]
+#[path = "../../crates/strew-cli/src/flags.rs"]
+mod flags;
+#[allow(dead_code)]
 #[path = "../../crates/strew-cli/src/interrupt.rs"]
 mod interrupt;
 #[path = "../../crates/strew-cli/src/literal.rs"]

@@ -40,8 +40,9 @@ fn main() -> std::process::ExitCode {
 
 /// Pack every crate that is published, and check what is in it
 ///
-/// Each has a licence, a README, and the fields of a manifest that crates.io shows. CITATION.cff has the
-/// crates' version. On a tag, the tag is that version, and the address in Cargo.toml is no placeholder.
+/// Each has a licence, a README, and the fields of a manifest that crates.io shows. CITATION.cff
+/// has the crates' version. On a tag, the tag is that version, and the address in Cargo.toml is no
+/// placeholder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Package {
     /// Build a program outside of the checkout with the packed crates

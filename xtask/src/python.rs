@@ -22,8 +22,8 @@ const NAMES: [&str; 7] = [
 /// virtual environments with pip.
 const PROBE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
 
-/// The Python that the variable `PYTHON` names, else the first on the path that is 3.10 or newer and
-/// has `venv`.
+/// The Python that the variable `PYTHON` names, else the first on the path that is 3.10 or newer
+/// and has `venv`.
 pub(crate) fn find() -> Outcome<PathBuf> {
     if let Some(set) = std::env::var_os("PYTHON") {
         return works(&set).then(|| set.clone().into()).ok_or_else(|| {

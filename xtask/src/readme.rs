@@ -63,8 +63,8 @@ fn read(file: &str) -> Outcome<Vec<Block>> {
     blocks(&text).map_err(|e| format!("{file}: {e}"))
 }
 
-/// Every block says what it is, and README.md has one in every language. Whether they run is a matter
-/// of `cargo xtask test`.
+/// Every block says what it is, and README.md has one in every language. Whether they run is a
+/// matter of `cargo xtask test`.
 pub(crate) fn check() -> Outcome {
     known(TOUR, &LANGUAGES_OF_THE_TOUR)?;
     known(README, &LANGUAGES)?;

@@ -39,7 +39,7 @@ pub(crate) struct Test {
     /// Also run the examples that need other heavy packages (pandas, scikit-image, xarray)
     #[arg(long)]
     peers: bool,
-    /// Remove the environments of --all once their tests have run, and keep no downloads: 10 GB less
+    /// Remove the environments of --all after their tests, and keep no downloads: 10 GB less
     #[arg(long, requires = "all")]
     frugal: bool,
 }

@@ -12,16 +12,17 @@ use std::process::{Command, ExitCode};
 const TOOLS: [&str; 4] = ["maturin>=1.16,<2", "abi3audit", "twine", "pip"];
 const TOOLS_ON_LINUX: [&str; 2] = ["ziglang", "auditwheel"];
 
-/// The C library that the wheel needs on Linux: that of 2014, the oldest that Rust's standard library
-/// runs with.
+/// The C library that the wheel needs on Linux: that of 2014, the oldest that Rust's standard
+/// library runs with.
 const LINUX: &str = "manylinux_2_17";
 
 /// Build the wheel, or with --sdist the source distribution, that PyPI takes, and check it
 ///
-/// The files go to `dist` in the target folder. On Linux the wheel runs with glibc 2.17 and newer, and
-/// `auditwheel` checks that. On all systems `abi3audit` checks that it needs no more than Python 3.10's
-/// stable ABI, and `twine` its metadata; the command in it is run. The source distribution is built in
-/// an empty folder with an environment that holds no more than PATH and HOME.
+/// The files go to `dist` in the target folder. On Linux the wheel runs with glibc 2.17 and newer,
+/// and `auditwheel` checks that. On all systems `abi3audit` checks that it needs no more than
+/// Python 3.10's stable ABI, and `twine` its metadata; the command in it is run. The source
+/// distribution is built in an empty folder with an environment that holds no more than PATH and
+/// HOME.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wheel {
     /// Make the source distribution instead

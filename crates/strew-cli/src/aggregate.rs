@@ -8,9 +8,9 @@ use crate::aggregate_flags::{
     PARTIAL, PERIODS, REDUCE, SIZE, SKIP, SMALLEST, SRC, START, STATES,
 };
 use crate::chunks::{self, Call};
-use crate::cli;
 use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
+use crate::flags;
 use crate::outputs::{Asked, Outputs, quoted};
 use crate::progress;
 use crate::read::{Loaded, Purpose, Series, treat};
@@ -37,7 +37,7 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
     if matches.contains_id(crate::aggregate_flags::BY) {
         return crate::by::by(matches, &wanted, options(matches)?, json, out);
     }
-    let mut asked = cli::asked(matches, json);
+    let mut asked = flags::asked(matches, json);
     for id in [SRC, INDEX] {
         asked.reads(id, text(matches, id));
     }
@@ -52,13 +52,13 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         files: [SRC, INDEX].map(|id| (id, Some(text(matches, id)).filter(|text| is_file(text)))),
     };
     let tensors = [SRC, INDEX].map(|id| (id, text(matches, id)));
-    treat(cli::given_nulls(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
+    treat(flags::given_nulls(matches), &tensors).map_err(|f| f.for_operator(NAME))?;
     let open = |id: &'static str| {
         let opened = Series::open(text(matches, id));
         opened.map_err(|failure| failure.for_operator(NAME).for_argument(id))
     };
     let (src, index) = (open(SRC)?, open(INDEX)?);
-    if matches.get_flag(cli::DRY) {
+    if matches.get_flag(flags::DRY) {
         let (values, dtype) = (src.shape(), src.dtype());
         let how = match by_chunks(&src, &index, &call) {
             Some(_) => "chunk by chunk",
@@ -150,12 +150,12 @@ pub(crate) fn merge(matches: &ArgMatches, json: bool, out: &mut impl Write) -> R
         .ok_or_else(|| Failure::new("a state is missing"))?;
     let mut all = state(first)?;
     let wanted = all.aggregates().to_vec();
-    let mut asked = cli::asked(matches, json);
+    let mut asked = flags::asked(matches, json);
     for path in matches.get_many::<PathBuf>(STATES).into_iter().flatten() {
         asked.guard.reads("STATE", path);
     }
     let to = Target::new(matches, &wanted, &asked)?;
-    if matches.get_flag(cli::DRY) {
+    if matches.get_flag(flags::DRY) {
         let groups = all.rows();
         return to.tell(
             "merge",

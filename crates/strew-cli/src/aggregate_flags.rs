@@ -1,6 +1,6 @@
 //! The flags of `strew aggregate` and `strew merge`.
 
-use crate::cli;
+use crate::flags;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ pub(crate) fn commands() -> [Command; 2] {
 
 /// Where the results go, or the state.
 fn results() -> [Arg; 4] {
-    [output(), partial(), cli::force(), cli::dry_run()]
+    [output(), partial(), flags::force(), flags::dry_run()]
 }
 
 fn of_aggregate() -> Vec<Arg> {
@@ -129,7 +129,7 @@ fn of_aggregate() -> Vec<Arg> {
             .value_parser(PossibleValuesParser::new([
                 "average", "min", "max", "dense", "ordinal",
             ])),
-        cli::nulls(),
+        flags::nulls(),
         value(START, "INTEGER", "With --partial: the position of the first value among those of all parts, for first, last, argmin and argmax")
             .requires(PARTIAL)
             .value_parser(value_parser!(usize)),
@@ -183,7 +183,7 @@ fn of_keys() -> Vec<Arg> {
 }
 
 fn output() -> Arg {
-    Arg::new(cli::OUTPUT)
+    Arg::new(flags::OUTPUT)
         .short('o')
         .long("output")
         .value_name("FILE")
@@ -196,6 +196,6 @@ fn partial() -> Arg {
         .long(PARTIAL)
         .value_name("STATE")
         .value_hint(ValueHint::FilePath)
-        .conflicts_with(cli::OUTPUT)
+        .conflicts_with(flags::OUTPUT)
         .help("Write the state of the groups to this file, for `strew merge`, and no results")
 }

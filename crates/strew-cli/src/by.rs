@@ -4,9 +4,9 @@
 //! after chunk; for others all values are kept.
 
 use crate::aggregate_flags::{BY, FILE, NAME, PLOT, REDUCE, VALUE};
-use crate::cli;
 use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
+use crate::flags;
 use crate::frames::{Made, Target};
 use crate::outputs::Outputs;
 use crate::plot;
@@ -77,7 +77,7 @@ pub(crate) fn by(
         options,
         file: text(FILE),
     };
-    let mut asked = cli::asked(matches, json);
+    let mut asked = flags::asked(matches, json);
     asked.guard.reads("FILE", Path::new(call.file));
     let inputs = call.keys.iter().chain(&call.values);
     inputs.for_each(|text| asked.reads(BY, text));
@@ -85,7 +85,7 @@ pub(crate) fn by(
     let plot = matches.get_one::<String>(PLOT);
     let plot = plot.map(|name| picture(name, &asked.guard));
     let plot = plot.transpose()?;
-    if matches.get_flag(cli::DRY) {
+    if matches.get_flag(flags::DRY) {
         let (keys, values) = (call.keys.join(", "), call.values.join(", "));
         let intent = Intent {
             name: NAME,
@@ -94,7 +94,7 @@ pub(crate) fn by(
         };
         return intent.tell(&Outputs::default(), json, out);
     }
-    let nulls = match cli::given_nulls(matches) {
+    let nulls = match flags::given_nulls(matches) {
         None => strew_io::Nulls::Refused,
         Some(Nulls::Drop) => strew_io::Nulls::Drop,
         Some(Nulls::Zero) => strew_io::Nulls::Zero,

@@ -3,6 +3,7 @@
 use crate::cli;
 use crate::dry_run::Intent;
 use crate::failure::{Failure, Result};
+use crate::flags;
 use crate::larger_than_memory;
 use crate::outputs::Outputs;
 use crate::progress;
@@ -44,7 +45,7 @@ pub(crate) fn treat_nulls(operator: &Operator, matches: &ArgMatches) -> Result<(
             _ => {}
         }
     }
-    let treated = treat(cli::given_nulls(matches), &tensors);
+    let treated = treat(flags::given_nulls(matches), &tensors);
     treated.map_err(|failure| failure.for_operator(operator.name))
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
     {
         return Err(Failure::file(folder, "it is not a folder").for_operator(name));
     }
-    let mut asked = cli::asked(matches, json);
+    let mut asked = flags::asked(matches, json);
     for argument in operator.arguments {
         let texts = cli::given(matches, argument).into_iter();
         texts.for_each(|text| asked.reads(argument.name, text));
@@ -120,7 +121,7 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
     let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
     let plan = Outputs::new(operator.returns, &asked, own).map_err(|f| f.for_operator(name))?;
     treat_nulls(operator, matches)?;
-    if matches.get_flag(cli::DRY) {
+    if matches.get_flag(flags::DRY) {
         return intent(operator, matches, &plan)?.tell(&plan, json, out);
     }
     let cut = larger_than_memory::run(operator, matches, &plan);

@@ -5,8 +5,8 @@
 //! library's business: this program only brings tensors to it and carries results away.
 //!
 //! The program is a library so that two faces share it: the binary `strew`, and the command in the
-//! Python package. Only [`run`] is public, and nothing here is a stable interface for Rust code: use
-//! the crate [`strew`].
+//! Python package. Only [`run`] is public, and nothing here is a stable interface for Rust code:
+//! use the crate [`strew`].
 
 mod aggregate;
 mod aggregate_flags;
@@ -20,6 +20,7 @@ mod dry_run;
 mod explain;
 mod failure;
 mod families;
+mod flags;
 #[cfg(feature = "io")]
 mod frames;
 mod help;
@@ -122,7 +123,7 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> u8 {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        // A closed pipe is nobody's fault.
+        // The reader may have closed the pipe, which is no error.
         let _ = error.print();
         return DONE;
     }

@@ -2,6 +2,7 @@
 
 use crate::cli;
 use crate::failure::{Failure, Result};
+use crate::flags;
 use crate::write::{Guard, Writable, write_bytes};
 use clap::{ArgMatches, Command};
 use clap_mangen::Man;
@@ -28,7 +29,7 @@ pub(crate) fn pages(matches: &ArgMatches, out: &mut impl Write) -> Result<()> {
     }
     let mut pages = Vec::new();
     collect(&tree, &mut pages)?;
-    let guard = Guard::new(matches.get_flag(cli::FORCE));
+    let guard = Guard::new(matches.get_flag(flags::FORCE));
     // All names are checked before the first page is written.
     let checked = pages.iter().map(|page| {
         let path = folder.join(&page.name);

@@ -39,7 +39,8 @@ pub(crate) fn ops(words: &[String], json: bool, out: &mut impl Write) -> Result<
     Ok(())
 }
 
-/// The operators of the framework, if it is one; else those whose names and summaries hold all words.
+/// The operators of the framework, if the word is one. Else those whose names and summaries have
+/// all words.
 fn found(words: &[String]) -> Vec<&'static Operator> {
     let all = || OPERATORS.iter().flat_map(|dialect| dialect.iter());
     if let [name] = words {

@@ -38,8 +38,8 @@ pub(crate) struct Written {
 }
 
 impl Outputs {
-    /// The outputs of these names. `-o` is the file of the first one, and of all if it takes several;
-    /// without it they are printed. `own` gives the file of another one.
+    /// The outputs of these names. `-o` is the file of the first one, and of all if it takes
+    /// several. Without `-o` they are printed. `own` gives the file of another one.
     pub(crate) fn new<'m>(
         names: &[&'static str],
         asked: &Asked<'m>,

@@ -43,8 +43,8 @@ impl Guard {
         }
     }
 
-    /// Refuses a path, all of whose links are resolved, that no output may take; `shown` is its name on
-    /// the line.
+    /// Refuses a path that no output may take. Its links are resolved. `shown` is its name on the
+    /// command line.
     fn check(&self, path: &Path, shown: &Path) -> Result<()> {
         if let Some(input) = self.inputs.iter().find(|input| input.path == *path) {
             let argument = &input.argument;

@@ -32,7 +32,7 @@ impl Frame {
         Ok((Self { columns }, order))
     }
 
-    /// The numbers of so many rows, from 0 on, as a column of this name.
+    /// A column of this name with the row numbers 0 to `rows - 1`.
     #[must_use]
     pub fn numbered(name: &str, rows: usize) -> Self {
         let numbers = (0..rows).map(|row| i64::try_from(row).unwrap_or(i64::MAX));

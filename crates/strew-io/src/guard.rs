@@ -15,7 +15,7 @@ thread_local! {
 pub(crate) fn guarded<T>(format: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     stay_silent();
     let before = GUARDED.replace(true);
-    // What was being read is dropped after a panic, so nobody sees it half changed.
+    // After a panic, what was being read is dropped. Nothing reads it half changed.
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(before);
     outcome.unwrap_or_else(|panic| {
@@ -38,8 +38,8 @@ fn stay_silent() {
     });
 }
 
-/// Refuses to go on if there is no memory for so many bytes: a reader that takes them without
-/// asking would end the process.
+/// An error if there is no memory for this number of bytes. Without this check a reader that takes
+/// them would end the process.
 pub(crate) fn room(bytes: u64) -> Result<()> {
     let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
     match Vec::<u8>::new().try_reserve_exact(wanted) {

@@ -23,7 +23,7 @@ pub(crate) fn column(descr: &str, bytes: &[u8]) -> Result<ArrayRef> {
     }
 }
 
-/// Strings of so many letters of 4 bytes, with zeros behind shorter ones.
+/// Strings of `letters` letters of 4 bytes each. Shorter strings end with zeros.
 fn texts(letters: usize, big: bool, bytes: &[u8]) -> Result<ArrayRef> {
     let mut texts = Vec::with_capacity(bytes.len() / (4 * letters).max(1));
     for (row, element) in bytes.chunks_exact((4 * letters).max(1)).enumerate() {
@@ -45,7 +45,7 @@ fn texts(letters: usize, big: bool, bytes: &[u8]) -> Result<ArrayRef> {
     Ok(Arc::new(StringArray::from(texts)))
 }
 
-/// Strings of so many bytes, with zeros behind shorter ones.
+/// Strings of `size` bytes. Shorter strings end with zeros.
 fn strings(bytes: &[u8], size: usize) -> Result<ArrayRef> {
     let mut texts = Vec::with_capacity(bytes.len() / size.max(1));
     for (row, element) in bytes.chunks_exact(size.max(1)).enumerate() {

@@ -1,12 +1,12 @@
 //! The updates of a call, some at a time.
 
 use super::key::{Beyond, Key, LEFT_OUT};
-use super::lists::{Entry, Updates};
+use super::updates::{Entry, Updates, zeros};
 use crate::failure::{Failure, Result};
 use crate::read::{Loaded, Series};
 use strew::{Bounds, DType, DynTensor};
 
-/// A chunk takes this part of the limit, and not more than so many bytes.
+/// A chunk takes this part of the limit, and at most `LARGEST` bytes.
 const PART: u64 = 16;
 const LARGEST: u64 = 32 << 20;
 
@@ -186,12 +186,8 @@ impl Chunk {
     }
 }
 
-/// How many things of so many bytes make a chunk.
+/// How many things of this size make a chunk.
 pub(super) fn most(limit: u64, bytes: usize) -> usize {
     let most = (limit / PART).min(LARGEST) / bytes.max(1) as u64;
     usize::try_from(most).unwrap_or(usize::MAX).max(1)
-}
-
-pub(super) fn zeros(dtype: DType, shape: &[usize]) -> Result<DynTensor> {
-    DynTensor::zeros(dtype, shape).map_err(|p| Failure::new(p.to_string()))
 }

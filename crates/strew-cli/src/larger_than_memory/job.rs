@@ -1,9 +1,10 @@
 //! The work itself: chunks into lists, lists into blocks, blocks into the output.
 
 use super::chunk::{Chunk, Source, Unread};
-use super::lists::{Blocks, Lists, Updates};
+use super::lists::{Blocks, Lists};
 use super::pieces::{Piece, Pieces};
 use super::recipe::GoingOn;
+use super::updates::Updates;
 use crate::failure::{Failure, Result};
 use crate::outputs::{Outputs, Written};
 use crate::progress::Bytes;

@@ -3,7 +3,7 @@
 //! A list grows in memory and goes to the file when its share is full. The file is written from its
 //! beginning to its end, and read once. It has no name, so nothing is left of it however the process ends.
 
-use super::chunk::zeros;
+use super::updates::{Entry, Updates, zeros};
 use crate::failure::{Failure, Result};
 use crate::mapped::Mapped;
 use crate::read::Loaded;
@@ -14,24 +14,6 @@ use strew::{DType, Layout};
 
 /// A list's share of memory is not smaller: shorter writes would cost more than they move.
 const LEAST: usize = 1 << 10;
-
-/// What an update's value is.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) dtype: DType,
-    pub(super) shape: Vec<usize>,
-}
-
-impl Entry {
-    pub(super) fn bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.dtype.size()
-    }
-
-    /// The shape of so many values.
-    pub(super) fn times(&self, count: usize) -> Vec<usize> {
-        [&[count][..], &self.shape].concat()
-    }
-}
 
 /// The updates of all blocks.
 pub(super) struct Lists {
@@ -65,15 +47,6 @@ struct List {
 struct Extent {
     at: u64,
     count: usize,
-}
-
-/// Some updates of a block.
-pub(super) struct Updates {
-    /// The cell of each within the block, as int64.
-    pub(super) cells: Loaded,
-    pub(super) values: Loaded,
-    /// The number of each among all updates, as int64; empty if these are not kept.
-    pub(super) numbers: Vec<u64>,
 }
 
 /// How a block's list is laid out.

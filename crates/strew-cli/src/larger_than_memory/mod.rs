@@ -20,13 +20,15 @@ mod lists;
 mod pieces;
 mod plan;
 mod recipe;
+mod updates;
 
 use crate::failure::Result;
 use crate::outputs::{Outputs, Written};
 use clap::ArgMatches;
 use strew::Operator;
 
-/// How the operator would run piece by piece, as the rest of a sentence; `None` if it would run at once.
+/// How the operator would run piece by piece, as the rest of a sentence. `None`: it would run at
+/// once.
 pub(crate) fn describe(
     operator: &'static Operator,
     matches: &ArgMatches,

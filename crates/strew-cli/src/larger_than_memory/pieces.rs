@@ -1,9 +1,8 @@
 //! Calls of the operator on some of its updates, into some of its cells.
 
-use super::chunk::zeros;
 use super::key::Beyond;
-use super::lists::{Entry, Updates};
 use super::recipe::{Form, GoingOn, Recipe, Rows};
+use super::updates::{Entry, Updates, zeros};
 use crate::cli;
 use crate::failure::{Failure, Result};
 use crate::values::{Given, is_file};
@@ -79,7 +78,7 @@ impl<'m> Pieces<'m> {
         })
     }
 
-    /// The block of so many cells that such updates make.
+    /// What these updates make of this number of cells.
     pub(super) fn first(
         &mut self,
         cells: usize,

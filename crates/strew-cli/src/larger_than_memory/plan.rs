@@ -3,9 +3,10 @@
 use super::chunk::{self, Source};
 use super::job::Job;
 use super::key::{Axis, Key};
-use super::lists::{Blocks, Entry};
+use super::lists::Blocks;
 use super::pieces::Pieces;
 use super::recipe::{self, Form, Recipe, Rows};
+use super::updates::Entry;
 use crate::cli;
 use crate::failure::Result;
 use crate::outputs::Outputs;
@@ -271,7 +272,7 @@ fn geometry(form: Form, axis: usize, size: &Size, tensors: &Tensors) -> Option<G
     }
 }
 
-/// How a result of so many cells is cut, each of so many bytes.
+/// How a result is cut, from the number of its cells and the size of each.
 fn blocks(cells: usize, cell: usize, limit: u64) -> Blocks {
     let all = (cells as u64).saturating_mul(cell as u64);
     if all <= limit / AT_ONCE && cells <= 1 << 31 {

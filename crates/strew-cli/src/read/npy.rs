@@ -47,7 +47,8 @@ pub(super) fn load_part(part: &Part<'_>, bf16: bool, purpose: Purpose) -> Result
     header.finish(storage, purpose)
 }
 
-/// Reads the array of a stream that holds nothing else, and should be `len` bytes long if that is known.
+/// Reads the array of a stream that holds nothing else. The stream is `len` bytes long, if that is
+/// known.
 pub(super) fn load_stream(
     mut stream: impl Read,
     len: Option<u64>,
