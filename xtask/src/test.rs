@@ -15,8 +15,9 @@ const FRAMEWORKS: &str = "jax.,mindspore.,mxnet.,numpy.,numpy_groupies.,onnx.,op
 
 /// The oldest release of JAX that strew works with, and what is tested with it.
 const OLDEST_JAX: &str = "jax==0.5.0";
-const JAX_TESTS: [&str; 3] = [
+const JAX_TESTS: [&str; 4] = [
     "python/tests/peers/test_jax_traced.py",
+    "python/tests/peers/test_jax_products.py",
     "python/tests/peers/test_jax_shards.py",
     "python/tests/peers/test_xla_abi.py",
 ];

@@ -2,17 +2,18 @@
 
 Each is a sum over the updates ``k`` of a cell: ``tangent = a * t(cell) + sum(c[k] * t(update k))``.
 The factors ``a`` and ``c`` are made of gathers and scatters, so that all derivatives of them are
-known as well. Those of products are the exception: see `_others`.
+known as well. Those of products divide by the updates, and have derivatives of another form: see
+`products`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import jax
 import jax.numpy as jnp
 
 from . import primitives
+from .products import others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ def _of_product(
         found = primitives.scatter(of_operand, updates, indices, form)
     if of_updates is None:
         return found
-    factors = _others(form, operand, updates, *indices)
+    factors = others(form, operand, updates, *indices)
     return _added(found, factors * of_updates, indices, form)
 
 
@@ -74,32 +75,6 @@ def _of_extreme(
 def _added(cells: Any, values: Any, indices: Sequence[Any], form: Form) -> Any:
     return primitives.scatter(cells, values, indices, form.joining("add"))
 
-
-def _product_of_others(form: Form, operand: Any, updates: Any, *indices: Any) -> Any:
-    """For each update the product of its cell and of the cell's other updates."""
-    zero = updates == 0
-    full = primitives.scatter(operand, jnp.where(zero, 1, updates), indices, form)
-    zeros = primitives.scatter(
-        jnp.zeros(operand.shape, jnp.int32),
-        jnp.broadcast_to(zero, form.shape).astype(jnp.int32),
-        indices,
-        form.joining("add"),
-    )
-    full = primitives.gather(full, 0, indices, form)
-    # An update that is zero itself leaves the others' zeros.
-    others = primitives.gather(zeros, 0, indices, form) - zero
-    return jnp.where(others > 0, 0, full / jnp.where(zero, 1, updates)).astype(operand.dtype)
-
-
-def _refuse(form: Form, primals: Any, tangents: Any) -> Any:
-    raise NotImplementedError(
-        f"{form.operator}: the derivative with respect to the updates of a product has no "
-        "derivative in strew: use x.at[...].multiply, or differentiate once"
-    )
-
-
-_others: Any = jax.custom_jvp(_product_of_others, nondiff_argnums=(0,))
-_others.defjvp(_refuse)
 
 TANGENTS: dict[str, Callable[..., Any]] = {
     "multiply": _of_product,

@@ -11,7 +11,9 @@ import pytest
 
 if __name__ != "__main__":
 
-    @pytest.mark.parametrize("part", ["gradients", "gathers", "functions", "jit", "repeated"])
+    @pytest.mark.parametrize(
+        "part", ["gradients", "gathers", "functions", "products", "jit", "repeated"]
+    )
     def test_two_shards(part):
         flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=2"
         environment = {**os.environ, "XLA_FLAGS": flags}
@@ -84,6 +86,18 @@ else:
                 continue
             theirs = jax.grad(lambda x, y: (getattr(x.at[i], name)(y) ** 2).sum(), (0, 1))(x, y)
             close(jax.jit(jax.grad(lambda x, y: (f(x, i, y) ** 2).sum(), (0, 1)))(x, y), theirs)
+
+    def products():
+        """Derivatives of products, of which JAX has none."""
+        columns, i = P(None, "x"), jnp.asarray(np.arange(60) % 55)
+        y = jnp.abs(Y[:60]) + 0.5
+
+        def second(apply):
+            gradient = jax.grad(lambda y: (apply(X, i, y) ** 2).sum())
+            return jax.jit(lambda y: jax.jvp(gradient, (y,), (y,)))(y)
+
+        ours = strew.jax.at_multiply
+        close(second(sharded(ours, (columns, P(), columns), columns)), second(ours))
 
     def jit():
         """Arrays that are shared out, in a function that is not."""
