@@ -66,7 +66,7 @@ def converted(operator: str, src: Any, dtype: Any, reduces: Iterable[str]) -> An
     Values keep their kind or take a later one: bool, integer, float, complex.
     """
     name, own = _given(operator, dtype), name_of(src)
-    if _rank(name) < _rank(own):
+    if rank(name) < rank(own):
         raise TypeError(
             f"{operator}: dtype = {name}: src has dtype {own}: dtype must be of that kind, or of a "
             "later one of bool, integer, float and complex"
@@ -137,11 +137,11 @@ def cast(src: Any, name: str) -> Any:
 def _given(operator: str, dtype: Any) -> str:
     """The name of the dtype that a caller gives: a name, or a dtype of any library."""
     name = dtype if isinstance(dtype, str) else _name(dtype)
-    if _rank(name) < 0:
+    if rank(name) < 0:
         # Types of Python and NumPy, and short names such as "i4".
         with _suppress(TypeError):
             name = _np.dtype(dtype).name
-    if _rank(name) < 0:
+    if rank(name) < 0:
         raise TypeError(f"{operator}: dtype = {dtype!r}: it must be a dtype of numbers or bools")
     return name
 
@@ -156,8 +156,8 @@ def _name(dtype: Any) -> str:
     return str(dtype).rpartition(".")[2]
 
 
-def _rank(name: str) -> int:
-    """The place of a dtype's kind among all; -1 for others."""
+def rank(name: str) -> int:
+    """The place of a dtype's kind among bool, integer, float and complex; -1 for others."""
     if is_whole(name):
         return int(name != "bool")
     return (2 + name.startswith("complex")) if is_inexact(name) else -1

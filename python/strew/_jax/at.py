@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._indexing import parts, with_axis
+from ..jax._weak import with_dtype_of
 from . import checks
 from .form import Form
 from .primitives import gather, scatter
@@ -27,7 +28,7 @@ def updated(operator: Operator, x: Any, indices: list[Any], y: Any, mode: str | 
     """A copy of `x` in which `operator` has combined `y` with the elements of the listed axes."""
     x = jnp.asarray(x)
     indices = _listed(operator, indices)
-    y = checks.updates(y, x.dtype)
+    y = checks.as_array(with_dtype_of(x, y))
     checks.check(operator, x, indices, y, mode)
     form, arrays = _form(operator, x.shape, indices, _outside(mode, "drop"))
     y = jnp.asarray(y).astype(x.dtype)
@@ -41,6 +42,7 @@ def updated_slices(
     """The same where there are slices among the indices, which are read as NumPy does."""
     x = jnp.asarray(x)
     key, listed, behind = parts(x.ndim, indices)
+    y = with_dtype_of(x, y)
     if behind is not None:
         y = with_axis(checks.as_array(y), behind)
     if key is None:

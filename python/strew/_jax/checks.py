@@ -28,14 +28,6 @@ def _stand_in(value: Any) -> Any:
     return value
 
 
-def updates(values: Any, dtype: Any) -> Any:
-    """Updates as an array: a Python number gets the dtype where JAX would give it that."""
-    is_weak = isinstance(values, (bool, int, float, complex)) or getattr(values, "weak_type", False)
-    if is_weak and jnp.result_type(dtype, values) == dtype:
-        return jnp.asarray(values, dtype)
-    return as_array(values)
-
-
 def as_array(values: Any) -> Any:
     """An array of JAX's, or of NumPy's if it was none before: it keeps 64 bits."""
     return values if isinstance(values, jax.Array) else np.asarray(values)

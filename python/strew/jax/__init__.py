@@ -71,7 +71,9 @@ def at_set(
         axes, or None for a whole axis. With slices or ``...`` it is read as in NumPy. Negative
         indices count from the end, once.
     y : array
-        The updates, broadcast to the selection. The last of several for an element stays.
+        The updates, broadcast to the selection. The last of several for an element stays. A Python
+        number takes `x`'s dtype, if that is of its kind or of a later one: bool, integer, float,
+        complex. An integer that does not fit wraps, as in JAX.
     mode : {"drop", "fill", "clip", "promise_in_bounds", "error"}, optional
         Whether an index out of range is skipped, as by default, replaced by the nearest ("clip"),
         or a ValueError ("error", which JAX does not have).

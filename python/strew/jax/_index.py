@@ -10,6 +10,7 @@ from .._dispatch import jax_operators
 from .._errors import rename
 from .._extensions import in_library_of
 from .._indexing import split, with_axis
+from ._weak import with_dtype_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,6 +25,7 @@ def updated(operator: Operator, x: Any, indices: Any, y: Any, mode: str | None) 
         if not _has_slices(indices):
             return traced.at.updated(operator, x, _as_list(indices), y, mode)
         return traced.at.updated_slices(operator, x, _as_arrays(indices), y, mode)
+    y = with_dtype_of(x, y)
     if not _has_slices(indices):
         return operator(x, _as_list(indices), y, mode)
     out = np.array(x)

@@ -1,6 +1,5 @@
 """`strew.jax` inside JAX's transformations, beside JAX's own functions. Needs jax."""
 
-import contextlib
 import functools
 import threading
 
@@ -458,10 +457,36 @@ def test_wrong_arguments(call, kind):
     with pytest.raises(kind) as traced:
         jax.jit(call)(x)
     assert str(traced.value).startswith(("jax.at_", "jax.ops."))
-    with contextlib.suppress(AssertionError), pytest.raises(kind) as eager:
-        # Numbers without a dtype are taken where JAX traces only.
+    with pytest.raises(kind) as eager:
         call(x)
-        assert str(traced.value) == str(eager.value)
+    assert str(traced.value) == str(eager.value)
+
+
+NUMBERS = [True, 3, -1, 300, 1.5, 1e9, 2j, jnp.asarray(1.5), jnp.asarray(3)]
+
+
+@pytest.mark.filterwarnings("error:scatter inputs")
+@pytest.mark.parametrize("y", NUMBERS, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_without_a_dtype(dtype, y):
+    """Of any kind of array they take the dtype that JAX gives them, or are refused."""
+    x, i = jnp.ones(3).astype(dtype), jnp.array([2, 0])
+    for index in (i, (..., i)):
+        calls = [
+            lambda: jax.jit(lambda x: strew.jax.at_set(x, index, y))(x),
+            lambda: strew.jax.at_set(x, index, y),
+            lambda: strew.jax.at_set(np.asarray(x), index, y),
+        ]
+        try:
+            expected = x.at[index].set(y)
+        except FutureWarning:
+            for call in calls:
+                with pytest.raises(TypeError, match="^jax.at_set: y has dtype"):
+                    call()
+        else:
+            for call in calls:
+                found = call()
+                assert found.dtype == dtype and (found == expected).all()
 
 
 def test_what_must_be_known():
