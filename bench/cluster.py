@@ -1,6 +1,6 @@
 """A Dask cluster on this machine: `strew.dask` beside flox, and a worker that is killed.
 
-    python -m bench.cluster --updates 500M --cells 50M --output-chunk 5M
+    python -m bench.cluster --updates 500M --cells 50M --output-chunk 2M
 
 It needs dask, distributed and flox. Each run has workers of its own, with a limit of memory. It
 prints a line of JSON: the time, the peak of each worker's resident memory, and whether the bits are
@@ -49,7 +49,7 @@ class Work:
     memory_limit: str
     reduce: str = "sum"
     # Accumulators that are merged at a time.
-    split_every: int = 4
+    split_every: int = 8
 
     def lengths(self) -> list[int]:
         """The lengths of the chunks of the values."""
@@ -196,7 +196,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--updates", type=number, default=number("500M"))
     parser.add_argument("--cells", type=number, default=number("50M"))
     parser.add_argument("--chunk", type=number, default=number("16M"), help="updates in a chunk")
-    parser.add_argument("--output-chunk", type=number, default=number("5M"))
+    parser.add_argument("--output-chunk", type=number, default=number("2M"))
     parser.add_argument("--memory-limit", default="3GB", help="of each worker")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for each run")
     parser.add_argument("--folder", help="where workers put what memory does not hold")

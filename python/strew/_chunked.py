@@ -219,6 +219,47 @@ def take(
     into: _Accumulator, src: _Array, index: _Array, job: Job, *, start: int, first: int
 ) -> None:
     """Takes one chunk of the values, for one chunk of the result, which begins at `first`."""
+    for values, groups, at in _blocks(src, index, job, start):
+        with named(job.called):
+            into.update(values, groups - first, start=at)
+
+
+def sorted_out(
+    src: _Array, index: _Array, start: int, job: Job, chunks: Sequence[int]
+) -> list[tuple[_Array, _Array]]:
+    """The rows of one chunk of the values, and their groups, for each chunk of the result.
+
+    The groups are counted from the first one of the chunk.
+    """
+    ends = _np.cumsum(chunks)
+    parts: list[tuple[list[_Array], list[_Array]]] = [([], []) for _ in chunks]
+    for values, groups, _ in _blocks(src, index, job, start):
+        # Rows of no group come last, and are left out.
+        which = _np.searchsorted(ends, groups, "right").astype(_np.min_scalar_type(len(ends)))
+        which[groups < 0] = len(ends)
+        order = _np.argsort(which, kind="stable")
+        bounds = _np.searchsorted(which[order], _np.arange(len(ends) + 1))
+        for part, (rows, numbers) in enumerate(parts):
+            of_part = order[bounds[part] : bounds[part + 1]]
+            local = groups[of_part] - (ends[part] - chunks[part])
+            rows.append(values[of_part])
+            numbers.append(local.astype(_np.min_scalar_type(max(chunks[part], 1))))
+    return [(_np.concatenate(rows), _np.concatenate(numbers)) for rows, numbers in parts]
+
+
+def take_sorted_out(into: _Accumulator, part: tuple[_Array, _Array], called: str) -> None:
+    """Takes what `sorted_out` gave for one chunk of the result."""
+    # What a worker receives may lie at any address.
+    values, groups = (_np.require(one, requirements=["ALIGNED"]) for one in part)
+    with named(called):
+        for at in range(0, max(len(groups), 1), _BLOCK):
+            into.update(values[at : at + _BLOCK], groups[at : at + _BLOCK])
+
+
+def _blocks(
+    src: _Array, index: _Array, job: Job, start: int
+) -> Iterator[tuple[_Array, _Array, int]]:
+    """The rows of one chunk of the values block by block, their groups, and their position."""
     rules = job.rules
     _masked.refuse(rules.called, "index", index)
     numbers = _np.asarray(index)
@@ -233,8 +274,7 @@ def take(
     # At least once, so that an empty chunk of another dtype is an error, too.
     for at in range(0, max(len(numbers), 1), _BLOCK):
         groups = rules.groups(numbers[at : at + _BLOCK], start + at)
-        with named(rules.called):
-            into.update(values[at : at + _BLOCK], groups - first, start=start + at)
+        yield values[at : at + _BLOCK], groups, start + at
 
 
 def rounded(state: _Accumulator, axis: int) -> tuple[_Array, ...]:

@@ -15,6 +15,18 @@ for each chunk of the result:
     round
 ```
 
+If a chunk of the values has fewer rows than there are groups, few rows share a group, and records
+would be larger than the values. Then the rows themselves go on:
+
+```text
+for each chunk of the values:
+    sort its rows out among the chunks of the result
+for each chunk of the result:
+    for each run of `split_every` chunks of the values:
+        a strew.Accumulator goes on with their rows
+    round
+```
+
 Sums of floats are exact, and rounded once: a sum that depends on the order of its values would have
 other bits for other chunks, and for workers that finish in another order. docs/exact.md says what
 exact sums cost.
@@ -33,7 +45,7 @@ import numpy as _np
 from . import _chunked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, SupportsIndex, TypeAlias
 
     from ._chunked import _Chunks
@@ -41,6 +53,12 @@ if TYPE_CHECKING:
     from ._types import Mode
 
     _Array: TypeAlias = _np.ndarray[Any, Any]
+
+# Reductions that need the positions of the values.
+_POSITIONS = frozenset({"first", "last", "argmin", "argmax"})
+# Chunks of the result whose rows are taken run by run, one run after the other: with as many, each
+# worker of a small cluster has one to go on with.
+_MANY_CHUNKS = 8
 
 
 def scatter(
@@ -274,38 +292,91 @@ def _merged(make: Callable[[], _Accumulator], states: Sequence[_Accumulator]) ->
     return made
 
 
+def _with_rows(
+    make: Callable[[], _Accumulator],
+    state: _Accumulator | None,
+    parts: Sequence[tuple[_Array, _Array]],
+    called: str,
+) -> _Accumulator:
+    """The records of `state`, which stays as it is, and of the rows of `parts`."""
+    _tell_sizes()
+    made = make() if state is None else _merged(make, [state])
+    for part in parts:
+        _chunked.take_sorted_out(made, part, called)
+    return made
+
+
 def _results(src: Any, index: Any, job: _chunked.Job, chunks: Sequence[int]) -> Any:
     """The results of each block, and their shapes, in an array of the blocks' numbers."""
     import dask
 
-    axis, every = job.axis, job.every
+    axis = job.axis
     # The blocks along the axis of the groups lie next to each other.
     blocks, numbers = _np.moveaxis(src.to_delayed(), axis, -1), index.to_delayed()
+    states_of = _states_of_rows if _rows_are_smaller(src, job, chunks) else _merged_states
+    finish = dask.delayed(_chunked.rounded, pure=True, traverse=False)
     lens = src.chunks[axis]
     starts = [0, *_itertools.accumulate(lens)][: len(lens)]
-    firsts = [0, *_itertools.accumulate(chunks)][: len(chunks)]
-    grid = [len(one) for one in src.chunks]
-    grid[axis] = len(chunks)
-    found = _np.empty(grid, object)
+    others = [*src.chunks[:axis], *src.chunks[axis + 1 :]]
+    grid = [len(one) for one in others]
+    found = _np.empty([*grid[:axis], len(chunks), *grid[axis:]], object)
+    for place in _np.ndindex(*grid):
+        row = tuple(one[at] for one, at in zip(others, place, strict=True))
+        makes = [_functools.partial(job.make, cells, shape=row) for cells in chunks]
+        taken = list(zip(blocks[place], numbers, starts, strict=True))
+        for number, state in enumerate(states_of(taken, makes, job, chunks)):
+            shape = (*row[:axis], chunks[number], *row[axis:])
+            block = (*place[:axis], number, *place[axis:])
+            found[block] = finish(state, axis), shape
+    return found
+
+
+def _rows_are_smaller(src: Any, job: _chunked.Job, chunks: Sequence[int]) -> bool:
+    """Whether the rows of a chunk of the values are smaller than the records of their groups."""
+    few = max(src.chunks[job.axis], default=0) < job.rules.size
+    # Rows that were sorted out do not know their positions. With few chunks of the result, few
+    # workers would have something to do.
+    return few and len(chunks) >= _MANY_CHUNKS and not _POSITIONS.intersection(job.names)
+
+
+def _merged_states(
+    taken: Sequence[tuple[Any, Any, int]],
+    makes: Sequence[Callable[[], _Accumulator]],
+    job: _chunked.Job,
+    chunks: Sequence[int],
+) -> Iterator[Any]:
+    """The records of each chunk of the result: those of each chunk of the values, merged."""
+    import dask
+
     partial = dask.delayed(_partial, pure=True, traverse=False)
     merge = dask.delayed(_merged, pure=True)
-    finish = dask.delayed(_chunked.rounded, pure=True, traverse=False)
-    for place in _np.ndindex(*grid):
-        cells = chunks[place[axis]]
-        shape = [src.chunks[at][number] if at != axis else cells for at, number in enumerate(place)]
-        of_row = (*shape[:axis], *shape[axis + 1 :])
-        of_block = _functools.partial(job.make, cells, shape=of_row)
-        others, first = (*place[:axis], *place[axis + 1 :]), firsts[place[axis]]
+    firsts, every = [0, *_itertools.accumulate(chunks)], job.every
+    for make, first in zip(makes, firsts, strict=False):
         states = [
-            partial(values, groups, start, first, of_block, job)
-            for values, groups, start in zip(blocks[others], numbers, starts, strict=True)
+            partial(values, groups, start, first, make, job) for values, groups, start in taken
         ]
         while len(states) > 1:
-            states = [
-                merge(of_block, states[at : at + every]) for at in range(0, len(states), every)
-            ]
-        found[place] = finish(states[0], axis), tuple(shape)
-    return found
+            states = [merge(make, states[at : at + every]) for at in range(0, len(states), every)]
+        yield states[0]
+
+
+def _states_of_rows(
+    taken: Sequence[tuple[Any, Any, int]],
+    makes: Sequence[Callable[[], _Accumulator]],
+    job: _chunked.Job,
+    chunks: Sequence[int],
+) -> Iterator[Any]:
+    """The records of each chunk of the result, which take its rows run by run."""
+    import dask
+
+    sort_out = dask.delayed(_chunked.sorted_out, pure=True, traverse=False, nout=len(chunks))
+    go_on = dask.delayed(_with_rows, pure=True)
+    sorted_out = [sort_out(*one, job, chunks) for one in taken]
+    for number, make in enumerate(makes):
+        parts, state = [one[number] for one in sorted_out], None
+        for at in range(0, len(parts), job.every):
+            state = go_on(make, state, parts[at : at + job.every], job.called)
+        yield state
 
 
 def _nested(results: Any, axis: int, which: int, dtype: Any) -> Any:

@@ -13,6 +13,7 @@ import pytest
 import strew
 import strew.dask as sd
 from distributed import Client, LocalCluster
+from strew import _chunked
 
 NAMES = ["sum", "mean", "sumsq", "var", "std", "sem", "min", "max", "first", "last"]
 NAMES += ["argmin", "argmax", "len", "count", "any", "all", "anynan", "allnan"]
@@ -47,6 +48,30 @@ def test_all_chunks_give_the_same_bits(dtype, names, dim, chunks, output_chunks)
     want = strew.aggregate(src, index, names, exact=True, **options)
     for lazy, got, wanted in zip(made, dask.compute(*made), want, strict=True):
         assert (lazy.dtype, lazy.shape) == (wanted.dtype, wanted.shape)
+        same(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16", ">f4"])
+@pytest.mark.parametrize(("dim", "chunks"), [(0, (130, 2, 1)), (1, (1, 177, 2))])
+@pytest.mark.parametrize(
+    ("output_chunks", "mode"),
+    [(200, "clip"), ([7, 400, 0, 3, 100, 200, 1, 289, 800, 200], "drop")],
+)
+def test_rows_that_are_sorted_out_first(dtype, dim, chunks, output_chunks, mode):
+    random = np.random.default_rng(dim)
+    shape = [2, 2, 2]
+    shape[dim] = 1000
+    src, index = values(dtype, shape, random), random.integers(-1000, 2000, 1000)
+    chunked, numbers = da.from_array(src, chunks=chunks), da.from_array(index, chunks=333)
+    names = ["sum", "mean", "max", "len", "prod" if dtype == "int16" else "std"]
+    options = {"size": 2000, "dim": dim, "mode": mode, "ignore_index": 5, "skipna": True}
+    made = sd.aggregate(
+        chunked, numbers, names, output_chunks=output_chunks, split_every=3, **options
+    )
+    assert any("sorted_out" in str(key) for key in made[0].__dask_graph__())
+    native = src.astype(src.dtype.newbyteorder("="))
+    want = strew.aggregate(native, index, names, exact=True, **options)
+    for got, wanted in zip(dask.compute(*made), want, strict=True):
         same(got, wanted)
 
 
@@ -210,6 +235,13 @@ def test_a_chunk_that_is_taken_in_several_blocks():
     index[2_200_000] = 9
     with pytest.raises(IndexError, match=r"index\[2200000\] = 9"):
         sd.aggregate(lazy, index, names, size=9, dim=1)[0].compute()
+
+
+def test_rows_that_come_at_any_address():
+    data = np.frombuffer(bytes(1) + np.arange(9.0).tobytes(), np.uint8)[1:].view(float)
+    state = strew.Accumulator(9, "sum", exact=True)
+    _chunked.take_sorted_out(state, (data, np.arange(9, dtype=np.uint8)), "aggregate")
+    assert state.result()[0].tolist() == list(range(9))
 
 
 def test_dask_knows_how_large_an_accumulator_is():
