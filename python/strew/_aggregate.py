@@ -331,7 +331,7 @@ def aggregate(
     plain = all(map(_is, values, _USUAL))
     options = _options.PLAIN if plain else _options.checked(values)
     several = not (isinstance(reduce, str) or callable(reduce))
-    reduces: list[Any] = list(reduce) if several else [reduce]
+    reduces: list[Any] = _options.reductions(reduce) if several else [reduce]
     if by is not None:
         _by.refuse_beside(index, given, mode, ignore_index)
         grouped = _by.grouped(src, by, reduces, several, dim, dtype, weights, options)

@@ -48,7 +48,8 @@ def _named_errors(call: Call, src: Any) -> Iterator[None]:
     try:
         yield
     except (IndexError, TypeError, ValueError) as error:
-        _errors.rename(error, "Plan", call.operator)
+        for inner in ("Plan", "aggregate"):
+            _errors.rename(error, inner, call.operator)
         _errors.explain_outside(error, call.mode)
         if not isinstance(error, IndexError):
             _explain_swapped(error, src, call.index)

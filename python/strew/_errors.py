@@ -15,6 +15,10 @@ class ConversionError(TypeError, RuntimeError):
     __module__ = "strew"
 
 
+# What a plan has, where `aggregate` takes one.
+OWN_OF_PLAN = "size, mode and ignore_index cannot be combined with a plan, which has its own"
+
+
 def said(error: BaseException) -> str:
     """The message of an error; "" if it has none."""
     return error.args[0] if error.args and isinstance(error.args[0], str) else ""

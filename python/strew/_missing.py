@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _instants, _keys, _lines
+from . import _errors, _instants, _keys, _lines
 from ._kinds import Made
 from ._long_line import LongLine, without_value
 from ._reduce import PER_VALUE as _PER_VALUE
@@ -138,9 +138,7 @@ def rows_of(call: Call, shape: tuple[int, ...]) -> tuple[_Array, int, tuple[int,
     index = call.index
     if isinstance(index, _Plan):
         if call.size is not None or call.mode != "error" or call.ignore_index is not None:
-            raise ValueError(
-                f"{call.operator}: a plan has its own size, mode and numbers that are left out"
-            )
+            raise ValueError(f"{call.operator}: {_errors.OWN_OF_PLAN}")
         rows, size = _np.asarray(_lines.plan_as_index(index)), index.size
     elif _keys.several(index):
         rows, sizes = _keys.rows(call.operator, index, call.size, call.mode, call.ignore_index)

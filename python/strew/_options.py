@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator as _operator
+from collections.abc import Iterable as _Iterable
 from contextlib import suppress as _suppress
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,16 @@ def text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     raise TypeError(f"aggregate: {name} = {value!r}: it must be a string")
+
+
+def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
+    """The names and functions of several reductions."""
+    made = list(given) if isinstance(given, _Iterable) else [given]
+    for one in made:
+        if not (isinstance(one, str) or callable(one)):
+            what = "a name, a function, or a list of them"
+            raise TypeError(f"{operator}: reduce has {one!r}: it must be {what}")
+    return made
 
 
 def fractions(q: Any) -> float | list[float]:

@@ -50,9 +50,7 @@ def of_arrays(
         if isinstance(index, _Plan):
             groups: Any = index
             if size is not None or mode != "error" or ignore_index is not None:
-                raise ValueError(
-                    "aggregate: a plan has its own size, mode and numbers that are left out"
-                )
+                raise ValueError(f"aggregate: {_errors.OWN_OF_PLAN}")
         else:
             if isinstance(index, tuple) and _keys.several(index):
                 rows, sizes = _keys.rows("aggregate", index, size, mode, ignore_index)

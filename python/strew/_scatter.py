@@ -221,8 +221,7 @@ def scatter(
         )
     except (IndexError, TypeError, ValueError) as error:
         # An index of its own for each line becomes a plan.
-        _errors.rename(error, "Plan", "scatter")
-        _errors.explain_outside(error, mode)
+        _explain(error, "scatter", index, mode)
         raise
     if begun:
         strategy = _functools.partial(
@@ -351,6 +350,8 @@ def _of_arrays(
     if plan is not None:
         _refuse_index_arguments("scatter", index, dim_size, mode, ignore_index)
     if name is None:
+        if not (isinstance(reduce, str) or callable(reduce)):
+            _options.reductions(reduce, "scatter")
         options |= {} if dtype is None else {"dtype": dtype}
         return _aggregate_groups(
             src, index, plan, dim, out, dim_size, reduce, mode, ignore_index, options
@@ -563,8 +564,8 @@ def gather(
             made = operators.own.gather(src, index, dim, mode, fill_value, ignore_index)
         else:
             made = _gather(src, index, dim, mode, fill_value, ignore_index)
-    except IndexError as error:
-        _errors.explain_outside(error, mode)
+    except (IndexError, TypeError, ValueError) as error:
+        _explain(error, "gather", index, mode)
         raise
     if begun:
         _log.call("gather", begun, src=src, index=index, plan=plan, result=made)
@@ -635,6 +636,15 @@ def _exact_reduction(operator: str, reduce: Any) -> str:
             f"{operator}: reduce = {reduce!r} has no exact form: only sum and mean have"
         )
     return f"exact_{reduce}"
+
+
+def _explain(error: Exception, called: str, index: Any, mode: Any) -> None:
+    """Names the function that was called in an error, and says what helps."""
+    for inner in ("Plan", "aggregate"):
+        _errors.rename(error, inner, called)
+    _errors.explain_outside(error, mode)
+    if isinstance(index, _Plan):
+        _errors.add(error, "a plan is passed as plan=, with index=None")
 
 
 def _refuse_index_arguments(

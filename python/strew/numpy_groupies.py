@@ -161,7 +161,7 @@ def aggregate(
         sizes: list[Any] | None = [int(n) for n in size]
     else:
         sizes = None if size is None else [size]
-    dtype_name = None if dtype is None else _np.dtype(dtype).name
+    dtype_name = None if dtype is None else _name_of(dtype)
     groups: Any = _np.asarray(group_idx) if isinstance(group_idx, tuple | list) else group_idx
     result: Any
     if callable(func) or func == "array":
@@ -200,6 +200,14 @@ def _named(func: Any) -> Any:
     if name is None and not callable(func):
         raise ValueError(f"numpy_groupies.aggregate: func {func!r} is neither a name nor callable")
     return name or func
+
+
+def _name_of(dtype: npt.DTypeLike) -> str:
+    """The name of a dtype."""
+    try:
+        return _np.dtype(dtype).name
+    except TypeError as error:
+        raise TypeError(f"numpy_groupies.aggregate: dtype = {dtype!r}: {error}") from None
 
 
 def _of_numbers(
