@@ -54,7 +54,7 @@ def prepare(workload: Workload, folder: Path) -> dict[str, str]:
     if w.has_grad:
         grad = (w.dtype, w.out_shape, w.seed)
         files["grad"] = keep("grad", lambda: _whole(w, w.out_shape, 3), *grad)
-        answer += ("backward",)
+        answer += ("backward" if w.timed == "forward" else w.timed,)
     if w.reduce == "count":
         answer += ("count",)
 

@@ -22,7 +22,7 @@ _CHOICES = {
     "reduce": ("sum", "mean", "amax", "prod", "assign", "count"),
     "index": ("", "uniform", "zipf", "sorted", "unique"),
     "values": ("exact", "near-one", "distinct"),
-    "timed": ("forward", "backward"),
+    "timed": ("forward", "backward", "both"),
 }
 
 # What each form cannot do without.
@@ -64,6 +64,7 @@ class Workload:
     sized: bool = True
     values: str = "exact"
     timed: str = "forward"
+    jit: bool = False
     ulps: int = 0
     calls: int = 1
     twin: str | None = None
@@ -121,7 +122,7 @@ class Workload:
     @property
     def has_grad(self) -> bool:
         """Whether there is a gradient of the output, to be taken back."""
-        return self.timed == "backward" or self.form == "edges"
+        return self.timed != "forward" or self.form == "edges"
 
     def bytes_moved(self) -> tuple[int, int]:
         """How much has to be read and written, at the least."""

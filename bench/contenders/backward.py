@@ -32,7 +32,8 @@ class Library:
 def spellings(problem: Problem, library: Library, index: str = INDEX) -> list[Spelling]:
     if problem.workload.form == "edges":
         return [_step(problem, library, index)]
-    return [_backward(problem, name, f, index) for name, f in library.forward.items()]
+    spelling = _both if problem.workload.timed == "both" else _backward
+    return [spelling(problem, name, f, index) for name, f in library.forward.items()]
 
 
 def _backward(problem: Problem, name: str, forward: Function, index_dtype: str) -> Spelling:
@@ -49,6 +50,21 @@ def _backward(problem: Problem, name: str, forward: Function, index_dtype: str) 
         return torch.autograd.grad(out[0], src, grad)[0]
 
     return Spelling(f"backward of {name}", run, torch.Tensor.numpy, reset, index=index_dtype)
+
+
+def _both(problem: Problem, name: str, forward: Function, index_dtype: str) -> Spelling:
+    """The way there is timed, too."""
+    src = torch.from_numpy(problem.src).requires_grad_()
+    index, grad = torch.from_numpy(problem.index), torch.from_numpy(problem.grad)
+
+    def run() -> tuple[torch.Tensor, torch.Tensor]:
+        out = forward(src, index)
+        return out.detach(), torch.autograd.grad(out, src, grad)[0]
+
+    def answer(found: Any) -> np.ndarray:
+        return torch.cat(found).numpy()
+
+    return Spelling(f"{name}, backward", run, answer, index=index_dtype)
 
 
 def _step(problem: Problem, library: Library, index_dtype: str) -> Spelling:

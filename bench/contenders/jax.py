@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..workloads import INDEX
+from . import jitted
 from .problem import Problem, Spelling
 
 _INDEX = "int32"
@@ -19,8 +20,9 @@ def version() -> str:
 
 def spellings(problem: Problem) -> list[Spelling]:
     w = problem.workload
-    if w.has_grad:
-        return _backward(problem)
+    if w.has_grad or w.jit:
+        index = jnp.asarray(problem.index.astype(_INDEX))
+        return jitted.spellings(problem, jitted.Library(jax.ops, lambda x, i: x[i]), index)
     if w.reduce not in _METHODS:
         return []
     src = _array(problem.src, w.dtype)
@@ -48,27 +50,6 @@ def spellings(problem: Problem) -> list[Spelling]:
 
         found.append(_spelling("segment_sum", jax.jit(segments), index, src))
     return found
-
-
-def _backward(problem: Problem) -> list[Spelling]:
-    """The pullback, of which nothing but what it needs is compiled."""
-    w = problem.workload
-    if w.reduce not in ("sum", "mean") or w.form != "rows":
-        return []
-    src, grad = jnp.asarray(problem.src), jnp.asarray(problem.grad)
-    index = jnp.asarray(problem.index.astype(_INDEX))
-
-    def forward(index, src):
-        sums = jax.ops.segment_sum(src, index, num_segments=w.cells)
-        if w.reduce == "sum":
-            return sums
-        counts = jax.ops.segment_sum(jnp.ones_like(index), index, num_segments=w.cells)
-        return sums / jnp.maximum(counts, 1)[:, None]
-
-    def pullback(index, src, grad):
-        return jax.vjp(lambda src: forward(index, src), src)[1](grad)[0]
-
-    return [_spelling("vjp of segment_sum", jax.jit(pullback), index, src, grad)]
 
 
 def _array(array: np.ndarray, dtype: str) -> jax.Array:

@@ -42,6 +42,8 @@ def spellings(problem: Problem) -> list[Spelling]:
     match w.form:
         case "edges":
             return [_edges(problem)]
+        case "rows" if w.timed == "both":
+            return [_both(problem)]
         case "rows" if w.has_grad:
             return [_backward(problem)]
         case "elements":
@@ -146,6 +148,18 @@ def _backward(problem: Problem) -> Spelling:
         arrays = (index, src, forward(np.full(w.out_shape, start, w.dtype)), grad)
     call = _loop(name, *arrays, sizes=width)
     return Spelling(name, lambda: call(np.empty(w.src_shape, w.dtype)))
+
+
+def _both(problem: Problem) -> Spelling:
+    """Sums, and the rows of their gradient."""
+    w = problem.workload
+    forth = _loop(f"rows_{w.reduce}_{w.dtype}", problem.index, problem.src, sizes=(w.width,))
+    back = _backward(problem)
+
+    def run() -> tuple[np.ndarray, np.ndarray]:
+        return forth(np.zeros(w.out_shape, w.dtype)), back.run()
+
+    return Spelling(f"{w.reduce}, {back.name}", run, np.concatenate)
 
 
 def _edges(problem: Problem) -> Spelling:

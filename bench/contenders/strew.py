@@ -35,6 +35,8 @@ def spellings(problem: Problem) -> list[Spelling]:
 
 def _calls(problem: Problem, index: str) -> list[Spelling]:
     w = problem.workload
+    if w.jit:
+        return _jitted(problem, index)
     if w.has_grad:
         return _backward(problem, index)
     if w.form == "slice":
@@ -169,3 +171,23 @@ def _backward(problem: Problem, index: str) -> list[Spelling]:
 
     forward = {"torch.scatter_reduce": scatter_reduce, "torch_scatter.scatter": scatter}
     return backward.spellings(problem, backward.Library(forward, gather, scatter), index)
+
+
+def _jitted(problem: Problem, index: str) -> list[Spelling]:
+    """Compiled by JAX, which has indices of 64 bits only where it is told so."""
+    import jax
+    import jax.numpy as jnp
+
+    from . import jitted
+
+    library = jitted.Library(strew.jax.ops, strew.jax.at_get)
+    if index == "int32":
+        return jitted.spellings(problem, library, jnp.asarray(problem.index))
+    with jax.enable_x64(True):
+        found = jitted.spellings(problem, library, jnp.asarray(problem.index))
+
+    def run(inner: Callable[[], Any]) -> Any:
+        with jax.enable_x64(True):
+            return inner()
+
+    return [dataclasses.replace(s, run=lambda s=s: run(s.run)) for s in found]

@@ -39,6 +39,7 @@ CONTENDERS = {
         # torch's switch for large pages.
         Contender("torch-hugepages", "torch", {"THP_MEM_ALLOC_ENABLE": "1"}, at_defaults=False),
         Contender("torch_scatter", "torch_scatter"),
+        Contender("torch_geometric", "torch_geometric"),
         Contender("jax", "jax"),
         Contender("onnxruntime", "onnxruntime"),
         Contender("openvino", "openvino"),
