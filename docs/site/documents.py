@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(os.environ.get("STREW_ROOT") or Path(__file__).resolve().parents[2])
 
 DOCUMENTS = {
+    "begin": ["docs/which.md"],
     "reference": [
         "docs/tour.md",
         "docs/aggregates.md",
@@ -46,7 +47,13 @@ DOCUMENTS = {
 }
 """The documents of each section, in the order of the sidebar."""
 
-FILTERED = {"COMPARE.md", "docs/bench.md", "docs/statistics.md", "docs/aggregates.md"}
+FILTERED = {
+    "COMPARE.md",
+    "docs/bench.md",
+    "docs/statistics.md",
+    "docs/aggregates.md",
+    "docs/which.md",
+}
 """Documents whose tables get a field to search in."""
 
 FILTER = '<div class="table-filter"></div>'
@@ -61,12 +68,23 @@ def table() -> dict[str, list[str]]:
 
 
 def page_of(name: str) -> str | None:
-    """The page that a document is, without its suffix; None if it is no page."""
+    """The page that a document is, without its suffix; None if it is no page.
+
+    A page of this folder is one under its own name.
+    """
+    path = Path(name)
+    if path.is_relative_to("docs/site"):
+        return path.relative_to("docs/site").with_suffix("").as_posix() if _is_page(path) else None
     for section, names in table().items():
         if name in names:
             stem = "conformance" if name == "conformance/README.md" else Path(name).stem.lower()
             return f"{section}/{stem}"
     return None
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file of this folder is a page: a text or a notebook."""
+    return path.suffix in {".md", ".ipynb"} and (ROOT / path).exists()
 
 
 def bring(source: Path) -> None:

@@ -8,9 +8,10 @@ from docs.site import documents, links
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     """A repository with two documents, a picture and a file that is no page."""
-    for name in ("docs/exact.md", "docs/new.md", "docs/a.svg", "examples/gnn.py", "README.md"):
+    names = ["docs/exact.md", "docs/new.md", "docs/a.svg", "examples/gnn.py", "README.md"]
+    for name in [*names, "docs/site/moving/pandas.md", "docs/site/build.py"]:
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("# A title\n")
     monkeypatch.setattr(documents, "ROOT", tmp_path)
     return tmp_path
@@ -31,6 +32,9 @@ def brought(root, name, text):
         ("docs/exact.md", "[here](#rules), [there](https://a.b/c.md)", None),
         ("docs/exact.md", "[train](../examples/gnn.py)", "train (`examples/gnn.py`)"),
         ("docs/exact.md", "[examples/gnn.py](../examples/gnn.py)", "examples/gnn.py"),
+        ("README.md", "[moving](docs/site/moving/pandas.md#a)", "[moving](../moving/pandas.md#a)"),
+        ("docs/exact.md", "[moving](site/moving/pandas.md)", "[moving](../moving/pandas.md)"),
+        ("docs/exact.md", "[building](site/build.py)", "building (`docs/site/build.py`)"),
         ("README.md", "![bars](docs/a.svg)", "![bars](a.svg)"),
         ("README.md", "`[no](link.md)`", None),
         ("README.md", "```text\n[no](link.md)\n```", None),
@@ -53,6 +57,7 @@ def test_a_link_of_a_document_that_leads_nowhere(root):
 def test_a_document_that_the_table_does_not_name_is_a_page(root):
     assert documents.page_of("docs/new.md") == "reference/new"
     assert documents.page_of("docs/none.md") is None
+    assert documents.page_of("docs/site/none.md") is None
 
 
 @pytest.mark.parametrize(
