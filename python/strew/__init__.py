@@ -80,8 +80,10 @@ Threads and Ctrl-C
 
 import os as _os
 import sys as _sys
+import typing as _typing
 from contextlib import suppress as _suppress
 
+from . import _hints as _hints
 from . import _picture as _picture
 from . import _strew as _strew
 from . import cubed as cubed
@@ -137,6 +139,12 @@ __all__ = [
     "show_config",
     "threads",
 ]
+
+if not _typing.TYPE_CHECKING:
+    # Type checkers would take any name for one that there is.
+    def __getattr__(name):
+        raise _hints.no_such_name(name)
+
 
 _picture.add_methods()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _errors, _flat, _functions, _kinds, _missing, _options, _times
+from . import _errors, _flat, _functions, _hints, _kinds, _missing, _options, _times
 from ._reduce import PER_VALUE as _PER_VALUE
 from ._strew import Plan as _Plan
 from ._swapped import explain as _explain_swapped
@@ -51,6 +51,7 @@ def _named_errors(call: Call, src: Any) -> Iterator[None]:
         for inner in ("Plan", "aggregate"):
             _errors.rename(error, inner, call.operator)
         _errors.explain_outside(error, call.mode)
+        _hints.explain(error, src, call.index)
         if not isinstance(error, IndexError):
             _explain_swapped(error, src, call.index)
         raise

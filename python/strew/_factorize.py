@@ -172,8 +172,7 @@ def _merges(made: _Array, column: Any) -> bool:
 
 
 def _by_sorting(keys: _Array) -> tuple[_Array, _Array]:
-    if keys.ndim != 1:
-        raise ValueError(f"factorize: a column of keys has {keys.ndim} dimensions: it must have 1")
+    _refuse_dimensions(keys)
     missing = _missing(keys)
     try:
         values, numbers = _np.unique(keys[~missing], return_inverse=True)
@@ -196,12 +195,17 @@ def _missing(keys: _Array) -> _Array:
     return _np.fromiter((key is None or bool(key != key) for key in keys), bool, len(keys))
 
 
+def _refuse_dimensions(column: Any) -> None:
+    if column.ndim != 1:
+        also = "; tuple(keys.T) has the columns of a matrix" if column.ndim == 2 else ""
+        raise ValueError(
+            f"factorize: a column of keys has {column.ndim} dimensions: it must have 1{also}"
+        )
+
+
 def _of_masked(column: Any) -> tuple[_Array, _Array]:
     """The numbers of a masked array, in which a masked key is missing."""
-    if column.ndim != 1:
-        raise ValueError(
-            f"factorize: a column of keys has {column.ndim} dimensions: it must have 1"
-        )
+    _refuse_dimensions(column)
     missing = _np.ma.getmaskarray(column)
     numbers, values = _one(_np.asarray(column.data)[~missing])
     index = _np.full(len(column), -1, _np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math as _math
 from typing import TYPE_CHECKING
 
-from . import _dtypes, _errors, _keys, _options
+from . import _dtypes, _errors, _hints, _keys, _options
 from ._apply import apply as _apply
 from ._dispatch import torch_operators as _torch_operators
 from ._strew import Plan as _Plan
@@ -80,9 +80,10 @@ def of_arrays(
                 for one, result in zip(reduces, results, strict=True)
             )
         return results
-    except (IndexError, TypeError, ValueError) as error:
+    except (IndexError, MemoryError, TypeError, ValueError) as error:
         _errors.rename(error, "Plan", "aggregate")
         _errors.explain_outside(error, mode)
+        _hints.explain(error, src, index)
         if not isinstance(error, IndexError):
             _explain_swapped(error, src, index)
         raise

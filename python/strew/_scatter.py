@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as _np
 
-from . import _any_kind, _dtypes, _errors, _flat, _keys, _log, _options
+from . import _any_kind, _dtypes, _errors, _flat, _hints, _keys, _log, _options
 from ._aliases import one_of as _one_of
 from ._any_kind import needed as _needed
 from ._by import of_index as _of_index
@@ -219,9 +219,10 @@ def scatter(
             dtype,
             options,
         )
-    except (IndexError, TypeError, ValueError) as error:
+    except (IndexError, MemoryError, TypeError, ValueError) as error:
         # An index of its own for each line becomes a plan.
         _explain(error, "scatter", index, mode)
+        _hints.explain(error, src, index)
         raise
     if begun:
         strategy = _functools.partial(
