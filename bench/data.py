@@ -12,7 +12,21 @@ import numpy as np
 from . import reference
 from .workloads import Workload
 
-__all__ = ["bits", "bytes_of_bfloat16", "load", "numbers", "prepare", "rough", "zipf"]
+__all__ = ["arrays", "bits", "bytes_of_bfloat16", "load", "numbers", "prepare", "rough", "zipf"]
+
+
+def arrays(workload: Workload) -> dict[str, np.ndarray]:
+    """The inputs of a workload without a gradient, in memory."""
+    w = workload
+    made: dict[str, np.ndarray] = {}
+    limits = (w.cells,) if w.form in ("flat", "rows", "gather") else w.shape
+    if w.form != "slice":
+        made["index"] = _index(w, limits)
+    if w.reduce != "count":
+        made["src"] = _values(w, w.src_shape, 1)
+    if w.has_input:
+        made["input"] = _values(w, w.out_shape, 2)
+    return made
 
 
 def prepare(workload: Workload, folder: Path) -> dict[str, str]:
@@ -117,9 +131,9 @@ def _index(w: Workload, limits: tuple[int, ...], stream: int = 0) -> np.ndarray:
     return np.sort(index) if w.index == "sorted" else index
 
 
-def zipf(rng: np.random.Generator, updates: int, cells: int) -> np.ndarray:
-    """Cells with a likelihood in proportion to 1, 1/2, 1/3, .., in a shuffled order."""
-    upto = np.cumsum(1 / np.arange(1, cells + 1))
+def zipf(rng: np.random.Generator, updates: int, cells: int, exponent: float = 1.0) -> np.ndarray:
+    """Cells with a likelihood in proportion to 1, 1/2, 1/3, .. to the exponent, shuffled."""
+    upto = np.cumsum(np.arange(1, cells + 1) ** -exponent)
     rank = np.searchsorted(upto, rng.random(updates) * upto[-1], side="right")
     return np.asarray(rng.permutation(cells)[np.minimum(rank, cells - 1)])
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import chart, group_statistics, picture, plans, report, sweep
+from . import chart, group_statistics, picture, plans, report, scaling, sweep
 from .run import Bench, Run, problems, say
 from .summary import Row, row
 from .workloads import Workload, read, select
@@ -34,6 +34,8 @@ def main() -> int:
         return plans.main(options.out, options.quick, options.docs)
     if options.statistics:
         return group_statistics.main(options.out, options.quick, options.docs)
+    if options.scaling:
+        return scaling.main(options.out, options.workloads, options.quick, options.docs)
     workloads = read()
     try:
         chosen = select(workloads, options.workloads)
@@ -85,6 +87,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--plans", action="store_true")
     parser.add_argument("--statistics", action="store_true")
+    parser.add_argument("--scaling", action="store_true")
     parser.add_argument("--docs", action="store_true")
     return parser.parse_args()
 

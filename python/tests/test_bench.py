@@ -16,6 +16,9 @@ from bench import (
     reference,
     report,
     run,
+    scaling,
+    scaling_model,
+    scaling_rows,
     summary,
     sweep,
     workloads,
@@ -482,3 +485,83 @@ def test_plans_that_are_slower_are_listed():
     assert f"- {plans.POINTS[0]}: 1.50" in text
     assert "300 pairs, half of them below 1.00; 0 above 1.03" in text
     assert text.count("| rows of 8 | zipf |") == 2
+
+
+@pytest.mark.parametrize("skew", scaling_rows.SKEWS)
+def test_a_skewed_index_is_what_its_name_says(skew):
+    updates, cells = 3 * scaling_rows.BLOCK // 2, 1000
+    index = scaling_rows.skewed(skew, updates, cells)
+    assert len(index) == updates and index.min() >= 0 and index.max() < cells
+    steps, most = np.diff(index), np.bincount(index).max() / updates
+    blocks = np.diff(index[: scaling_rows.BLOCK]), np.diff(index[scaling_rows.BLOCK :])
+    expected = {
+        # The first term of the zeta function's sum, as a part of it.
+        "zipf 1.1": 0.18 < most < 0.19,
+        "zipf 1.3": 0.28 < most < 0.31,
+        "zipf 2.0": 0.59 < most < 0.63,
+        "half in one cell": 0.49 < most < 0.51,
+        "sorted": (steps >= 0).all(),
+        "sorted by blocks": all((block >= 0).all() for block in blocks) and steps.min() < 0,
+        "reversed": (steps <= 0).all(),
+        "constant": most == 1,
+    }
+    assert expected[skew]
+
+
+def measured(hottest, *milliseconds):
+    """A row that took so long with each number of threads, and is shared out from 2 on."""
+    found = [scaling.Cost(ms / 1e3, ms / 1e3, 0.5) for ms in milliseconds]
+    shared = {cores: f"in-order; by destination, {cores} threads" for cores in scaling_model.CORES}
+    shared[1] = "in-order; no, one thread"
+    parts = [scaling_model.Part(cores, 2_000_000, text) for cores, text in shared.items()]
+    return scaling.Measured(found, parts, hottest)
+
+
+def test_processor_time_that_grows_is_listed():
+    first, second, *_ = scaling_rows.rows()
+    assert len({row.name for row in scaling_rows.rows()}) == len(list(scaling_rows.rows()))
+    grows, level = measured(0.0, 10, 10, 14, 14.9), measured(0.25, 10, 12, 12, 14)
+    assert scaling.over(grows.costs) == ["1.40 with 16 threads"]
+    text = scaling.markdown([(first, grows), (second, level)], 3)
+    assert "2 rows; 1 grow by more" in text
+    assert f"- {first.name}: 1.40 with 16 threads" in text
+    assert f"| {second.name} | {second.title} | 10.0 | 1.20 | 1.20 | 1.40 |" in text
+    # A quarter of the time of one thread goes to the hottest cell.
+    line = next(line for line in text.splitlines() if line.endswith("| 25.0% | hottest cell |"))
+    assert (
+        line
+        == f"| {second.name} | 1.7 | 3.3 | 4.0 | 4.0 | 4.0 | 4.0 | 4.0 | 25.0% | hottest cell |"
+    )
+
+
+def test_the_model_takes_the_longest_of_three_times():
+    Part, predicted = scaling_model.Part, scaling_model.predicted
+    times = [(1, 0.010), (16, 0.016), (64, 0.064)]
+    shared = Part(
+        16, 1_000_000, "partition; 16 threads that list a stretch each, and then join some blocks"
+    )
+    assert predicted(times, shared, 0.01, 1e9) == scaling_model.Modelled(0.001, "processor")
+    assert predicted(times, shared, 0.5, 1e9) == scaling_model.Modelled(0.005, "hottest cell")
+    assert predicted(times, shared, 0.01, 1e8) == scaling_model.Modelled(0.010, "bandwidth")
+    by_updates = Part(
+        16, 0, "in-order; by updates, 16 threads, all but one with a table of their own"
+    )
+    assert predicted(times, by_updates, 0.5, 1e9).bound == "processor"
+    alone = Part(64, 0, "in-order; no, one thread")
+    assert alone.threads == 1 and not alone.by_cell
+    assert [scaling_model.processor(times, n) for n in (1, 40, 64, 100)] == [
+        0.010,
+        0.040,
+        0.064,
+        0.064,
+    ]
+
+
+def test_scaling_measures_every_number_of_threads():
+    row = next(row for row in scaling_rows.rows() if row.name == "W1a")
+    arrays = {"src": np.ones(1000, np.float32), "index": np.arange(1000) % 7}
+    small = dataclasses.replace(row.workload, updates=1000, cells=7)
+    [spelling, *_] = contender.spellings(problem.Problem(small, arrays, 0))
+    found = scaling.costs(spelling, 2)
+    assert len(found) == len(scaling.THREADS)
+    assert all(cost.processor > 0 and 0 <= cost.busiest <= 1 for cost in found)

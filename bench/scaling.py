@@ -1,0 +1,311 @@
+"""Scaling: the processor time of all threads of a call, by the number of threads.
+
+Time on the clock says little on a machine with fewer cores than threads, or with other work. The
+processor time that a call takes in all does not depend on either as much: what grows with the
+number of threads there is work that more threads make.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import fnmatch
+import gc
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from . import scaling_model
+from .scaling_model import CORES, Part
+from .scaling_rows import ScalingRow, rows
+
+__all__ = ["MOST", "THREADS", "Cost", "Measured", "costs", "main", "markdown", "over"]
+
+ROOT = Path(__file__).parent.parent
+
+THREADS = [1, 2, 16, 64]
+
+# Processor time by that of one thread, at most, by the number of threads.
+MOST = {2: 1.3, 16: 1.3, 64: 1.5}
+
+# Measured calls of each number of threads: quick or not.
+ROUNDS = {True: 3, False: 7}
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What one row costs with a number of threads: medians."""
+
+    # Processor time of all threads, and the time on the clock, in seconds.
+    processor: float
+    clock: float
+    # The part of the processor time that the busiest thread took.
+    busiest: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """What is known of one row."""
+
+    # With each of `THREADS`.
+    costs: list[Cost]
+    # With each of `CORES`, as `strew explain` says. Empty for forms other than flat and rows.
+    parts: list[Part]
+    # The part of the updates that goes to the hottest cell.
+    hottest: float
+
+    def part(self, threads: int) -> Part | None:
+        """How a run with so many threads goes."""
+        return next((part for part in self.parts if part.cores == threads), None)
+
+    def speedups(self) -> list[tuple[float, str]]:
+        """The model's speed-ups with each of `CORES`, and what binds them."""
+        processor = [
+            (part.threads, cost.processor)
+            for threads, cost in zip(THREADS, self.costs, strict=True)
+            if (part := self.part(threads)) is not None
+        ]
+        return scaling_model.speedups(processor, self.parts, self.hottest)
+
+
+def _by_thread() -> dict[str, int]:
+    """The nanoseconds that each thread of this process has run."""
+    found = {}
+    for thread in Path("/proc/self/task").iterdir():
+        try:
+            found[thread.name] = int((thread / "schedstat").read_text().split()[0])
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def _once(call: Callable[[], Any]) -> tuple[float, float, float]:
+    """Processor time, time on the clock and the busiest thread's part of one call."""
+    before = _by_thread()
+    processor, clock = time.process_time(), time.perf_counter()
+    made = call()
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    after = _by_thread()
+    del made
+    each = [spent - before.get(thread, 0) for thread, spent in after.items()]
+    return processor, clock, max(each, default=0) / max(sum(each), 1)
+
+
+def costs(spelling: Any, rounds: int) -> list[Cost]:
+    """What a call costs with each number of threads, which take turns."""
+    import strew
+
+    times: dict[int, list[tuple[float, float, float]]] = {threads: [] for threads in THREADS}
+    for number in range(rounds):
+        shift = number % len(THREADS)
+        for threads in THREADS[shift:] + THREADS[:shift]:
+            strew.set_num_threads(threads)
+            # The first call with a number of threads starts them.
+            for measured in (False, True):
+                if spelling.reset is not None:
+                    spelling.reset()
+                gc.collect()
+                found = _once(spelling.run)
+                if measured:
+                    times[threads].append(found)
+    medians = {
+        threads: [statistics.median(values) for values in zip(*found, strict=True)]
+        for threads, found in times.items()
+    }
+    strew.set_num_threads(None)
+    return [Cost(*medians[threads]) for threads in THREADS]
+
+
+def _parts(row: ScalingRow, arrays: dict[str, Any], folder: Path) -> list[Part]:
+    """How runs go, by the number of cores; nothing of forms other than flat and rows."""
+    import numpy as np
+
+    w = row.workload
+    plain = w.form in ("flat", "rows") and w.sized and not w.has_input and not w.in_place
+    if not plain or w.reduce == "count" or w.dtype == "bfloat16":
+        return []
+    np.save(folder / "index.npy", arrays["index"])
+    # No value is read: a file with a hole is enough.
+    np.lib.format.open_memmap(folder / "src.npy", "w+", arrays["src"].dtype, arrays["src"].shape)
+    command = os.environ.get("STREW_COMMAND", str(Path(sys.executable).with_name("strew")))
+    reduce = {"amax": "max", "prod": "mul"}.get(w.reduce, w.reduce)
+
+    def explain(cores: int) -> Part:
+        words = ["explain", "torch_scatter.scatter", "--json", "--no-measure", "--dim", "0"]
+        words += ["--src", "src.npy", "--index", "index.npy", "--dim_size", str(w.cells)]
+        words += ["--reduce", reduce, "--threads", str(cores)]
+        said = subprocess.run([command, *words], cwd=folder, capture_output=True, check=True)
+        told = json.loads(said.stdout)
+        moved = sum(sum(ways.values()) for ways in told["bytes"].values())
+        return Part(cores, moved, f"{told['plan']['strategy']}; {told['plan']['shared out']}")
+
+    return [explain(cores) for cores in CORES]
+
+
+def _hottest(arrays: dict[str, Any]) -> float:
+    """The part of the updates that goes to the hottest cell, of an index of one axis."""
+    import numpy as np
+
+    index = arrays.get("index")
+    if index is None or index.ndim != 1:
+        return 0.0
+    return float(np.bincount(index).max()) / max(len(index), 1)
+
+
+def _measure(chosen: list[ScalingRow], quick: bool) -> Iterator[tuple[ScalingRow, Measured]]:
+    from .contenders import problem
+    from .contenders import strew as contender
+
+    for row in chosen:
+        arrays = row.arrays()
+        [spelling, *_] = contender.spellings(problem.Problem(row.workload, arrays, 0))
+        with tempfile.TemporaryDirectory(dir=os.environ.get("STREW_BENCH_ROOM")) as folder:
+            parts = _parts(row, arrays, Path(folder))
+        yield row, Measured(costs(spelling, ROUNDS[quick]), parts, _hottest(arrays))
+        del arrays, spelling
+
+
+def over(costs: list[Cost]) -> list[str]:
+    """Where the processor time grows by more than it may."""
+    found = []
+    for threads, cost in zip(THREADS, costs, strict=True):
+        ratio = cost.processor / costs[0].processor
+        if ratio > MOST.get(threads, 1.0):
+            found.append(f"{ratio:.2f} with {threads} threads")
+    return found
+
+
+def _line(row: ScalingRow, measured: Measured) -> str:
+    found = measured.costs
+    first = found[0].processor
+    cells = [f"{cost.processor / first:.2f}" for cost in found[1:]]
+    busiest = [f"{cost.busiest:.0%}" for cost in found[1:]]
+    parts = [part for threads in THREADS if (part := measured.part(threads)) is not None]
+    moved = [f"{part.bytes / 1e6:,.0f}" for part in parts]
+    clock = f"{found[0].clock * 1e3:.1f}, {found[1].clock * 1e3:.1f}"
+    numbers = [f"{first * 1e3:.1f}", *cells, ", ".join(busiest), clock, ", ".join(moved)]
+    shared = parts[-1].shared if parts else ""
+    return f"| {row.name} | {row.title} | {' | '.join(numbers)} | {shared} |"
+
+
+def _processor_name() -> str:
+    """What the system calls the processor."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+# What stands before the first table.
+_MEASURED = """\
+- *processor*: the time of all threads of a call, in ms with one thread, and by that with more.
+- *busiest*: the part of it that the busiest thread took with 2, 16 and 64 threads. With more
+  threads than cores, a thread that runs may take the parts of others that wait.
+- *clock*: the time of the call with 1 and 2 threads, in ms.
+- *bytes*: what the run moves with 1, 2, 16 and 64 threads, in MB, by the model of `strew explain`.
+  The last column is how it runs with 64.
+"""
+
+# What stands before the second one.
+_MODEL = """\
+## A model of a large machine
+
+These figures are predicted, not measured. A run takes the longest of three times:
+
+- its processor time, divided by the threads that it uses. The processor time of more threads is
+  that of the table above.
+- the processor time of one thread for the updates of the hottest cell, because one thread joins
+  all updates of a cell.
+- the bytes that it moves, by the model of `strew explain`, divided by 200 GB/s, the bandwidth of
+  all cores together.
+
+The model leaves out that cores share caches, and that a thread takes time to wake up.
+
+![predicted speed-up by the number of cores](scaling.svg)
+
+Predicted speed-up by the number of cores, and what binds the run with 64:
+"""
+
+
+def _modelled(found: list[tuple[ScalingRow, Measured]]) -> list[str]:
+    head = ["row", *map(str, CORES[1:]), "hottest cell", "with 64"]
+    lines = [*_MODEL.splitlines(), "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for row, measured in found:
+        if measured.parts:
+            speedups = measured.speedups()
+            numbers = [f"{speedup:.1f}" for speedup, _ in speedups[1:]]
+            bound = speedups[CORES.index(64)][1]
+            hottest = f"{measured.hottest:.1%}"
+            lines.append(f"| {row.name} | {' | '.join(numbers)} | {hottest} | {bound} |")
+    return lines
+
+
+def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
+    """The measured table, with what grows by more than it may before it, and the model's."""
+    parts = [
+        "# Processor time by the number of threads",
+        "",
+        f"Measured on {len(os.sched_getaffinity(0))} cores of a virtual server "
+        f"({_processor_name()}), {datetime.date.today().isoformat()}: NumPy arrays, medians of "
+        f"{rounds} calls. The numbers of threads take turns in one process. More threads than "
+        "cores take turns on the cores: their processor time counts, not their time on the clock. "
+        "Other work on the machine makes both longer.",
+        "",
+        *_MEASURED.splitlines(),
+        "",
+    ]
+    grows = [(row, over(measured.costs)) for row, measured in found]
+    grows = [(row, texts) for row, texts in grows if texts]
+    most = ", ".join(f"{limit} with {threads}" for threads, limit in MOST.items())
+    parts += [f"{len(found)} rows; {len(grows)} grow by more than {most} threads.", ""]
+    parts += [f"- {row.name}: {', '.join(texts)}" for row, texts in grows] + [""] * bool(grows)
+    heads = [f"x {threads}" for threads in THREADS[1:]]
+    head = ["row", "work", "processor, 1", *heads, "busiest", "clock", "bytes", "with 64 threads"]
+    parts += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    parts += [_line(row, measured) for row, measured in found]
+    return "\n".join([*parts, "", *_modelled(found)]) + "\n"
+
+
+def _write(found: list[tuple[ScalingRow, Measured]], rounds: int, out: Path) -> None:
+    records = [[row.name, dataclasses.asdict(measured)] for row, measured in found]
+    (out / "scaling.json").write_text(json.dumps(records) + "\n")
+    (out / "scaling.md").write_text(markdown(found, rounds))
+    # Workloads whose run is shared out: a line of more rows could not be told from the others.
+    lines = {
+        row.name: [speedup for speedup, _ in measured.speedups()]
+        for row, measured in found
+        if measured.parts and not row.skew and measured.parts[-1].threads > 1
+    }
+    scaling_model.draw(lines, out / "scaling.svg")
+
+
+def main(out: Path, patterns: list[str], quick: bool, docs: bool) -> int:
+    """Measures, and writes scaling.json, scaling.md and scaling.svg."""
+    known = {row.name: row for row in rows()}
+    for pattern in patterns:
+        if not fnmatch.filter(known, pattern):
+            print(f"error: no row is called {pattern!r}: {', '.join(known)}", file=sys.stderr)
+            return 2
+    wanted = {name for p in patterns or ["*"] for name in fnmatch.filter(known, p)}
+    chosen = [row for row in known.values() if row.name in wanted]
+    found: list[tuple[ScalingRow, Measured]] = []
+    for row, measured in _measure(chosen, quick):
+        found.append((row, measured))
+        first = measured.costs[0].processor
+        said = ", ".join(f"{cost.processor / first:.2f}" for cost in measured.costs[1:])
+        print(f"{row.name}: {first * 1e3:.1f} ms, x {said}", file=sys.stderr, flush=True)
+        # Written after each row, so that what is interrupted keeps its results.
+        _write(found, ROUNDS[quick], out)
+    if docs:
+        for name in ("scaling.md", "scaling.svg"):
+            shutil.copyfile(out / name, ROOT / "docs" / name)
+    return 0
