@@ -154,7 +154,7 @@ fn refuse_traced(operator: &str, argument: &str, array: &Bound<'_, PyAny>) -> Py
     static TRACER: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = array.py();
     if array.is_instance(TRACER.import(py, "jax.core", "Tracer")?)? {
-        let expected = "an array that has its values (call strew outside jax.jit and jax.grad, or by jax.pure_callback)";
+        let expected = "an array that has its values (strew.jax and strew.stablehlo take others; call the rest outside jax.jit and jax.grad, or by jax.pure_callback)";
         let found = "a JAX array that is being traced";
         return Err(wrong_kind(py, operator, argument, expected, found));
     }

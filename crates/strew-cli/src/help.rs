@@ -33,7 +33,7 @@ pub(crate) fn help(word: Option<&str>, out: &mut impl Write) -> Result<()> {
     if near.is_empty() || word.contains('.') {
         near = suggest::operators(word);
     }
-    let hint = suggest::did_you_mean(&near, "strew help lists the topics");
+    let hint = suggest::job_or(word, &near, "strew help lists the topics");
     Err(Failure::new(format!(
         "there is no topic, command or operator '{word}': {hint}"
     )))

@@ -163,7 +163,8 @@ fn unknown(word: &str, words: &[OsString]) -> Failure {
     let words = words.iter().skip(1);
     let mut before = words.take_while(|other| **other != *word);
     if before.any(|verb| verb == "run" || verb == "explain") {
-        let hint = suggest::did_you_mean(&suggest::operators(word), "strew ops lists all of them");
+        let near = suggest::operators(word);
+        let hint = suggest::job_or(word, &near, "strew ops lists all of them");
         return Failure::new(format!("there is no operator '{word}': {hint}"));
     }
     if let Some(operator) = strew::find(word) {
@@ -178,7 +179,7 @@ fn unknown(word: &str, words: &[OsString]) -> Failure {
     if word.contains('.') || near.is_empty() {
         near = suggest::operators(word);
     }
-    let hint = suggest::did_you_mean(&near, "strew --help lists the commands");
+    let hint = suggest::job_or(word, &near, "strew --help lists the commands");
     Failure::new(format!("there is no command '{word}': {hint}"))
 }
 

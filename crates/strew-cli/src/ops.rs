@@ -21,8 +21,13 @@ pub(crate) fn ops(words: &[String], json: bool, out: &mut impl Write) -> Result<
     let listed = found(words);
     if listed.is_empty() {
         let wanted = words.join(" ");
-        let near = suggest::operators(&wanted);
-        let hint = suggest::did_you_mean(&near, "strew ops lists all of them");
+        // Several words are no name that was misspelt.
+        let near = match words {
+            [name] => suggest::operators(name),
+            _ => Vec::new(),
+        };
+        let others = "strew ops lists all of them, and strew help jobs what they are for";
+        let hint = suggest::job_or(&wanted, &near, others);
         return Err(Failure::new(format!(
             "'{wanted}' is no operator or framework, and in no summary of one: {hint}"
         )));

@@ -1,5 +1,6 @@
 //! "Did you mean": the names that are nearest to a word that is none.
 
+use crate::topics;
 use strew::OPERATORS;
 
 /// How many names are suggested.
@@ -45,6 +46,14 @@ fn nearest<'n>(names: impl Iterator<Item = (f64, &'n str)>) -> Vec<&'n str> {
     let mut near: Vec<_> = names.filter(|(likeness, _)| *likeness >= LEAST).collect();
     near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     near.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// The command of the job that a word is a name of, else the names that are nearest.
+pub(crate) fn job_or(word: &str, near: &[&str], otherwise: &str) -> String {
+    match topics::job(word) {
+        Some(command) => format!("strew help jobs has it: {command}"),
+        None => did_you_mean(near, otherwise),
+    }
 }
 
 /// The names as a question, or what else helps.

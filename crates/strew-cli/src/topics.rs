@@ -6,7 +6,11 @@ struct Topic {
     text: &'static str,
 }
 
-static TOPICS: [Topic; 7] = [
+static TOPICS: [Topic; 8] = [
+    Topic {
+        name: "jobs",
+        text: JOBS,
+    },
     Topic {
         name: "arrays",
         text: include_str!("topics/arrays.txt"),
@@ -37,6 +41,9 @@ static TOPICS: [Topic; 7] = [
     },
 ];
 
+/// The commands by what people call what they do: a line of names, and one with the command.
+const JOBS: &str = include_str!("topics/jobs.txt");
+
 /// How arrays are written, for the help of each operator.
 pub(crate) const ARRAYS: &str = include_str!("topics/arrays.txt");
 
@@ -44,6 +51,22 @@ pub(crate) const ARRAYS: &str = include_str!("topics/arrays.txt");
 pub(crate) fn page(name: &str) -> Option<&'static str> {
     let found = TOPICS.iter().find(|topic| topic.name == name);
     found.map(|topic| topic.text)
+}
+
+/// The command of a job, from the page of jobs.
+///
+/// The word is one that people use, with spaces, hyphens or underscores: "one-hot". In front of it
+/// may stand the name of a framework.
+pub(crate) fn job(word: &str) -> Option<&'static str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ','], " ");
+    let word = plain(word.rsplit('.').next()?.trim());
+    if word.is_empty() {
+        return None;
+    }
+    let mut lines = JOBS.lines().skip(1);
+    let named = |line: &&str| format!("{} ", plain(line)).contains(&format!(" {word} "));
+    lines.find(|line| !line.starts_with("    ") && line.starts_with("  ") && named(line))?;
+    lines.next().map(str::trim)
 }
 
 /// The names of all topics.
@@ -72,6 +95,29 @@ mod tests {
             assert!(text.lines().count() <= 40, "{name}");
             assert!(text.lines().all(|line| line.len() <= 100), "{name}");
             assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{name}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_found_by_their_names() {
+        let histogram = "strew run numpy.bincount --x bins.npy --weights v.npy";
+        for word in ["histogram", "numpy.histogram", "Weighted-Histogram"] {
+            assert_eq!(job(word), Some(histogram), "{word}");
+        }
+        assert!(job("one_hot").unwrap().contains("torch.scatter "));
+        assert!(job("kv cache").unwrap().contains("tensor_scatter"));
+        for word in ["", ".", " ", "hist", "strew", "than memory", "npy"] {
+            assert_eq!(job(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_a_job_is_followed_by_its_command() {
+        let lines: Vec<&str> = JOBS.lines().filter(|line| line.starts_with("  ")).collect();
+        for pair in lines.chunks(2) {
+            assert!(pair[1].starts_with("    strew "), "{pair:?}");
+            let words: Vec<&str> = pair[1].split_whitespace().collect();
+            assert!(words[1] == "aggregate" || strew::find(words[2]).is_some());
         }
     }
 

@@ -29,6 +29,7 @@ fn topics_commands_and_operators_are_explained() {
     let folder = Folder::new();
     let list = folder.strew("help").ok();
     for topic in [
+        "jobs",
         "arrays",
         "outputs",
         "indices",

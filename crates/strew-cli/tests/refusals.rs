@@ -72,6 +72,26 @@ fn the_line_names_operator_argument_and_file() {
             "torch.scatter_reduce --dim 0",
             "'torch.scatter_reduce' is an operator: did you mean strew run torch.scatter_reduce?",
         ),
+        (
+            "histogram v.npy",
+            "there is no command 'histogram': strew help jobs has it: strew run numpy.bincount",
+        ),
+        (
+            "run numpy.histogram",
+            "there is no operator 'numpy.histogram': strew help jobs has it: strew run numpy.binc",
+        ),
+        (
+            "ops one-hot",
+            "in no summary of one: strew help jobs has it: strew run torch.scatter ",
+        ),
+        (
+            "ops no such words",
+            "strew ops lists all of them, and strew help jobs what they are for",
+        ),
+        (
+            "help groupby",
+            "strew help jobs has it: strew aggregate --by key",
+        ),
         ("rum", "there is no command 'rum': did you mean run"),
         ("help memroy", "did you mean memory"),
         ("help torch.put_alon", "did you mean torch.put"),
