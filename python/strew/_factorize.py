@@ -198,6 +198,8 @@ def _missing(keys: _Array) -> _Array:
 def _refuse_dimensions(column: Any) -> None:
     if column.ndim != 1:
         also = "; tuple(keys.T) has the columns of a matrix" if column.ndim == 2 else ""
+        if column.ndim == 0 and column.dtype.kind == "U":
+            also = "; pass the column itself, not its name"
         raise ValueError(
             f"factorize: a column of keys has {column.ndim} dimensions: it must have 1{also}"
         )

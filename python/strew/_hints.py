@@ -62,6 +62,8 @@ def explain(error: BaseException, src: Any, index: Any) -> None:
         _add(error, _reduction(unknown[1], unknown[2].split(", ")))
     elif isinstance(error, MemoryError):
         _add(error, _many_groups(index))
+    elif isinstance(error, TypeError) and "src must be an array" in said:
+        _add(error, "pass one column of it" if hasattr(src, "columns") else None)
     elif isinstance(error, TypeError) and "index " in said:
         _add(error, _keys(index))
     elif isinstance(error, ValueError) and " has shape [" in said:

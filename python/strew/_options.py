@@ -53,10 +53,14 @@ def text(name: str, value: Any) -> str:
 
 def reductions(given: Any, operator: str = "aggregate") -> list[Any]:
     """The names and functions of several reductions."""
+    what = "a name, a function, or a list of them"
+    if isinstance(given, (dict, set, frozenset)):
+        # A set has an order of its own, and the names of a dict would be taken for reductions.
+        kind = type(given).__name__
+        raise TypeError(f"{operator}: reduce is a {kind}: it must be {what}")
     made = list(given) if isinstance(given, _Iterable) else [given]
     for one in made:
         if not (isinstance(one, str) or callable(one)):
-            what = "a name, a function, or a list of them"
             raise TypeError(f"{operator}: reduce has {one!r}: it must be {what}")
     return made
 

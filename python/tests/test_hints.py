@@ -98,6 +98,29 @@ def test_a_matrix_of_keys(matrix):
         strew.factorize(matrix[None])
 
 
+@pytest.mark.parametrize("run", [strew.aggregate, strew.scatter], ids=["aggregate", "scatter"])
+@pytest.mark.parametrize("reduce", [{"mean", "max"}, frozenset(["sum"]), {"mean": "fare"}])
+def test_several_reductions_have_an_order(run, reduce):
+    words = f"reduce is a {type(reduce).__name__}: it must be a name, a function, or a list of them"
+    with pytest.raises(TypeError, match=words):
+        run(VALUES, [0, 1, 0], reduce=reduce)
+
+
+def test_the_name_of_a_column_is_no_column():
+    with pytest.raises(ValueError, match=r"^aggregate: by: .* 0 dimensions: .* not its name$"):
+        strew.aggregate(VALUES, by="carrier")
+    with pytest.raises(ValueError, match=r"0 dimensions: it must have 1$"):
+        strew.aggregate(VALUES, by=5)
+
+
+def test_a_table_of_values():
+    class Table:
+        columns = ("x", "y")
+
+    with pytest.raises(TypeError, match="^aggregate: src must be an array .*; pass one column of"):
+        strew.aggregate(Table(), [0, 1])
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
