@@ -55,6 +55,9 @@ pub(crate) struct Bench {
     /// Compare strew.aggregate with numpy_groupies, numbagg, pandas, Polars, NumPy and torch instead
     #[arg(long, conflicts_with_all = ["sweep", "plans", "peers", "workloads", "threads", "repeat"])]
     statistics: bool,
+    /// Measure the processor time of all threads of strew with 1, 2, 16 and 64 of them instead
+    #[arg(long, conflicts_with_all = ["sweep", "plans", "statistics", "peers", "threads", "repeat"])]
+    scaling: bool,
     /// Also write the table and the chart to docs/
     #[arg(long)]
     docs: bool,
@@ -107,12 +110,17 @@ impl Bench {
         stages.finish()
     }
 
+    /// Whether no peer's environment is needed.
+    fn is_alone(&self) -> bool {
+        self.sweep || self.plans || self.statistics || self.scaling
+    }
+
     /// The names of the peers that take part.
     fn chosen(&self) -> Outcome<Vec<String>> {
         let known = groups()?;
         let none = self.peers.iter().any(|peer| peer == "none");
         let chosen = match self.peers.as_slice() {
-            _ if self.sweep || self.plans || self.statistics || none => Vec::new(),
+            _ if self.is_alone() || none => Vec::new(),
             [] => known,
             named => {
                 if let Some(name) = named.iter().find(|name| !known.contains(name)) {
@@ -154,6 +162,7 @@ impl Bench {
             ("--sweep", self.sweep),
             ("--plans", self.plans),
             ("--statistics", self.statistics),
+            ("--scaling", self.scaling),
             ("--docs", self.docs),
         ] {
             driver.args(given.then_some(option));
