@@ -10,6 +10,7 @@ mod made;
 mod memory;
 mod plan;
 mod tables;
+mod zarr;
 
 // What the targets share with the tests of the library, and the parts of the command line that they try.
 #[path = "../../crates/strew/tests/compared/mod.rs"]
@@ -82,7 +83,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "calls",
         run: calls::calls,
@@ -114,6 +115,10 @@ pub const TARGETS: [Target; 11] = [
     Target {
         name: "csv",
         run: tables::csv,
+    },
+    Target {
+        name: "zarr",
+        run: zarr::zarr,
     },
     Target {
         name: "arguments",

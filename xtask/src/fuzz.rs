@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The targets, as the library of `fuzz/` lists them.
-const TARGETS: [&str; 11] = [
+const TARGETS: [&str; 12] = [
     "calls",
     "engine",
     "npy",
@@ -16,6 +16,7 @@ const TARGETS: [&str; 11] = [
     "parquet",
     "arrow",
     "csv",
+    "zarr",
     "arguments",
     "plan",
     "accumulator",

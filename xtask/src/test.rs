@@ -254,6 +254,8 @@ fn pytest(venv: &Venv, arguments: &[&str]) -> Outcome {
 fn pytest_of(venv: &Venv, arguments: &[&str]) -> Command {
     // Not `python -m pytest`: that would put the checkout before the installed package.
     let mut pytest = command(venv.bin().join("pytest"));
+    // A process for each core: most tests run on one. More of them would each import torch or jax.
+    pytest.args(["--numprocesses=auto", "--maxprocesses=4"]);
     pytest.args(arguments);
     pytest
 }
