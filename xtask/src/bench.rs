@@ -197,6 +197,18 @@ fn groups() -> Outcome<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
+/// The line in the file of an environment whose packages need a new Python.
+const NEWER: &str = "# python: 3.12 or newer";
+
+/// The Python of an environment, from its file.
+fn interpreter(name: &str, file: &str) -> Outcome<PathBuf> {
+    if !file.lines().any(|line| line == NEWER) {
+        return python::find();
+    }
+    let newer = python::newer();
+    newer.ok_or_else(|| format!("{name} needs Python 3.12 or newer, which is not on the path"))
+}
+
 /// Makes an environment, unless it is there as its files say.
 ///
 /// What NAME.txt lists is installed as pip does it. What NAME.build.txt lists is built against
@@ -216,7 +228,7 @@ fn environment(name: &str) -> Outcome<Venv> {
     if stamp.exists() {
         fs::remove_file(&stamp).map_err(|e| format!("{}: {e}", stamp.display()))?;
     }
-    let venv = Venv::make(&place)?;
+    let venv = Venv::make_of(&place, &interpreter(name, &plain)?)?;
     let list = |ending: &str| format!("bench/environments/{name}.{ending}");
     venv.install(["--quiet", "--requirement", &list("txt")])?;
     if !built.is_empty() {
