@@ -1,7 +1,7 @@
 //! `cargo xtask wheel`: what goes to PyPI.
 
 use crate::places::{command, files, path_with, target};
-use crate::python::Venv;
+use crate::python::{COMPRESSION, Venv};
 use crate::size::check_wheel;
 use crate::stages::{Outcome, Stages, needs, run};
 use std::fs;
@@ -88,7 +88,9 @@ fn build(venv: &Venv, ext: &str) -> Outcome<PathBuf> {
     maturin.env("PATH", path_with([venv.bin()])?);
     match ext {
         "gz" => maturin.arg("sdist"),
-        _ => maturin.args(["build", "--release", "--locked"]),
+        _ => maturin
+            .args(["build", "--release", "--locked"])
+            .args(COMPRESSION),
     };
     if ext == "whl" && cfg!(target_os = "linux") {
         maturin.args(["--zig", "--compatibility", LINUX]);
