@@ -215,7 +215,37 @@ _MEASURED = """\
   The last column is how it runs with 64.
 """
 
-# What stands before the second one.
+# What stands behind it.
+_REASONS = """\
+Reasons for what grows:
+
+- *by destination*: each thread reads the whole index, to find the updates of its own cells.
+  Single values and short rows are the dearest: finding an update takes as long as joining it (W1b,
+  W2f, W4).
+- *by destination, long rows*: one thread reads the rows of the source one after the other, and
+  several read some of them each, from places that nothing foretells (W2b, W2a-f16). Sorted rows,
+  and rows that are grouped first (W2a), do not have that.
+- Lists of the updates by block of the destination (W1c) and columns of elements (W3) are level: no
+  thread reads what another does.
+
+## What was tried
+
+Lists by block of the destination, each thread listing a stretch of the index, in place of *by
+destination*. Processor time in ms with 1, 4, 8, 16 and 64 threads, medians of 3 calls, on two cores
+of a virtual server (Intel Xeon with AVX-512) with other work beside, 2026-11-27:
+
+| row | now | with lists |
+|---|---|---|
+| W1b | 43, 85, 94, 104, 109 | 41, 75, 74, 84, 100 |
+| 2M rows of 64 into 200k, zipf 1.1 | 73, 123, 149, 178, 238 | 77, 136, 143, 155, 206 |
+| W2f | 9, 32, 34, 13 to 34, 33 | 10, 38, 41, 53, 68 |
+
+*By destination* uses at most 5 threads for W1b and W2f, the lists up to 30. With lists, single
+values take 1.8 to 2.4 times the processor time of one thread, and rows no less than without. Rows
+were listed by their places in the source. So the lists are not used for that.
+"""
+
+# What stands before the second table.
 _MODEL = """\
 ## A model of a large machine
 
@@ -272,7 +302,7 @@ def markdown(found: list[tuple[ScalingRow, Measured]], rounds: int) -> str:
     head = ["row", "work", "processor, 1", *heads, "busiest", "clock", "bytes", "with 64 threads"]
     parts += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     parts += [_line(row, measured) for row, measured in found]
-    return "\n".join([*parts, "", *_modelled(found)]) + "\n"
+    return "\n".join([*parts, "", *_REASONS.splitlines(), "", *_modelled(found)]) + "\n"
 
 
 def _write(found: list[tuple[ScalingRow, Measured]], rounds: int, out: Path) -> None:

@@ -101,8 +101,8 @@ def rows() -> Iterator[ScalingRow]:
     """All rows, by name: those of workloads.toml first."""
     workloads = read()
     for workload in workloads.values():
-        # Calls of some microseconds use one thread; gradients need torch.
-        if workload.calls == 1 and not workload.has_grad:
+        # Calls of some microseconds use one thread. Gradients need torch, compiled functions JAX.
+        if workload.calls == 1 and not workload.has_grad and not workload.jit:
             yield ScalingRow(workload.name, workload.title, workload)
     for width in WIDTHS:
         like = workloads["W2a" if width else "W1b"]

@@ -517,6 +517,12 @@ def measured(hottest, *milliseconds):
     return scaling.Measured(found, parts, hottest)
 
 
+def test_rows_of_scaling_need_numpy_alone():
+    workloads_of_rows = [row.workload for row in scaling_rows.rows()]
+    assert {w.name for w in workloads_of_rows} > {"W1a", "W2b", "W3c", "W4", "W5a", "P8"}
+    assert not any(w.jit or w.has_grad or w.calls > 1 for w in workloads_of_rows)
+
+
 def test_processor_time_that_grows_is_listed():
     first, second, *_ = scaling_rows.rows()
     assert len({row.name for row in scaling_rows.rows()}) == len(list(scaling_rows.rows()))
