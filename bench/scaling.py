@@ -58,7 +58,7 @@ class Measured:
 
     # With each of `THREADS`.
     costs: list[Cost]
-    # With each of `CORES`, as `strew explain` says. Empty for forms other than flat and rows.
+    # With each of `CORES`, as `strew explain` says, if it is asked.
     parts: list[Part]
     # The part of the updates that goes to the hottest cell.
     hottest: float
@@ -126,18 +126,19 @@ def costs(spelling: Any, rounds: int) -> list[Cost]:
 
 
 def _parts(row: ScalingRow, arrays: dict[str, Any], folder: Path) -> list[Part]:
-    """How runs go, by the number of cores; nothing of forms other than flat and rows."""
+    """How runs go, by the number of cores; nothing of calls that torch_scatter does not have."""
     import numpy as np
 
     w = row.workload
     plain = w.form in ("flat", "rows") and w.sized and not w.has_input and not w.in_place
-    if not plain or w.reduce == "count" or w.dtype == "bfloat16":
+    # Its maximum gives positions too, and goes another way.
+    if not plain or w.reduce in ("count", "amax") or w.dtype == "bfloat16":
         return []
     np.save(folder / "index.npy", arrays["index"])
     # No value is read: a file with a hole is enough.
     np.lib.format.open_memmap(folder / "src.npy", "w+", arrays["src"].dtype, arrays["src"].shape)
     command = os.environ.get("STREW_COMMAND", str(Path(sys.executable).with_name("strew")))
-    reduce = {"amax": "max", "prod": "mul"}.get(w.reduce, w.reduce)
+    reduce = "mul" if w.reduce == "prod" else w.reduce
 
     def explain(cores: int) -> Part:
         words = ["explain", "torch_scatter.scatter", "--json", "--no-measure", "--dim", "0"]
@@ -223,8 +224,11 @@ Reasons for what grows:
   Single values and short rows are the dearest: finding an update takes as long as joining it (W1b,
   W2f, W4).
 - *by destination, long rows*: one thread reads the rows of the source one after the other, and
-  several read some of them each, from places that nothing foretells (W2b, W2a-f16). Sorted rows,
-  and rows that are grouped first (W2a), do not have that.
+  several read some of them each, from places that nothing foretells (W2b). Sorted rows do not have
+  that, and rows that are grouped (W2a) have it with one thread, too.
+- W2a-f16: one thread adds to a table in float32, and several group the rows.
+- A run by destination gives each thread at least 12 MiB of updates: W1b, W1c and W2f, with 64 MB,
+  use at most 5 threads.
 - Lists of the updates by block of the destination (W1c) and columns of elements (W3) are level: no
   thread reads what another does.
 
@@ -238,11 +242,15 @@ of a virtual server (Intel Xeon with AVX-512) with other work beside, 2026-11-27
 |---|---|---|
 | W1b | 43, 85, 94, 104, 109 | 41, 75, 74, 84, 100 |
 | 2M rows of 64 into 200k, zipf 1.1 | 73, 123, 149, 178, 238 | 77, 136, 143, 155, 206 |
-| W2f | 9, 32, 34, 13 to 34, 33 | 10, 38, 41, 53, 68 |
+| W2f | 9, 32, 34, 13, 33 | 10, 38, 41, 53, 68 |
 
-*By destination* uses at most 5 threads for W1b and W2f, the lists up to 30. With lists, single
-values take 1.8 to 2.4 times the processor time of one thread, and rows no less than without. Rows
-were listed by their places in the source. So the lists are not used for that.
+*By destination* uses at most 5 threads for W1b and W2f, the lists up to 30. With 16 threads the
+trial at the beginning of W2f chose one. Rows were listed by their places in the source.
+
+- Single values: lists take less processor time from 4 threads on, and more threads share it. It is
+  still 1.8 to 2.4 times that of one thread. strew does not make such lists yet.
+- Rows of 64: lists take 11% more with 4 threads, and 13% less with 16.
+- Rows of 8: lists take more.
 """
 
 # What stands before the second table.
@@ -258,7 +266,8 @@ These figures are predicted, not measured. A run takes the longest of three time
 - the bytes that it moves, by the model of `strew explain`, divided by 200 GB/s, the bandwidth of
   all cores together.
 
-The model leaves out that cores share caches, and that a thread takes time to wake up.
+The model leaves out that cores share caches, and that a thread takes time to wake up. It has not
+been compared with a machine of more than two cores.
 
 ![predicted speed-up by the number of cores](scaling.svg)
 

@@ -33,7 +33,13 @@ DOCUMENTS = {
         "docs/explain.md",
     ],
     "rules": ["COMPARE.md", "conformance/README.md"],
-    "benchmarks": ["docs/bench.md", "docs/sweep.md", "docs/plans.md", "docs/statistics.md"],
+    "benchmarks": [
+        "docs/bench.md",
+        "docs/sweep.md",
+        "docs/plans.md",
+        "docs/statistics.md",
+        "docs/scaling.md",
+    ],
     "project": [
         "README.md",
         "ARCHITECTURE.md",
