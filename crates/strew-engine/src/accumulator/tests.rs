@@ -447,7 +447,7 @@ fn memory_follows_the_groups_with_values_where_they_are_few() {
     let new = |size| Accumulator::new(size, &wanted, DType::I64, &[], Bounds::STRICT, &options);
     let values = TensorView::from(&[5i64, 6, 7]).into_dyn();
     let far = TensorView::from(&[1i64 << 60, 3, 1 << 60]).into_dyn();
-    let plan = Plan::new(&[3i64, 4, 0], Some(1000), Bounds::STRICT).unwrap();
+    let plan = Plan::new([3i64, 4, 0], Some(1000), Bounds::STRICT).unwrap();
     for size in [None, Some(1 << 61)] {
         let mut all = new(size).unwrap();
         all.update_dyn(&values, &far, None).unwrap();
@@ -481,7 +481,7 @@ fn a_plan_of_a_chunk_is_an_index() {
     let (wanted, options) = ([Aggregate::Len], AggregateOptions::default());
     let new = |size| Accumulator::new(size, &wanted, DType::I8, &[], Bounds::STRICT, &options);
     let drop = "drop".parse().unwrap();
-    let plan = Plan::new(&[1i64, 9, 1], Some(2), drop).unwrap();
+    let plan = Plan::new([1i64, 9, 1], Some(2), drop).unwrap();
     let values = [1i8, 2, 3];
     let values = TensorView::from(&values).into_dyn();
     for size in [None, Some(2), Some(5)] {

@@ -169,7 +169,7 @@ impl Aggregate {
         of: DType,
         options: &AggregateOptions,
     ) -> Result<Vec<Summary>, Problem> {
-        let dtype = self.dtype(of)?;
+        let dtype = self.result(of)?;
         if options.exact && self.rounds(of) {
             return Err(Problem::Value {
                 argument: "exact".into(),
@@ -269,8 +269,20 @@ impl Aggregate {
         })
     }
 
-    /// The result's type, of values of another.
-    fn dtype(self, of: DType) -> Result<DType, Problem> {
+    /// The type of its results for values of type `of`: of a mean of integers, `float64`.
+    ///
+    /// ```
+    /// # mod strew { pub use strew_engine::plan::aggregate::*; pub use strew_kernel::{error::Problem, tensor::DType}; }
+    /// use strew::{Aggregate, DType};
+    ///
+    /// assert_eq!(Aggregate::Mean.result(DType::I32)?, DType::F64);
+    /// assert_eq!(Aggregate::Max.result(DType::I32)?, DType::I32);
+    /// # Ok::<(), strew::Problem>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Problem::Unsupported`] for values that it is not defined for.
+    pub fn result(self, of: DType) -> Result<DType, Problem> {
         let whole = of == DType::Bool || of.is_integer();
         let ordered = matches!(
             self,
@@ -395,6 +407,13 @@ impl Plan {
     }
 }
 
+pub(super) fn called() -> Context {
+    Context {
+        operator: "aggregate".into(),
+        ..crate::plan::context(None)
+    }
+}
+
 /// [`Plan::aggregate_dyn`] of an index that is used once. Statistics that take one pass over the
 /// values read the index on the way.
 ///
@@ -428,11 +447,7 @@ pub fn aggregate_dyn(
     let numbers = Numbers::new(index, size, bounds, "index");
     let made =
         numbers.and_then(|numbers| aggregated(&Groups::Index(numbers), src, dim, wanted, options));
-    let context = Context {
-        operator: "aggregate".into(),
-        ..crate::plan::context(None)
-    };
-    made.map_err(|problem| context.error(problem))
+    made.map_err(|problem| called().error(problem))
 }
 
 fn aggregated(
@@ -466,7 +481,7 @@ fn aggregated(
     let one = |&aggregate: &Aggregate| match (aggregate, &options.q) {
         (Aggregate::Quantile, Fractions::Several(all)) => {
             let parts: Vec<DynTensor> = made.by_ref().take(all.len()).collect();
-            let dtype = aggregate.dtype(src.dtype())?;
+            let dtype = aggregate.result(src.dtype())?;
             let mut shape = src.dims();
             shape[axis] = groups.size();
             joined(&parts, dtype, &shape)

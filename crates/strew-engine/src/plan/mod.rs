@@ -3,6 +3,7 @@
 pub mod aggregate;
 mod aggregate_options;
 mod as_scatter;
+pub mod builder;
 pub mod bytes;
 pub mod cells;
 pub mod composite;
@@ -12,6 +13,7 @@ pub mod positions;
 pub mod reduce;
 pub mod run;
 pub mod statistics;
+pub mod typed_aggregate;
 pub(crate) mod values;
 
 use crate::checks::{expect_dtype, expect_shape};
@@ -25,9 +27,10 @@ use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::segment::csr::Csr;
 use strew_kernel::segment::histogram::Histogram;
 use strew_kernel::segment::row_ids::{Facts, Part, RowIds};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 pub use crate::plan::aggregate::{Aggregate, AggregateOptions, aggregate_dyn};
+pub use crate::plan::builder::PlanBuilder;
 pub use crate::plan::composite::{Along, Composite, Passes, accumulators, divisor, rounded};
 pub use crate::plan::members::Members;
 pub use crate::plan::reduce::Reduce;
@@ -94,12 +97,12 @@ impl Plan {
     /// # Errors
     /// [`Class::Index`] for a number that names no row, [`Class::Value`] for another rank,
     /// [`Class::Type`] for another type, [`Class::Memory`].
-    pub fn new<'a, I: Element>(
-        index: impl Into<TensorView<'a, I>>,
+    pub fn new<I: Element>(
+        index: impl AsTensor<I>,
         size: Option<usize>,
         bounds: Bounds,
     ) -> Result<Self> {
-        Self::new_dyn(&index.into().into_dyn(), size, bounds, None)
+        Self::new_dyn(&index.as_tensor().into_dyn(), size, bounds, None)
     }
 
     /// [`new`](Self::new) with an element type known at run time, and a name that errors and

@@ -8,7 +8,7 @@ use crate::plan::reduce::Reduce;
 use crate::scatter::{Scatter, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::fold::Fold;
-use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Layout, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Layout, Tensor};
 
 impl Plan {
     /// The smallest or largest update of each cell, and its position along `dim` in `src`, as
@@ -32,13 +32,13 @@ impl Plan {
     /// # Errors
     /// As [`scatter`](Self::scatter), and [`Class::Value`](strew_kernel::error::Class::Value) for
     /// another reduction.
-    pub fn scatter_with_arg<'a, T: Element>(
+    pub fn scatter_with_arg<T: Element>(
         &self,
-        src: impl Into<TensorView<'a, T>>,
+        src: impl AsTensor<T>,
         dim: i64,
         reduce: Reduce,
     ) -> Result<(Tensor<T>, Tensor<i64>)> {
-        let (made, arg) = self.scatter_with_arg_dyn(&src.into().into_dyn(), dim, reduce)?;
+        let (made, arg) = self.scatter_with_arg_dyn(&src.as_tensor().into_dyn(), dim, reduce)?;
         let typed = super::typed(made);
         Ok((typed, super::typed(arg)))
     }

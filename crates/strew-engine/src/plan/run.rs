@@ -15,8 +15,8 @@ use strew_kernel::bucket::cached::CachedBucketLists;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::segment::fold::Fold;
 use strew_kernel::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorView,
-    TensorViewMut, overlap_each_other, overlaps_itself,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Layout, Tensor, TensorViewMut,
+    overlap_each_other, overlaps_itself,
 };
 
 /// Fewer rows are in some cache, whatever their type.
@@ -34,13 +34,13 @@ impl Plan {
     /// [`Class::Value`](strew_kernel::error::Class::Value) for a wrong shape,
     /// [`Class::Type`](strew_kernel::error::Class::Type) for a type that the reduction is not
     /// defined for, [`Class::Memory`](strew_kernel::error::Class::Memory).
-    pub fn scatter<'a, T: Element>(
+    pub fn scatter<T: Element>(
         &self,
-        src: impl Into<TensorView<'a, T>>,
+        src: impl AsTensor<T>,
         dim: i64,
         reduce: Reduce,
     ) -> Result<Tensor<T>> {
-        let made = self.scatter_dyn(&src.into().into_dyn(), dim, reduce)?;
+        let made = self.scatter_dyn(&src.as_tensor().into_dyn(), dim, reduce)?;
         Ok(super::typed(made))
     }
 
@@ -76,13 +76,13 @@ impl Plan {
     /// an `out` that overlaps itself or `src`; `out` is then unchanged.
     pub fn scatter_into<'a, T: Element>(
         &self,
-        src: impl Into<TensorView<'a, T>>,
+        src: impl AsTensor<T>,
         dim: i64,
         reduce: Reduce,
         out: impl Into<TensorViewMut<'a, T>>,
         include_self: bool,
     ) -> Result<()> {
-        let (src, out) = (src.into().into_dyn(), out.into().into_dyn());
+        let (src, out) = (src.as_tensor().into_dyn(), out.into().into_dyn());
         self.scatter_into_dyn(&src, dim, reduce, out, include_self)
     }
 
@@ -108,13 +108,13 @@ impl Plan {
     ///
     /// # Errors
     /// As [`scatter`](Self::scatter).
-    pub fn reduce<'a, T: Element>(
+    pub fn reduce<T: Element>(
         &self,
-        src: impl Into<TensorView<'a, T>>,
+        src: impl AsTensor<T>,
         dim: i64,
         reduces: &[Reduce],
     ) -> Result<Vec<Tensor<T>>> {
-        let made = self.reduce_dyn(&src.into().into_dyn(), dim, reduces)?;
+        let made = self.reduce_dyn(&src.as_tensor().into_dyn(), dim, reduces)?;
         let typed = made.into_iter().map(|t| super::typed(t));
         Ok(typed.collect())
     }
@@ -141,12 +141,8 @@ impl Plan {
     ///
     /// # Errors
     /// As [`scatter`](Self::scatter).
-    pub fn gather<'a, T: Element>(
-        &self,
-        input: impl Into<TensorView<'a, T>>,
-        dim: i64,
-    ) -> Result<Tensor<T>> {
-        let made = self.gather_dyn(&input.into().into_dyn(), dim)?;
+    pub fn gather<T: Element>(&self, input: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
+        let made = self.gather_dyn(&input.as_tensor().into_dyn(), dim)?;
         Ok(super::typed(made))
     }
 

@@ -176,13 +176,20 @@ impl FromStr for DType {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    use std::fmt;
+
+    pub trait Sealed: fmt::Debug {
+        /// Writes an element as [`Tensor`](crate::tensor::Tensor) shows it: floats with their point.
+        fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fmt::Debug::fmt(self, f)
+        }
+    }
 }
 
 /// A Rust type that can be an element of a tensor.
 ///
-/// The trait is sealed: it is implemented for `bool`, the integers of 8 to 64 bits,
-/// [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`Complex32`] and [`Complex64`].
+/// The trait is sealed: it is implemented for `bool`, the integers of 8 to 64 bits, `usize` and
+/// `isize`, [`f16`](struct@f16), [`bf16`], `f32`, `f64`, [`Complex32`] and [`Complex64`].
 pub trait Element: Copy + Send + Sync + fmt::Debug + PartialEq + sealed::Sealed + 'static {
     /// The erased name of the type.
     const DTYPE: DType;
@@ -190,7 +197,6 @@ pub trait Element: Copy + Send + Sync + fmt::Debug + PartialEq + sealed::Sealed 
 
 macro_rules! elements {
     ($($rust:ty => $name:ident),* $(,)?) => {$(
-        impl sealed::Sealed for $rust {}
         impl Element for $rust {
             const DTYPE: DType = DType::$name;
         }
@@ -204,4 +210,33 @@ elements! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64,
     f16 => F16, bf16 => BF16, f32 => F32, f64 => F64,
     Complex32 => C64, Complex64 => C128,
+}
+
+// Lengths and positions are integers of the machine's size.
+#[cfg(target_pointer_width = "64")]
+elements! { usize => U64, isize => I64 }
+
+#[cfg(target_pointer_width = "32")]
+elements! { usize => U32, isize => I32 }
+
+macro_rules! shown {
+    ($($rust:ty),*) => {$(
+        impl sealed::Sealed for $rust {}
+    )*};
+}
+
+shown!(
+    bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f16, bf16, f32, f64
+);
+
+impl sealed::Sealed for Complex32 {
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl sealed::Sealed for Complex64 {
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

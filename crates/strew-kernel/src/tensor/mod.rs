@@ -7,6 +7,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | [`as_tensor`] | what the typed operators read |
 //! | [`axes`] | sizes and strides, inline for few axes |
 //! | [`dtype`] | element types |
 //! | [`footprint`](mod@footprint) | bytes that a view touches |
@@ -21,10 +22,12 @@
 //! | [`owned`] | owned tensors |
 //! | [`read`] | reads of index values |
 //! | [`scalar`] | single numbers of any type |
+//! | `show` | tensors as text |
 //! | `spread` | where the rows of a list go in a longer one |
 //! | [`typed`] | views of a Rust type |
 //! | [`view`] | views of a run-time type |
 
+pub mod as_tensor;
 pub mod axes;
 pub mod dtype;
 pub mod footprint;
@@ -33,17 +36,19 @@ pub mod list;
 pub mod mapping_cache;
 pub mod maybe_owned;
 pub mod memory;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 mod ndarray;
 pub mod offsets;
 pub mod overlap;
 pub mod owned;
 pub mod read;
 pub mod scalar;
+mod show;
 pub(crate) mod spread;
 pub mod typed;
 pub mod view;
 
+pub use crate::tensor::as_tensor::AsTensor;
 pub use crate::tensor::axes::{continues, joined};
 pub use crate::tensor::dtype::{DType, Element, UnknownDType};
 pub use crate::tensor::footprint::{footprint, lines};

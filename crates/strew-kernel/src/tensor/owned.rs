@@ -225,6 +225,20 @@ impl<T: Element> Tensor<T> {
         self.view().as_slice().unwrap_or_default()
     }
 
+    /// The elements, row by row, as a vector. They are copied: a tensor's memory is aligned to 64
+    /// bytes, and a vector's is not.
+    ///
+    /// ```
+    /// # mod strew { pub use strew_kernel::tensor::*; }
+    /// let zeros: Vec<u32> = strew::Tensor::zeros(&[1, 2])?.into_vec();
+    /// assert_eq!(zeros, [0, 0]);
+    /// # Ok::<(), strew_kernel::error::Problem>(())
+    /// ```
+    #[must_use]
+    pub fn into_vec(self) -> Vec<T> {
+        self.as_slice().to_vec()
+    }
+
     /// The elements, row by row, to change.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         let len = self.inner.layout.len();
@@ -256,6 +270,13 @@ impl<T: Element> Tensor<T> {
 impl<T: Element> fmt::Debug for Tensor<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({:?}, {:?})", self.shape(), self.as_slice())
+    }
+}
+
+impl<T: Element> From<Tensor<T>> for Vec<T> {
+    /// [`Tensor::into_vec`].
+    fn from(tensor: Tensor<T>) -> Self {
+        tensor.into_vec()
     }
 }
 

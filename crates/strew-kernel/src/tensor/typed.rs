@@ -14,8 +14,9 @@ use std::ops::Deref;
 
 /// A read-only n-d view of elements of type `T`.
 ///
-/// Slices, arrays, vectors, [`Tensor`](crate::tensor::Tensor)s and (feature `ndarray`) references
-/// to `ndarray` arrays convert into it, so an operator takes any of them.
+/// References to slices, arrays, vectors, [`Tensor`](crate::tensor::Tensor)s and (feature
+/// `ndarray`) `ndarray` arrays convert into it. An operator takes these as they are:
+/// [`AsTensor`](crate::tensor::AsTensor).
 #[derive(Clone, Debug)]
 pub struct TensorView<'a, T> {
     view: DynView<'a>,
@@ -95,7 +96,7 @@ impl<'a, T: Element> TensorView<'a, T> {
     /// The erased view.
     #[must_use]
     pub fn into_dyn(self) -> DynView<'a> {
-        self.view
+        self.view.with_type()
     }
 }
 

@@ -25,6 +25,8 @@ use std::marker::PhantomData;
 pub struct DynView<'a> {
     ptr: *const u8,
     layout: Layout,
+    /// It was a typed view.
+    typed: bool,
     memory: PhantomData<&'a [u8]>,
 }
 
@@ -50,6 +52,7 @@ impl<'a> DynView<'a> {
         Ok(Self {
             ptr,
             layout,
+            typed: false,
             memory: PhantomData,
         })
     }
@@ -61,6 +64,7 @@ impl<'a> DynView<'a> {
             ptr: std::ptr::without_provenance(dtype.align()),
             // It reaches no byte.
             layout: Layout::contiguous(dtype, &[0]).expect("no element always fits"),
+            typed: false,
             memory: PhantomData,
         }
     }
@@ -74,8 +78,25 @@ impl<'a> DynView<'a> {
         Self {
             ptr,
             layout,
+            typed: false,
             memory: PhantomData,
         }
+    }
+
+    /// The same memory, of which the compiler knew the element type.
+    pub(super) fn with_type(self) -> Self {
+        Self {
+            typed: true,
+            ..self
+        }
+    }
+
+    /// True if the view was a [`TensorView`](crate::tensor::TensorView), and so are its parts: a
+    /// Rust program chose the element type, and no array or file.
+    #[must_use]
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn is_typed(&self) -> bool {
+        self.typed
     }
 
     /// Element type, shape and strides.
@@ -378,6 +399,7 @@ impl<'a> DynViewMut<'a> {
         DynView {
             ptr: self.ptr,
             layout: self.layout.clone(),
+            typed: false,
             memory: PhantomData,
         }
     }
@@ -389,6 +411,7 @@ impl<'a> DynViewMut<'a> {
         DynView {
             ptr: self.ptr,
             layout: self.layout,
+            typed: false,
             memory: PhantomData,
         }
     }

@@ -67,8 +67,10 @@ pub use strew_engine::plan::Plan;
 pub use strew_engine::plan::aggregate::{
     Aggregate, AggregateOptions, Fractions, RankMethod, aggregate_dyn, rank_method,
 };
+pub use strew_engine::plan::builder::PlanBuilder;
 pub use strew_engine::plan::members::Members;
 pub use strew_engine::plan::reduce::Reduce;
+pub use strew_engine::plan::typed_aggregate::aggregate;
 /// Every operator of every dialect.
 pub static OPERATORS: &[&[Operator]] = &[
     #[cfg(feature = "mxnet")]

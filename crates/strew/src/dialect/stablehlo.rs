@@ -18,7 +18,7 @@ use strew_engine::scatter::destinations::{Destinations, Place, Shapes};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Held, Tensor};
 
 const REGIONS: &[&str] = &["set", "add", "mul", "max", "min"];
 
@@ -151,16 +151,19 @@ pub enum OutOfBounds {
 /// # Errors
 /// [`Class::Type`] for element types, [`Class::Value`] for dimension numbers and shapes that do not
 /// fit.
-pub fn scatter<'a, T: Element, I: Element>(
-    operand: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter<T: Element, I: Element>(
+    operand: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     numbers: &DimensionNumbers,
     region: &str,
     out_of_bounds: OutOfBounds,
 ) -> Result<Tensor<T>> {
-    let (operand, indices) = (operand.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (operand, indices) = (
+        operand.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     lower(operand, indices, updates, numbers, region, out_of_bounds)?.run_typed()
 }
 

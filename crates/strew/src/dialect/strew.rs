@@ -19,7 +19,7 @@ use strew_engine::scatter::reduction::{Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::tensor::{
-    Dims, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorView, TensorViewMut,
+    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorViewMut,
 };
 
 const SRC: Argument = Argument::needed("src", Kind::Tensor, "rank 1 or more, any dtype");
@@ -195,13 +195,13 @@ impl Default for ScatterOptions {
 /// [`Class::Index`] for a wrong `dim` and an index that names no cell, [`Class::Type`] for an index
 /// of another type and for types that a reduction is not defined for, [`Class::Value`] for shapes
 /// and values that do not fit, [`Class::Memory`].
-pub fn scatter<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     options: &ScatterOptions,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     Ok(crate::dialect::typed(
         new(src, &index, dim, options)?.tensor,
     ))
@@ -252,15 +252,15 @@ fn new<'a>(
 /// # Errors
 /// As [`scatter`]; `out` is then unchanged.
 pub fn scatter_into<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
     include_self: bool,
     bounds: Bounds,
 ) -> Result<()> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let to = To {
         out: Some(out.into().into_dyn()),
         include_self,
@@ -292,14 +292,14 @@ pub fn scatter_into<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn gather<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn gather<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     bounds: Bounds,
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     context("strew.gather")
         .call(picked(src, index, dim, bounds, fill_value))?
         .run_typed()

@@ -10,7 +10,7 @@ use crate::grad::route::Route;
 use crate::grad::{context, expect_field, expect_like, typed};
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped};
 
 /// The gradients of [`scatter_mul`](crate::mindspore::scatter_mul) with respect to `input_x` and to
 /// `updates`, given that of its result.
@@ -33,17 +33,17 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 /// # Errors
 /// As the operator's; [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for a type without
 /// gradients.
-pub fn scatter_mul_vjp<'a, T: Element, I: Element, U: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+pub fn scatter_mul_vjp<T: Element, I: Element, U: Element>(
+    grad: impl AsTensor<T>,
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<(Tensor<T>, Tensor<U>)> {
     let (to_x, to_updates) = scatter_mul_vjp_dyn(
-        &grad.into().into_dyn(),
-        &input_x.into().into_dyn(),
-        &indices.into().into_dyn(),
-        &updates.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &input_x.as_tensor().into_dyn(),
+        &indices.as_tensor().into_dyn(),
+        &updates.as_tensor().into_dyn(),
     )?;
     Ok((typed(to_x), typed(to_updates)))
 }
@@ -85,19 +85,19 @@ pub fn scatter_mul_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_mul_vjp`].
-pub fn scatter_mul_jvp<'a, T: Element, I: Element, U: Element>(
-    input_x_tangent: impl Into<TensorView<'a, T>>,
-    updates_tangent: impl Into<TensorView<'a, U>>,
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+pub fn scatter_mul_jvp<T: Element, I: Element, U: Element>(
+    input_x_tangent: impl AsTensor<T>,
+    updates_tangent: impl AsTensor<U>,
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<Tensor<T>> {
     scatter_mul_jvp_dyn(
-        &input_x_tangent.into().into_dyn(),
-        &updates_tangent.into().into_dyn(),
-        &input_x.into().into_dyn(),
-        &indices.into().into_dyn(),
-        &updates.into().into_dyn(),
+        &input_x_tangent.as_tensor().into_dyn(),
+        &updates_tangent.as_tensor().into_dyn(),
+        &input_x.as_tensor().into_dyn(),
+        &indices.as_tensor().into_dyn(),
+        &updates.as_tensor().into_dyn(),
     )
     .map(typed)
 }
@@ -137,21 +137,21 @@ pub fn scatter_mul_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_mul_vjp`].
-pub fn scatter_mul_double_vjp<'a, T: Element, I: Element, U: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
-    input_x_cotangent: impl Into<TensorView<'a, T>>,
-    updates_cotangent: impl Into<TensorView<'a, U>>,
+pub fn scatter_mul_double_vjp<T: Element, I: Element, U: Element>(
+    grad: impl AsTensor<T>,
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
+    input_x_cotangent: impl AsTensor<T>,
+    updates_cotangent: impl AsTensor<U>,
 ) -> Result<(Tensor<T>, Tensor<T>, Tensor<U>)> {
     let (to_grad, to_x, to_updates) = scatter_mul_double_vjp_dyn(
-        &grad.into().into_dyn(),
-        &input_x.into().into_dyn(),
-        &indices.into().into_dyn(),
-        &updates.into().into_dyn(),
-        &input_x_cotangent.into().into_dyn(),
-        &updates_cotangent.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &input_x.as_tensor().into_dyn(),
+        &indices.as_tensor().into_dyn(),
+        &updates.as_tensor().into_dyn(),
+        &input_x_cotangent.as_tensor().into_dyn(),
+        &updates_cotangent.as_tensor().into_dyn(),
     )?;
     Ok((typed(to_grad), typed(to_x), typed(to_updates)))
 }

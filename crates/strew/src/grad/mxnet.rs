@@ -9,7 +9,7 @@ use crate::grad::route::Route;
 use crate::grad::{context, expect_field, typed};
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped};
 
 /// The gradient of [`scatter_nd`](crate::mxnet::scatter_nd) with respect to `data`, given that of
 /// its result.
@@ -29,12 +29,12 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shap
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn scatter_nd_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
-    let (grad, indices) = (grad.into().into_dyn(), indices.into().into_dyn());
+    let (grad, indices) = (grad.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     scatter_nd_vjp_dyn(&grad, &indices, name).map(typed)
 }
 
@@ -79,9 +79,9 @@ pub fn scatter_nd_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_nd_vjp`].
-pub fn scatter_nd_jvp<'a, T: Element, I: Element>(
-    data_tangent: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn scatter_nd_jvp<T: Element, I: Element>(
+    data_tangent: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     shape: &[usize],
     name: Option<&str>,
 ) -> Result<Tensor<T>> {

@@ -14,7 +14,7 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::copy::strided::duplicate;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Tensor};
 
 /// The gradients of [`slice_scatter`](crate::openvino::slice_scatter) with respect to `data` and to
 /// `updates`, given that of its result.
@@ -33,15 +33,15 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn slice_scatter_vjp<'a, T: Element>(
-    grad: impl Into<TensorView<'a, T>>,
+pub fn slice_scatter_vjp<T: Element>(
+    grad: impl AsTensor<T>,
     start: &[i64],
     stop: &[i64],
     step: &[i64],
     axes: Option<&[i64]>,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_data, to_updates) = slice_scatter_vjp_dyn(
-        &grad.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
         start.into(),
         stop.into(),
         step.into(),
@@ -108,9 +108,9 @@ fn vjp(grad: &DynView<'_>, slice: &Slice<'_>) -> Result<(DynTensor, DynTensor), 
 ///
 /// # Errors
 /// As [`slice_scatter_vjp`].
-pub fn slice_scatter_jvp<'a, T: Element>(
-    data_tangent: impl Into<TensorView<'a, T>>,
-    updates_tangent: impl Into<TensorView<'a, T>>,
+pub fn slice_scatter_jvp<T: Element>(
+    data_tangent: impl AsTensor<T>,
+    updates_tangent: impl AsTensor<T>,
     start: &[i64],
     stop: &[i64],
     step: &[i64],

@@ -9,7 +9,7 @@ use strew_engine::checks::{axis, expect_shape};
 use strew_engine::plan::Plan;
 use strew_engine::plan::reduce::Reduce;
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Tensor};
 
 /// The gradient of [`Plan::scatter`] with respect to `src`, given that of its result.
 ///
@@ -32,19 +32,19 @@ use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView
 /// # Errors
 /// As the plan's; [`Class::Type`] for a type without gradients, and for a `grad` or `result` of
 /// another; [`Class::Value`] for another shape.
-pub fn scatter_vjp<'a, T: Element>(
+pub fn scatter_vjp<T: Element>(
     plan: &Plan,
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_vjp_dyn(
         plan,
-        &grad.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         reduce,
     )
@@ -73,19 +73,19 @@ pub fn scatter_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_jvp<'a, T: Element>(
+pub fn scatter_jvp<T: Element>(
     plan: &Plan,
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_jvp_dyn(
         plan,
-        &src_tangent.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &src_tangent.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         reduce,
     )
@@ -128,22 +128,22 @@ pub fn scatter_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_into_vjp<'a, T: Element>(
+pub fn scatter_into_vjp<T: Element>(
     plan: &Plan,
-    grad: impl Into<TensorView<'a, T>>,
-    input: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    grad: impl AsTensor<T>,
+    input: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     dim: i64,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_input, to_src) = scatter_into_vjp_dyn(
         plan,
-        &grad.into().into_dyn(),
-        &input.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &input.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         reduce,
         include_self,
@@ -176,24 +176,24 @@ pub fn scatter_into_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_into_jvp<'a, T: Element>(
+pub fn scatter_into_jvp<T: Element>(
     plan: &Plan,
-    input_tangent: impl Into<TensorView<'a, T>>,
-    src_tangent: impl Into<TensorView<'a, T>>,
-    input: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    input_tangent: impl AsTensor<T>,
+    src_tangent: impl AsTensor<T>,
+    input: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     dim: i64,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
     scatter_into_jvp_dyn(
         plan,
-        &input_tangent.into().into_dyn(),
-        &src_tangent.into().into_dyn(),
-        &input.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &input_tangent.as_tensor().into_dyn(),
+        &src_tangent.as_tensor().into_dyn(),
+        &input.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         reduce,
         include_self,
@@ -230,19 +230,19 @@ pub fn scatter_into_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_prod_double_vjp<'a, T: Element>(
+pub fn scatter_prod_double_vjp<T: Element>(
     plan: &Plan,
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
     dim: i64,
-    cotangent: impl Into<TensorView<'a, T>>,
+    cotangent: impl AsTensor<T>,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_grad, to_src) = scatter_prod_double_vjp_dyn(
         plan,
-        &grad.into().into_dyn(),
-        &src.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
         dim,
-        &cotangent.into().into_dyn(),
+        &cotangent.as_tensor().into_dyn(),
     )?;
     Ok((typed(to_grad), typed(to_src)))
 }
@@ -277,12 +277,8 @@ pub fn scatter_prod_double_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn gather_vjp<'a, T: Element>(
-    plan: &Plan,
-    grad: impl Into<TensorView<'a, T>>,
-    dim: i64,
-) -> Result<Tensor<T>> {
-    gather_vjp_dyn(plan, &grad.into().into_dyn(), dim).map(typed)
+pub fn gather_vjp<T: Element>(plan: &Plan, grad: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
+    gather_vjp_dyn(plan, &grad.as_tensor().into_dyn(), dim).map(typed)
 }
 
 /// [`gather_vjp`] with an element type known at run time. The errors are the same.

@@ -16,7 +16,7 @@ use crate::grad::products::map;
 use crate::grad::route::Route;
 use crate::grad::{context, expect_field, expect_like, lowered, renamed, typed};
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor, shaped};
 
 /// What `tensor_scatter_nd_*` does with an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,11 +65,11 @@ pub enum Fold {
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn scatter_nd_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn scatter_nd_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (grad, indices) = (grad.into().into_dyn(), indices.into().into_dyn());
+    let (grad, indices) = (grad.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     scatter_nd_vjp_dyn(&grad, &indices, BadIndicesPolicy::Error).map(typed)
 }
 
@@ -107,18 +107,18 @@ pub fn scatter_nd_vjp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients.
-pub fn tensor_scatter_nd_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     join: Join,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_tensor, to_updates) = tensor_scatter_nd_vjp_dyn(
-        &grad.into().into_dyn(),
-        &tensor.into().into_dyn(),
-        &indices.into().into_dyn(),
-        &updates.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &tensor.as_tensor().into_dyn(),
+        &indices.as_tensor().into_dyn(),
+        &updates.as_tensor().into_dyn(),
         join,
         BadIndicesPolicy::Error,
     )?;
@@ -210,14 +210,14 @@ fn tensor_scatter_nd(join: Join) -> (&'static str, Rule) {
 /// # Errors
 /// As the operator's; [`Class::Type`](crate::Class::Type) for a type without gradients,
 /// [`Class::Value`](crate::Class::Value) for [`Fold::SqrtN`], which needs no order.
-pub fn segment_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     fold: Fold,
 ) -> Result<Tensor<T>> {
-    let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
-    let ids = segment_ids.into().into_dyn();
+    let (grad, data) = (grad.as_tensor().into_dyn(), data.as_tensor().into_dyn());
+    let ids = segment_ids.as_tensor().into_dyn();
     segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 
@@ -262,14 +262,14 @@ pub fn segment_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_vjp`].
-pub fn unsorted_segment_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     fold: Fold,
 ) -> Result<Tensor<T>> {
-    let (grad, data) = (grad.into().into_dyn(), data.into().into_dyn());
-    let ids = segment_ids.into().into_dyn();
+    let (grad, data) = (grad.as_tensor().into_dyn(), data.as_tensor().into_dyn());
+    let ids = segment_ids.as_tensor().into_dyn();
     unsorted_segment_vjp_dyn(&grad, &data, &ids, fold).map(typed)
 }
 

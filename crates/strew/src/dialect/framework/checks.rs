@@ -36,12 +36,18 @@ pub(crate) fn expect_dtype_of(
     expect_dtype(argument, found, found == wanted, expected)
 }
 
+/// An index that a Rust program has as a slice or array of integers. It may be of any integer
+/// type: what a framework's documents say of types is for the framework's own arrays.
+pub(crate) fn is_rust_index(index: &DynView<'_>) -> bool {
+    index.is_typed() && index.dtype().is_integer()
+}
+
 /// An index of `int32` or `int64`.
 pub(crate) fn expect_i32_or_i64(
     argument: &'static str,
     index: &DynView<'_>,
 ) -> Result<(), Problem> {
-    let fits = matches!(index.dtype(), DType::I32 | DType::I64);
+    let fits = is_rust_index(index) || matches!(index.dtype(), DType::I32 | DType::I64);
     expect_dtype(argument, index.dtype(), fits, "it must be int32 or int64")
 }
 
@@ -50,7 +56,8 @@ pub(crate) fn expect_torch_index(
     argument: &'static str,
     index: &DynView<'_>,
 ) -> Result<(), Problem> {
-    let fits = index.is_empty() || matches!(index.dtype(), DType::I32 | DType::I64);
+    let known = matches!(index.dtype(), DType::I32 | DType::I64);
+    let fits = index.is_empty() || known || is_rust_index(index);
     let expected = "Expected dtype int32/int64 for index";
     expect_dtype(argument, index.dtype(), fits, expected)
 }

@@ -13,7 +13,7 @@ use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Scalar, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Scalar, Tensor};
 
 /// What becomes of an index that is out of range, once a negative one has counted from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,13 +156,13 @@ pub(super) const AT_SET: Operator = Operator {
 /// [`Class::Type`](crate::Class::Type) for an index type, and for updates that would lose something
 /// as `x`'s; [`Class::Value`](crate::Class::Value) for shapes that do not fit, and with
 /// [`Mode::Error`] for an index out of range.
-pub fn at_set<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_set<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_set", Combine::Assign, x, indices, y, mode)?.run_typed()
 }
 
@@ -188,13 +188,13 @@ pub(super) const AT_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_add<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_add<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_add", Combine::Sum, x, indices, y, mode)?.run_typed()
 }
 
@@ -220,13 +220,13 @@ pub(super) const AT_SUBTRACT: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_subtract<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_subtract<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_subtract", Combine::Sub, x, indices, y, mode)?.run_typed()
 }
 
@@ -252,13 +252,13 @@ pub(super) const AT_MULTIPLY: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_multiply<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_multiply<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_multiply", Combine::Prod, x, indices, y, mode)?.run_typed()
 }
 
@@ -284,13 +284,13 @@ pub(super) const AT_DIVIDE: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`]; [`Class::Type`](crate::Class::Type) for integers, whose quotients are none.
-pub fn at_divide<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_divide<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_divide", Combine::Div, x, indices, y, mode)?.run_typed()
 }
 
@@ -316,13 +316,13 @@ pub(super) const AT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_min<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_min<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_min", MIN, x, indices, y, mode)?.run_typed()
 }
 
@@ -348,13 +348,13 @@ pub(super) const AT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_max<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    y: impl Into<TensorView<'a, T>>,
+pub fn at_max<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    y: impl AsTensor<T>,
     mode: Mode,
 ) -> Result<Tensor<T>> {
-    let (x, y) = (x.into().into_dyn(), y.into().into_dyn());
+    let (x, y) = (x.as_tensor().into_dyn(), y.as_tensor().into_dyn());
     lower("jax.at_max", MAX, x, indices, y, mode)?.run_typed()
 }
 
@@ -388,13 +388,13 @@ pub fn at_max_dyn<'a>(
 ///
 /// # Errors
 /// As [`at_set`].
-pub fn at_get<'a, T: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
+pub fn at_get<T: Element>(
+    x: impl AsTensor<T>,
+    indices: &[Option<DynView>],
     mode: Mode,
     fill_value: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    lower_get(x.into().into_dyn(), indices, Ok(mode), fill_value)?.run_typed()
+    lower_get(x.as_tensor().into_dyn(), indices, Ok(mode), fill_value)?.run_typed()
 }
 
 /// [`at_get`] with element types known at run time, and the same errors.

@@ -11,7 +11,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed("data", Kind::Tensor, "the rows to reduce: any dtype"),
@@ -62,12 +62,15 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// shapes.
-pub fn segment_sum<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_sum<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower("jax.ops.segment_sum", Combine::Sum, data, ids, num_segments)?.run_typed()
 }
 
@@ -99,12 +102,15 @@ pub(super) const SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_prod<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_prod<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower(
         "jax.ops.segment_prod",
         Combine::Prod,
@@ -144,12 +150,15 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`]; [`Class::Type`](crate::Class::Type) for complex numbers.
-pub fn segment_min<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_min<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower(
         "jax.ops.segment_min",
         Combine::Min(Nan::Propagate),
@@ -188,12 +197,15 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_min`].
-pub fn segment_max<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_max<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower(
         "jax.ops.segment_max",
         Combine::Max(Nan::Propagate),

@@ -13,7 +13,7 @@ use strew_engine::scatter::bounds::{Bounds, Negative, OutOfRange};
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 /// Negative indices count from the end once; updates whose index is out of range are left out.
 const BOUNDS: Bounds = Bounds {
@@ -105,7 +105,7 @@ pub(super) const SCATTER: Operator = Operator {
 /// cells that `indices` name along `axis`, in row-major order: of several that are written, the
 /// last one stays.
 ///
-/// * `indices`: `i32` or `i64`, of `input_x`'s rank, no larger than it apart from `axis`. Negative
+/// * `indices`: integers, of `input_x`'s rank, no larger than it apart from `axis`. Negative
 ///   ones count from the end; updates whose index is out of range are left out, as MindSpore does
 ///   on the CPU.
 /// * `updates`: shape of `indices`.
@@ -128,15 +128,25 @@ pub(super) const SCATTER: Operator = Operator {
 /// [`Class::Type`](crate::Class::Type) for an index type,
 /// [`Class::TypeAndRuntime`](crate::Class::TypeAndRuntime) for updates of another type,
 /// [`Class::Value`](crate::Class::Value) for an axis, shapes and an unknown reduction.
-pub fn tensor_scatter_elements<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_elements<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     axis: i64,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    lower(input_x, indices, updates.into().into_dyn(), axis, reduction)?.run_typed()
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    lower(
+        input_x,
+        indices,
+        updates.as_tensor().into_dyn(),
+        axis,
+        reduction,
+    )?
+    .run_typed()
 }
 
 /// [`tensor_scatter_elements`] with element types known at run time, and the same errors.
@@ -161,14 +171,14 @@ pub fn tensor_scatter_elements_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_elements`].
-pub fn scatter<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     axis: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input, index) = (input.into().into_dyn(), index.into().into_dyn());
-    lower_scatter(input, axis, index, src.into().into_dyn())?.run_typed()
+    let (input, index) = (input.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    lower_scatter(input, axis, index, src.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`scatter`] with element types known at run time, and the same errors.

@@ -14,7 +14,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, TensorViewMut};
 
 const ARGUMENTS: [Argument; 4] = [
     Argument::needed(
@@ -60,7 +60,7 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// after the other in row-major order, so that a row that is named twice gets both factors.
 ///
 /// * `input_x`: any integer or floating-point type; never converted.
-/// * `indices`: `i32` or `i64`, any shape (0-d and empty too), values in `0..input_x.shape[0]`.
+/// * `indices`: integers, any shape (0-d and empty too), values in `0..input_x.shape[0]`.
 /// * `updates`: shape `indices.shape + input_x.shape[1..]`. A type of lower priority is promoted
 ///   to `input_x`'s as it is read: `bool` to every one; `int8` and `uint8` to wider signed
 ///   integers and floats; signed integers to wider ones and to `float16`, `float32`, `float64`;
@@ -85,13 +85,13 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// `input_x` is then unchanged.
 pub fn scatter_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_mul_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -128,13 +128,13 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 /// As [`scatter_mul`].
 pub fn scatter_add<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_add_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -171,13 +171,13 @@ pub(super) const SCATTER_SUB: Operator = Operator {
 /// As [`scatter_mul`].
 pub fn scatter_sub<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_sub_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -214,13 +214,13 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// As [`scatter_mul`]; [`Class::Value`](crate::Class::Value) if `updates` holds a zero.
 pub fn scatter_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_div_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -258,13 +258,13 @@ pub(super) const SCATTER_MAX: Operator = Operator {
 /// As [`scatter_mul`].
 pub fn scatter_max<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_max_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -295,13 +295,13 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 /// As [`scatter_mul`].
 pub fn scatter_min<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_min_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -338,13 +338,13 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// As [`scatter_mul`].
 pub fn scatter_update<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_update_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }

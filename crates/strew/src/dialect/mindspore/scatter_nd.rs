@@ -17,7 +17,7 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
 };
 
 pub(super) const INDICES: Argument = Argument::needed(
@@ -71,7 +71,7 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same
 /// cells all count.
 ///
-/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most
+/// * `indices`: integers, of rank 2 or more; its last axis holds tuples, of at most
 ///   `shape.len()` entries, in `0..shape[k]`.
 /// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
 ///
@@ -87,12 +87,15 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// shapes, [`Class::Runtime`](crate::Class::Runtime) for an index out of range.
-pub fn scatter_nd<'a, T: Element, I: Element>(
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd<T: Element, I: Element>(
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
+    let (indices, updates) = (
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
+    );
     let described = describe_new(indices, updates, &Integers::from(shape), Bounds::STRICT);
     call("mindspore.scatter_nd", described)?.run_typed()
 }
@@ -133,7 +136,7 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 /// `input_x[indices[i, .., :]] += updates[i, ..]`, one after the other.
 ///
 /// * `input_x`, and which updates are promoted to it: as for [`scatter_mul`](super::scatter_mul).
-/// * `indices`: `i32` or `i64`, of rank 2 or more; its last axis holds tuples, of at most as many
+/// * `indices`: integers, of rank 2 or more; its last axis holds tuples, of at most as many
 ///   entries as `input_x` has axes.
 /// * `updates`: shape `indices.shape[..-1] + input_x.shape[K..]` for tuples of `K` entries.
 ///
@@ -150,13 +153,13 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 /// As [`scatter_mul`](super::scatter_mul).
 pub fn scatter_nd_add<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_add_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -183,13 +186,13 @@ pub(super) const SCATTER_ND_SUB: Operator = Operator {
 /// [`scatter_nd_add`] with `-=`. The errors are the same.
 pub fn scatter_nd_sub<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_sub_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -216,13 +219,13 @@ pub(super) const SCATTER_ND_MUL: Operator = Operator {
 /// [`scatter_nd_add`] with `*=`. The errors are the same.
 pub fn scatter_nd_mul<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_mul_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -253,13 +256,13 @@ pub(super) const SCATTER_ND_DIV: Operator = Operator {
 /// zero.
 pub fn scatter_nd_div<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_div_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -286,13 +289,13 @@ pub(super) const SCATTER_ND_MAX: Operator = Operator {
 /// [`scatter_nd_add`] with the maximum; NaN on either side is the result. The errors are the same.
 pub fn scatter_nd_max<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_max_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -319,13 +322,13 @@ pub(super) const SCATTER_ND_MIN: Operator = Operator {
 /// [`scatter_nd_add`] with the minimum; NaN on either side is the result. The errors are the same.
 pub fn scatter_nd_min<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_min_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }
@@ -355,13 +358,13 @@ pub(super) const SCATTER_ND_UPDATE: Operator = Operator {
 /// As [`scatter_nd_add`].
 pub fn scatter_nd_update<'a, T: Element, I: Element, U: Element>(
     input_x: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, U>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<U>,
 ) -> Result<()> {
     scatter_nd_update_dyn(
         input_x.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
         Device::Cpu,
     )
 }

@@ -14,7 +14,7 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Tensor};
 
 const TENSOR_ARGUMENTS: [Argument; 4] = [
     Argument::needed(
@@ -63,13 +63,16 @@ pub(super) const TENSOR_SCATTER_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
-pub fn tensor_scatter_add<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_add<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(Combine::Sum, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_add", described)?.run_typed()
 }
@@ -94,13 +97,16 @@ pub(super) const TENSOR_SCATTER_SUB: Operator = Operator {
 };
 
 /// [`tensor_scatter_add`] with `-=`. The errors are the same.
-pub fn tensor_scatter_sub<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_sub<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(Combine::Sub, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_sub", described)?.run_typed()
 }
@@ -125,13 +131,16 @@ pub(super) const TENSOR_SCATTER_MUL: Operator = Operator {
 };
 
 /// [`tensor_scatter_add`] with `*=`. The errors are the same.
-pub fn tensor_scatter_mul<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_mul<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(Combine::Prod, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_mul", described)?.run_typed()
 }
@@ -159,13 +168,16 @@ pub(super) const TENSOR_SCATTER_DIV: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_div`](crate::mindspore::scatter_nd_div).
-pub fn tensor_scatter_div<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_div<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(Combine::Div, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_div", described)?.run_typed()
 }
@@ -191,13 +203,16 @@ pub(super) const TENSOR_SCATTER_MAX: Operator = Operator {
 
 /// [`tensor_scatter_add`] with the maximum; NaN on either side is the result. The errors are the
 /// same.
-pub fn tensor_scatter_max<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_max<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(MAX, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_max", described)?.run_typed()
 }
@@ -223,13 +238,16 @@ pub(super) const TENSOR_SCATTER_MIN: Operator = Operator {
 
 /// [`tensor_scatter_add`] with the minimum; NaN on either side is the result. The errors are the
 /// same.
-pub fn tensor_scatter_min<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_min<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(MIN, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_min", described)?.run_typed()
 }
@@ -257,13 +275,16 @@ pub(super) const TENSOR_SCATTER_UPDATE: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`](crate::mindspore::scatter_nd_add).
-pub fn tensor_scatter_update<'a, T: Element, I: Element>(
-    input_x: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_update<T: Element, I: Element>(
+    input_x: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (input_x, indices) = (input_x.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (input_x, indices) = (
+        input_x.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe_copy(Combine::Assign, input_x, indices, updates, Bounds::STRICT);
     call("mindspore.tensor_scatter_update", described)?.run_typed()
 }

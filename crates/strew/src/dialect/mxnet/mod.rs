@@ -21,7 +21,7 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
 };
 
 pub use crate::dialect::mxnet::out::{
@@ -172,15 +172,15 @@ const BACKWARD_GATHER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Value`] for shapes that do not fit, [`Class::Type`] for a bool or complex index,
 /// [`Class::Index`] for an index that names no cell.
-pub fn scatter_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn scatter_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     shape: &[usize],
     name: Option<&str>,
 ) -> Result<Tensor<T>> {
     // A size beyond i64 is beyond memory as well.
     let sizes: SmallVec<[i64; 4]> = shape.iter().map(|&n| int(n)).collect();
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     lower(data, indices, &Integers::from(&sizes[..]), name)?.run_typed()
 }
 
@@ -212,11 +212,11 @@ pub fn scatter_nd_dyn(
 /// As [`scatter_nd`]; [`Class::Type`] if `rhs` has another type. `lhs` is then unchanged.
 pub fn scatter_set_nd<'a, T: Element, I: Element>(
     lhs: impl Into<TensorViewMut<'a, T>>,
-    rhs: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+    rhs: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     shape: &[i64],
 ) -> Result<()> {
-    let (rhs, indices) = (rhs.into().into_dyn(), indices.into().into_dyn());
+    let (rhs, indices) = (rhs.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     scatter_set_nd_dyn(lhs.into().into_dyn(), rhs, indices, shape)
 }
 
@@ -246,11 +246,11 @@ pub fn scatter_set_nd_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_nd`].
-pub fn gather_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    lower_gather(data.into().into_dyn(), indices.into().into_dyn())?.run_typed()
+    lower_gather(data.as_tensor().into_dyn(), indices.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`gather_nd`] with element types known at run time, and the same errors.
@@ -273,12 +273,12 @@ pub fn gather_nd_dyn(data: DynView<'_>, indices: DynView<'_>) -> Result<DynTenso
 ///
 /// # Errors
 /// As [`scatter_nd`]; [`Class::Type`] for `i8` and `u8`.
-pub fn backward_gather_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn backward_gather_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     lower_backward(data, indices, &Integers::from(shape))?.run_typed()
 }
 

@@ -15,7 +15,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, TensorViewMut};
 
 /// What becomes of what `out` holds: MXNet's `OpReqType`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -82,11 +82,11 @@ pub(super) fn wanted<'a>(args: &mut Arguments<'a>) -> Result<Option<Out<'a>>, Pr
 /// an `out` that shares memory with an argument. `out` is then unchanged.
 pub fn scatter_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     scatter_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 
@@ -130,11 +130,11 @@ pub fn scatter_nd_into_dyn<'a>(
 /// As [`scatter_nd_into`].
 pub fn gather_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     gather_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 
@@ -168,11 +168,11 @@ pub fn gather_nd_into_dyn<'a>(
 /// As [`scatter_nd_into`].
 pub fn backward_gather_nd_into<'a, T: Element, I: Element>(
     out: impl Into<TensorViewMut<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     req: Req,
 ) -> Result<()> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     backward_gather_nd_into_dyn(out.into().into_dyn(), data, indices, req)
 }
 

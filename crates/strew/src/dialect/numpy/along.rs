@@ -14,7 +14,7 @@ use strew_kernel::elementwise::nonzero::unravel;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynView, DynViewMut, Element, Held, TensorView, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, Dims, DynView, DynViewMut, Element, Held, TensorViewMut};
 
 const NAME: &str = "numpy.put_along_axis";
 
@@ -79,11 +79,14 @@ pub(super) const PUT_ALONG_AXIS: Operator = Operator {
 /// unchanged.
 pub fn put_along_axis<'a, T: Element, I: Element>(
     arr: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    values: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    values: impl AsTensor<T>,
     axis: Option<i64>,
 ) -> Result<()> {
-    let (indices, values) = (indices.into().into_dyn(), values.into().into_dyn());
+    let (indices, values) = (
+        indices.as_tensor().into_dyn(),
+        values.as_tensor().into_dyn(),
+    );
     put_along_axis_dyn(arr.into().into_dyn(), indices, values, axis)
 }
 

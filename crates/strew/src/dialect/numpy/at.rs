@@ -5,7 +5,7 @@ use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::numpy::ufunc_at::lower;
 use strew_kernel::elementwise::ufunc::Ufunc;
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, TensorViewMut};
 
 const A: Argument = Argument::needed(
     "a",
@@ -61,10 +61,10 @@ pub(super) const ADD: Operator = Operator {
 /// and for memory that overlaps. `a` is then unchanged.
 pub fn add_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    add_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    add_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`add_at`] with element types known at run time. Where they differ, each step is computed in the
@@ -92,10 +92,10 @@ pub(super) const SUBTRACT: Operator = Operator {
 /// As [`add_at`].
 pub fn subtract_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    subtract_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    subtract_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`subtract_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -121,10 +121,10 @@ pub(super) const MULTIPLY: Operator = Operator {
 /// As [`add_at`].
 pub fn multiply_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    multiply_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    multiply_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`multiply_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -151,10 +151,10 @@ pub(super) const DIVIDE: Operator = Operator {
 /// As [`add_at`].
 pub fn divide_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    divide_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -181,10 +181,10 @@ pub(super) const FLOOR_DIVIDE: Operator = Operator {
 /// As [`add_at`].
 pub fn floor_divide_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    floor_divide_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    floor_divide_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`floor_divide_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -210,10 +210,10 @@ pub(super) const POWER: Operator = Operator {
 /// As [`add_at`]; [`Class::Value`](crate::Class::Value) for a negative power of integers.
 pub fn power_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    power_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    power_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`power_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -240,10 +240,10 @@ pub(super) const MAXIMUM: Operator = Operator {
 /// As [`add_at`].
 pub fn maximum_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    maximum_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    maximum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`maximum_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -269,10 +269,10 @@ pub(super) const MINIMUM: Operator = Operator {
 /// As [`add_at`].
 pub fn minimum_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    minimum_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    minimum_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`minimum_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -299,10 +299,10 @@ pub(super) const FMAX: Operator = Operator {
 /// As [`add_at`].
 pub fn fmax_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    fmax_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    fmax_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`fmax_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -328,10 +328,10 @@ pub(super) const FMIN: Operator = Operator {
 /// As [`add_at`].
 pub fn fmin_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    fmin_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    fmin_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`fmin_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -357,10 +357,10 @@ pub(super) const BITWISE_AND: Operator = Operator {
 /// As [`add_at`].
 pub fn bitwise_and_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    bitwise_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`bitwise_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -386,10 +386,10 @@ pub(super) const BITWISE_OR: Operator = Operator {
 /// As [`add_at`].
 pub fn bitwise_or_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    bitwise_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`bitwise_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -415,10 +415,10 @@ pub(super) const BITWISE_XOR: Operator = Operator {
 /// As [`add_at`].
 pub fn bitwise_xor_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    bitwise_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`bitwise_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -444,10 +444,10 @@ pub(super) const LOGICAL_AND: Operator = Operator {
 /// As [`add_at`].
 pub fn logical_and_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_and_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    logical_and_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`logical_and_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -473,10 +473,10 @@ pub(super) const LOGICAL_OR: Operator = Operator {
 /// As [`add_at`].
 pub fn logical_or_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_or_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    logical_or_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`logical_or_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -502,10 +502,10 @@ pub(super) const LOGICAL_XOR: Operator = Operator {
 /// As [`add_at`].
 pub fn logical_xor_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    logical_xor_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    logical_xor_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`logical_xor_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -532,10 +532,10 @@ pub(super) const LEFT_SHIFT: Operator = Operator {
 /// As [`add_at`].
 pub fn left_shift_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    left_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    left_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`left_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.
@@ -562,10 +562,10 @@ pub(super) const RIGHT_SHIFT: Operator = Operator {
 /// As [`add_at`].
 pub fn right_shift_at<'a, T: Element>(
     a: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    b: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    b: impl AsTensor<T>,
 ) -> Result<()> {
-    right_shift_at_dyn(a.into().into_dyn(), indices, b.into().into_dyn())
+    right_shift_at_dyn(a.into().into_dyn(), indices, b.as_tensor().into_dyn())
 }
 
 /// [`right_shift_at`] with element types known at run time, as [`add_at_dyn`] has them.

@@ -12,7 +12,9 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held, Tensor, TensorView};
+use strew_kernel::tensor::{
+    AsTensor, DType, DynTensor, DynView, Element, Held, Tensor, TensorView,
+};
 
 pub(super) const TENSOR_SCATTER: Operator = Operator {
     name: "onnx.tensor_scatter",
@@ -84,13 +86,16 @@ pub(super) const TENSOR_SCATTER: Operator = Operator {
 /// [`Class::Index`](crate::Class::Index) for an update that would begin or end outside,
 /// [`Class::Value`](crate::Class::Value) for everything else.
 pub fn tensor_scatter<'a, T: Element>(
-    past_cache: impl Into<TensorView<'a, T>>,
-    update: impl Into<TensorView<'a, T>>,
+    past_cache: impl AsTensor<T>,
+    update: impl AsTensor<T>,
     write_indices: Option<TensorView<'a, i64>>,
     mode: &str,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let (past_cache, update) = (past_cache.into().into_dyn(), update.into().into_dyn());
+    let (past_cache, update) = (
+        past_cache.as_tensor().into_dyn(),
+        update.as_tensor().into_dyn(),
+    );
     let write_indices = write_indices.map(TensorView::into_dyn);
     lower(past_cache, update, write_indices, mode, axis)?.run_typed()
 }

@@ -7,7 +7,7 @@ use crate::dialect::framework::gather_forms;
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::onnx::{AXIS, DATA, INDICES, TUPLES, call, expect_tuples, opset};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 pub(super) const GATHER: Operator = Operator {
     name: "onnx.gather",
@@ -57,7 +57,7 @@ pub(super) const GATHER_ND: Operator = Operator {
 
 /// Slices of `data` along `axis`: `out[.., i, ..] = data[.., indices[i], ..]`. Bits are copied.
 ///
-/// * `indices`: `i32` or `i64`, any shape; negative ones count from the end.
+/// * `indices`: integers, any shape; negative ones count from the end.
 ///
 /// ```
 /// let out = strew::onnx::gather(&[10, 20, 30], &[-1i64, 0], 0)?;
@@ -68,12 +68,17 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn gather<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    lower_gather(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
+    lower_gather(
+        data.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        axis,
+    )?
+    .run_typed()
 }
 
 /// [`gather`] with element types known at run time, and the same errors.
@@ -83,7 +88,7 @@ pub fn gather_dyn(data: DynView<'_>, indices: DynView<'_>, axis: i64) -> Result<
 
 /// The elements of `data` that `indices` name along `axis`. Bits are copied.
 ///
-/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative
+/// * `indices`: integers, of `data`'s rank, no larger than it apart from `axis`; negative
 ///   ones count from the end. The result has its shape.
 ///
 /// ```
@@ -96,12 +101,17 @@ pub fn gather_dyn(data: DynView<'_>, indices: DynView<'_>, axis: i64) -> Result<
 ///
 /// # Errors
 /// As [`gather`].
-pub fn gather_elements<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_elements<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
+    lower_elements(
+        data.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        axis,
+    )?
+    .run_typed()
 }
 
 /// [`gather_elements`] with element types known at run time, and the same errors.
@@ -115,7 +125,7 @@ pub fn gather_elements_dyn(
 
 /// The windows of `data` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: `i64`; tuples of `K` entries, at most as many as `data` has axes from `batch_dims`
+/// * `indices`: integers; tuples of `K` entries, at most as many as `data` has axes from `batch_dims`
 ///   on. Negative ones count from the end.
 /// * The result has the shape `indices.shape[..-1] + data.shape[batch_dims + K..]`.
 ///
@@ -129,14 +139,14 @@ pub fn gather_elements_dyn(
 ///
 /// # Errors
 /// As [`gather`].
-pub fn gather_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     lower_nd(
-        data.into().into_dyn(),
-        indices.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
         batch_dims,
     )?
     .run_typed()

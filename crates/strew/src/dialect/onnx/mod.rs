@@ -9,7 +9,7 @@ pub(crate) mod gather;
 pub(crate) mod scatter;
 
 use crate::dialect::framework::call::{Call, Describe, Work, context};
-use crate::dialect::framework::checks::wrong_value;
+use crate::dialect::framework::checks::{is_rust_index, wrong_value};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use strew_engine::checks::expect_dtype;
 use strew_kernel::error::{Class, Problem, Result};
@@ -88,7 +88,7 @@ pub(crate) fn expect_tuples(index: &DynView<'_>) -> Result<(), Problem> {
     expect_dtype(
         "indices",
         index.dtype(),
-        index.dtype() == DType::I64,
+        index.dtype() == DType::I64 || is_rust_index(index),
         "it must be int64",
     )
 }

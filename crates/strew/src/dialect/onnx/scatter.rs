@@ -15,7 +15,7 @@ use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "max", "min"];
 
@@ -102,7 +102,7 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// A copy of `data` with each element of `updates` joined to the cell that its index names along
 /// `axis`, in row-major order.
 ///
-/// * `indices`: `i32` or `i64`, of `data`'s rank, no larger than it apart from `axis`; negative
+/// * `indices`: integers, of `data`'s rank, no larger than it apart from `axis`; negative
 ///   ones count from the end.
 /// * `updates`: shape of `indices`.
 /// * `reduction`: `"none"` (the last update of a cell stays), `"add"`, `"mul"`, `"max"` or `"min"`
@@ -117,15 +117,15 @@ pub(super) const SCATTER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn scatter_elements<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_elements<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     axis: i64,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let updates = updates.as_tensor().into_dyn();
     lower_elements(data, indices, updates, axis, reduction, MAX_SINCE)?.run_typed()
 }
 
@@ -152,14 +152,21 @@ pub fn scatter_elements_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements`].
-pub fn scatter<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    lower_scatter(data, indices, updates.into().into_dyn(), axis, WRAPS_SINCE)?.run_typed()
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    lower_scatter(
+        data,
+        indices,
+        updates.as_tensor().into_dyn(),
+        axis,
+        WRAPS_SINCE,
+    )?
+    .run_typed()
 }
 
 /// [`scatter`] with element types known at run time, as of a version of the operator set: 9 takes
@@ -177,7 +184,7 @@ pub fn scatter_dyn(
 /// A copy of `data` with each window of `updates` joined to the one that its index tuple names, in
 /// row-major order.
 ///
-/// * `indices`: `i64`; its last axis holds tuples, of at most as many entries as `data` has axes.
+/// * `indices`: integers; its last axis holds tuples, of at most as many entries as `data` has axes.
 ///   Negative ones count from the end. A tuple without entries names all of `data`.
 /// * `updates`: shape `indices.shape[..-1] + data.shape[K..]` for tuples of `K` entries.
 /// * `reduction`: as for [`scatter_elements`].
@@ -192,17 +199,17 @@ pub fn scatter_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements`].
-pub fn scatter_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     lower_nd(
         data,
         indices,
-        updates.into().into_dyn(),
+        updates.as_tensor().into_dyn(),
         reduction,
         MAX_SINCE,
     )?

@@ -8,7 +8,7 @@ use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::openvino::call;
 use strew_engine::scatter::bounds::{Bounds, OutOfRange};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 /// What is out of range gives zeros.
 const ZEROS: Bounds = Bounds {
@@ -118,13 +118,13 @@ pub(super) const GATHER_ND: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Value`](crate::Class::Value) for
 /// everything else.
-pub fn gather<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     axis: i64,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     lower_gather(data, indices, axis, batch_dims)?.run_typed()
 }
 
@@ -154,12 +154,17 @@ pub fn gather_dyn(
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn gather_elements<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_elements<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    lower_elements(data.into().into_dyn(), indices.into().into_dyn(), axis)?.run_typed()
+    lower_elements(
+        data.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        axis,
+    )?
+    .run_typed()
 }
 
 /// [`gather_elements`] with element types known at run time, and the same errors.
@@ -188,14 +193,14 @@ pub fn gather_elements_dyn(
 ///
 /// # Errors
 /// As [`gather_elements`].
-pub fn gather_nd<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_nd<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
     lower_nd(
-        data.into().into_dyn(),
-        indices.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
         batch_dims,
     )?
     .run_typed()

@@ -16,7 +16,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Strides, Tensor};
 
 pub(super) const SLICE_SCATTER: Operator = Operator {
     name: "openvino.slice_scatter",
@@ -101,15 +101,15 @@ pub(crate) struct Selected {
 ///
 /// # Errors
 /// [`Class::Value`](crate::Class::Value) for lengths, axes, steps or shapes that do not fit.
-pub fn slice_scatter<'a, T: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn slice_scatter<T: Element>(
+    data: impl AsTensor<T>,
+    updates: impl AsTensor<T>,
     start: &[i64],
     stop: &[i64],
     step: &[i64],
     axes: Option<&[i64]>,
 ) -> Result<Tensor<T>> {
-    let (data, updates) = (data.into().into_dyn(), updates.into().into_dyn());
+    let (data, updates) = (data.as_tensor().into_dyn(), updates.as_tensor().into_dyn());
     let slice = Slice {
         start: start.into(),
         stop: stop.into(),

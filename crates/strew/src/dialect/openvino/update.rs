@@ -17,7 +17,7 @@ use strew_engine::scatter::destinations::take::PickedAxes;
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const DATA: Argument = Argument::needed(
     "data",
@@ -163,16 +163,16 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for an index type, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for everything else.
-pub fn scatter_elements_update<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_elements_update<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     axis: i64,
     reduction: &str,
     use_init_val: bool,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let updates = updates.as_tensor().into_dyn();
     lower_elements(data, indices, updates, axis, reduction, use_init_val)?.run_typed()
 }
 
@@ -211,14 +211,14 @@ pub fn scatter_elements_update_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements_update`].
-pub fn scatter_nd_update<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd_update<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     reduction: &str,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    lower_nd(data, indices, updates.into().into_dyn(), reduction)?.run_typed()
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    lower_nd(data, indices, updates.as_tensor().into_dyn(), reduction)?.run_typed()
 }
 
 /// [`scatter_nd_update`] with element types known at run time.
@@ -251,14 +251,14 @@ pub fn scatter_nd_update_dyn(
 ///
 /// # Errors
 /// As [`scatter_elements_update`].
-pub fn scatter_update<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_update<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    let (data, indices) = (data.into().into_dyn(), indices.into().into_dyn());
-    lower_slices(data, indices, updates.into().into_dyn(), axis)?.run_typed()
+    let (data, indices) = (data.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    lower_slices(data, indices, updates.as_tensor().into_dyn(), axis)?.run_typed()
 }
 
 /// [`scatter_update`] with element types known at run time.

@@ -15,7 +15,7 @@ use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Held, Scalar, Tensor};
 
 const NAME: &str = "paddle.put_along_axis";
 
@@ -160,7 +160,7 @@ impl FromStr for PutReduce {
 /// A copy of `arr` with each of `values` joined to the cell that its index names along `axis`, in
 /// row-major order.
 ///
-/// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
+/// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
 /// * `include_self`: whether what `arr` holds in a cell that is named takes part. If not, the first
 ///   value takes its place; complex products start from 1.
 /// * `broadcast`: `indices` that are on no axis larger than `arr` are repeated to its shape, apart
@@ -192,17 +192,17 @@ impl FromStr for PutReduce {
 /// [`Class::Runtime`] for a reduction that the type has not, [`Class::Value`] for everything else.
 /// Where `broadcast` is false, sizes that do not fit and indices beyond the end are
 /// [`Class::Runtime`].
-pub fn put_along_axis<'a, T: Element, I: Element>(
-    arr: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    values: impl Into<TensorView<'a, T>>,
+pub fn put_along_axis<T: Element, I: Element>(
+    arr: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    values: impl AsTensor<T>,
     axis: i64,
     reduce: PutReduce,
     include_self: bool,
     broadcast: bool,
 ) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
-    let (values, reduce) = (values.into().into_dyn(), reduce.name());
+    let (arr, indices) = (arr.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
+    let (values, reduce) = (values.as_tensor().into_dyn(), reduce.name());
     lower(arr, indices, values, axis, reduce, include_self, broadcast)?.run_typed()
 }
 

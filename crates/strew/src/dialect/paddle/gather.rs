@@ -11,7 +11,7 @@ use strew_engine::checks::expect_shape;
 use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Class, Error, Problem, Result};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const X: Argument = Argument::needed("x", Kind::Tensor, "the tensor to read from: any dtype");
 
@@ -95,7 +95,7 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 
 /// The slices of `x` that `index` names along `axis`. Bits are copied.
 ///
-/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one slice, of which the result
+/// * `index`: integers, 1-d or 2-d with one column; 0-d for one slice, of which the result
 ///   then has no axis. Negative ones count from the end.
 ///
 /// ```
@@ -109,12 +109,12 @@ pub(super) const TAKE_ALONG_AXIS: Operator = Operator {
 /// # Errors
 /// [`Class::Index`] for a wrong axis and an index out of range, [`Class::Value`] for everything
 /// else.
-pub fn gather<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn gather<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     axis: i64,
 ) -> Result<Tensor<T>> {
-    lower_gather(x.into().into_dyn(), index.into().into_dyn(), axis)?.run_typed()
+    lower_gather(x.as_tensor().into_dyn(), index.as_tensor().into_dyn(), axis)?.run_typed()
 }
 
 /// [`gather`] with element types known at run time, and the same errors.
@@ -124,7 +124,7 @@ pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTe
 
 /// The windows of `x` that tuples along the last axis of `index` name. Bits are copied.
 ///
-/// * `index`: `i32` or `i64`; tuples of `K` entries, at most as many as `x` has axes. Negative ones
+/// * `index`: integers; tuples of `K` entries, at most as many as `x` has axes. Negative ones
 ///   count from the end. A tuple without entries names all of `x`.
 /// * The result has the shape `index.shape[..-1] + x.shape[K..]`.
 ///
@@ -138,11 +138,11 @@ pub fn gather_dyn(x: DynView<'_>, index: DynView<'_>, axis: i64) -> Result<DynTe
 ///
 /// # Errors
 /// [`Class::Value`].
-pub fn gather_nd<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn gather_nd<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    lower_nd(x.into().into_dyn(), index.into().into_dyn())?.run_typed()
+    lower_nd(x.as_tensor().into_dyn(), index.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`gather_nd`] with element types known at run time, and the same errors.
@@ -153,7 +153,7 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 /// The elements of `arr` that `indices` name along `axis`: the way back of
 /// [`put_along_axis`](crate::dialect::paddle::along::put_along_axis()). Bits are copied.
 ///
-/// * `indices`: `i32` or `i64`, of `arr`'s rank; negative ones count from the end.
+/// * `indices`: integers, of `arr`'s rank; negative ones count from the end.
 /// * `broadcast`: both are broadcast to each other, apart from `axis`. If it is false, `indices`
 ///   are no larger than `arr` apart from `axis`, and go with its leading corner.
 ///
@@ -170,13 +170,13 @@ pub fn gather_nd_dyn(x: DynView<'_>, index: DynView<'_>) -> Result<DynTensor> {
 /// [`Class::Type`] for an index type, [`Class::Index`] for an index out of range, [`Class::Value`]
 /// for everything else; [`Class::Runtime`] for indices that are too large where `broadcast` is
 /// false.
-pub fn take_along_axis<'a, T: Element, I: Element>(
-    arr: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn take_along_axis<T: Element, I: Element>(
+    arr: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     axis: i64,
     broadcast: bool,
 ) -> Result<Tensor<T>> {
-    let (arr, indices) = (arr.into().into_dyn(), indices.into().into_dyn());
+    let (arr, indices) = (arr.as_tensor().into_dyn(), indices.as_tensor().into_dyn());
     lower_take(arr, indices, axis, broadcast)?.run_typed()
 }
 

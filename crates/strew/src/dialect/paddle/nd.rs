@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const INDEX: Argument = Argument::needed(
     "index",
@@ -77,12 +77,12 @@ pub(super) const SCATTER_ND_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`scatter_nd_add`].
-pub fn scatter_nd<'a, T: Element, I: Element>(
-    index: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd<T: Element, I: Element>(
+    index: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (index, updates) = (index.into().into_dyn(), updates.into().into_dyn());
+    let (index, updates) = (index.as_tensor().into_dyn(), updates.as_tensor().into_dyn());
     lower_new(index, updates, &Integers::from(shape))?.run_typed()
 }
 
@@ -98,7 +98,7 @@ pub fn scatter_nd_dyn(
 /// A copy of `x` with each window of `updates` added to the one that its index tuple names, in
 /// row-major order.
 ///
-/// * `index`: `i32` or `i64`; its last axis holds tuples, of at most as many entries as `x` has
+/// * `index`: integers; its last axis holds tuples, of at most as many entries as `x` has
 ///   axes. Negative ones count from the end. A tuple without entries names all of `x`.
 /// * `updates`: shape `index.shape[..-1] + x.shape[K..]` for tuples of `K` entries.
 ///
@@ -116,13 +116,13 @@ pub fn scatter_nd_dyn(
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Type`] for updates of another type,
 /// [`Class::Runtime`] for `bool`, [`Class::Value`] for everything else.
-pub fn scatter_nd_add<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd_add<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    lower_add(x, index, updates.into().into_dyn())?.run_typed()
+    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    lower_add(x, index, updates.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`scatter_nd_add`] with element types known at run time, and the same errors.

@@ -14,7 +14,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::cast::converted;
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DType, DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, DynTensor, DynView, Element, Held, Scalar, Tensor};
 
 const AXIS: Argument = Argument::needed(
     "axis",
@@ -120,7 +120,7 @@ pub(super) const INDEX_FILL: Operator = Operator {
 /// A copy of `x` with rows replaced: `out[index[i]] = updates[i]`, of several the last one. With
 /// `overwrite` false, it is their sum, which starts from zero.
 ///
-/// * `index`: `i32` or `i64`, 1-d or 2-d with one column; 0-d for one row, of which `updates` then
+/// * `index`: integers, 1-d or 2-d with one column; 0-d for one row, of which `updates` then
 ///   has no axis. Negative ones count from the end.
 /// * `updates`: at least as many rows as `index` has, each of `x`'s shape. Those beyond are not
 ///   read.
@@ -143,14 +143,14 @@ pub(super) const INDEX_FILL: Operator = Operator {
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Runtime`] for a sum of `bool`,
 /// [`Class::Value`] for everything else.
-pub fn scatter<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     overwrite: bool,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    lower_scatter(x, index, updates.into().into_dyn(), overwrite)?.run_typed()
+    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    lower_scatter(x, index, updates.as_tensor().into_dyn(), overwrite)?.run_typed()
 }
 
 /// [`scatter`] with element types known at run time, and the same errors.
@@ -166,7 +166,7 @@ pub fn scatter_dyn(
 /// A copy of `x` with slices of `value` added, in their order: `out[.., index[i], ..] += value[..,
 /// i, ..]`.
 ///
-/// * `index`: `i32` or `i64`, 1-d; negative ones count from the end.
+/// * `index`: integers, 1-d; negative ones count from the end.
 /// * `value`: `x`'s shape, but for `axis`, where it is as long as `index`.
 ///
 /// ```
@@ -180,14 +180,14 @@ pub fn scatter_dyn(
 /// # Errors
 /// [`Class::Index`] for a wrong axis, [`Class::Runtime`] for `bool`, [`Class::Value`] for
 /// everything else, also an index out of range.
-pub fn index_add<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn index_add<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     axis: i64,
-    value: impl Into<TensorView<'a, T>>,
+    value: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
-    lower_add(x, index, axis, value.into().into_dyn())?.run_typed()
+    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
+    lower_add(x, index, axis, value.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`index_add`] with element types known at run time, and the same errors.
@@ -202,7 +202,7 @@ pub fn index_add_dyn(
 
 /// A copy of `x` with one number in the slices that `index` names along `axis`.
 ///
-/// * `index`: `i32` or `i64`, 1-d; negative ones count from the end.
+/// * `index`: integers, 1-d; negative ones count from the end.
 /// * `value` becomes an element of `x`'s type: fractions are cut off, and integers wrap.
 ///
 /// ```
@@ -215,13 +215,13 @@ pub fn index_add_dyn(
 ///
 /// # Errors
 /// [`Class::Index`] for an index out of range, [`Class::Value`] for everything else.
-pub fn index_fill<'a, T: Element, I: Element>(
-    x: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn index_fill<T: Element, I: Element>(
+    x: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     axis: i64,
     value: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (x, index) = (x.into().into_dyn(), index.into().into_dyn());
+    let (x, index) = (x.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     lower_fill(x, index, axis, value.into())?.run_typed()
 }
 

@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
 ///
 /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more. 1-d, or
+/// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more. 1-d, or
 ///   of more dimensions that are all 1.
 ///
 /// ```
@@ -70,11 +70,14 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// [`Class::Runtime`](crate::Class::Runtime) for a type that has no such operation,
 /// [`Class::Index`](crate::Class::Index) for a negative number,
 /// [`Class::Value`](crate::Class::Value) for everything else.
-pub fn segment_sum<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_sum<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower("paddle.geometric.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
 
@@ -101,11 +104,14 @@ pub(super) const SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_mean<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_mean<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower("paddle.geometric.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
 
@@ -139,11 +145,14 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_min<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_min<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower("paddle.geometric.segment_min", Fold::Min, data, ids)?.run_typed()
 }
 
@@ -170,11 +179,14 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_max<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_max<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     lower("paddle.geometric.segment_max", Fold::Max, data, ids)?.run_typed()
 }
 

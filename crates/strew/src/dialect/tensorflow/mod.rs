@@ -12,7 +12,7 @@ pub(crate) mod segment;
 
 use crate::dialect::framework::bounds::DROP;
 use crate::dialect::framework::call::{Call, Describe, Work, context};
-use crate::dialect::framework::checks::wrong_value;
+use crate::dialect::framework::checks::{is_rust_index, wrong_value};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use strew_engine::checks::expect_dtype;
 use strew_engine::scatter::bounds::Bounds;
@@ -129,10 +129,12 @@ pub(crate) fn call<'a>(
 }
 
 pub(crate) fn expect_index(argument: &'static str, index: &DynView<'_>) -> Result<(), Problem> {
+    let known = matches!(index.dtype(), DType::I16 | DType::I32 | DType::I64);
+    let fits = known || is_rust_index(index);
     expect_dtype(
         argument,
         index.dtype(),
-        matches!(index.dtype(), DType::I16 | DType::I32 | DType::I64),
+        fits,
         "it must be int16, int32 or int64",
     )
 }

@@ -17,7 +17,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 const INDICES: Argument = Argument::needed(
     "indices",
@@ -115,7 +115,7 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// A copy of `tensor` with windows replaced: `out[indices[i, :]] = updates[i]`. Of several updates
 /// of a cell, the last one stays, in row-major order.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `tensor.rank()` entries,
+/// * `indices`: integers; its last axis holds tuples of 1 to `tensor.rank()` entries,
 ///   not negative.
 /// * `updates`: shape `indices.shape[..-1] + tensor.shape[K..]` for tuples of `K` entries.
 ///
@@ -130,13 +130,16 @@ pub(super) const TENSOR_SCATTER_ND_UPDATE: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Index`](crate::Class::Index) for
 /// an index out of range, [`Class::Value`](crate::Class::Value) for shapes.
-pub fn tensor_scatter_nd_update<'a, T: Element, I: Element>(
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_update<T: Element, I: Element>(
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (tensor, indices) = (
+        tensor.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe(Combine::Assign, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_update", described)?.run_typed()
 }
@@ -174,13 +177,16 @@ pub(super) const TENSOR_SCATTER_ND_ADD: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
-pub fn tensor_scatter_nd_add<'a, T: Element, I: Element>(
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_add<T: Element, I: Element>(
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (tensor, indices) = (
+        tensor.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe(Combine::Sum, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_add", described)?.run_typed()
 }
@@ -209,13 +215,16 @@ pub(super) const TENSOR_SCATTER_ND_SUB: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_add`].
-pub fn tensor_scatter_nd_sub<'a, T: Element, I: Element>(
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_sub<T: Element, I: Element>(
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (tensor, indices) = (
+        tensor.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe(Combine::Sub, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_sub", described)?.run_typed()
 }
@@ -245,13 +254,16 @@ pub(super) const TENSOR_SCATTER_ND_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
-pub fn tensor_scatter_nd_min<'a, T: Element, I: Element>(
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_min<T: Element, I: Element>(
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (tensor, indices) = (
+        tensor.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe(MIN, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_min", described)?.run_typed()
 }
@@ -280,13 +292,16 @@ pub(super) const TENSOR_SCATTER_ND_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_min`].
-pub fn tensor_scatter_nd_max<'a, T: Element, I: Element>(
-    tensor: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn tensor_scatter_nd_max<T: Element, I: Element>(
+    tensor: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
-    let (tensor, indices) = (tensor.into().into_dyn(), indices.into().into_dyn());
-    let updates = updates.into().into_dyn();
+    let (tensor, indices) = (
+        tensor.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
+    let updates = updates.as_tensor().into_dyn();
     let described = describe(MAX, tensor, indices, updates, Bounds::STRICT);
     call("tensorflow.tensor_scatter_nd_max", described)?.run_typed()
 }
@@ -306,7 +321,7 @@ pub fn tensor_scatter_nd_max_dyn(
 /// A new tensor of zeros of this shape, to which `updates` are added: those that go to the same
 /// cells all count. A sum of `bool` is a logical or.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; its last axis holds tuples of 1 to `shape.len()` entries,
+/// * `indices`: integers; its last axis holds tuples of 1 to `shape.len()` entries,
 ///   not negative.
 /// * `updates`: shape `indices.shape[..-1] + shape[K..]` for tuples of `K` entries.
 ///
@@ -320,12 +335,15 @@ pub fn tensor_scatter_nd_max_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`].
-pub fn scatter_nd<'a, T: Element, I: Element>(
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+pub fn scatter_nd<T: Element, I: Element>(
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
     shape: &[i64],
 ) -> Result<Tensor<T>> {
-    let (indices, updates) = (indices.into().into_dyn(), updates.into().into_dyn());
+    let (indices, updates) = (
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
+    );
     lower_new(indices, updates, &Integers::from(shape), Ok(Bounds::STRICT))?.run_typed()
 }
 
@@ -342,7 +360,7 @@ pub fn scatter_nd_dyn(
 
 /// The windows of `params` that tuples along the last axis of `indices` name. Bits are copied.
 ///
-/// * `indices`: `i16`, `i32` or `i64`; tuples of `K` entries, at most as many as `params` has axes
+/// * `indices`: integers; tuples of `K` entries, at most as many as `params` has axes
 ///   from `batch_dims` on, not negative.
 /// * The result has the shape `indices.shape[..-1] + params.shape[batch_dims + K..]`.
 ///
@@ -356,12 +374,15 @@ pub fn scatter_nd_dyn(
 ///
 /// # Errors
 /// As [`tensor_scatter_nd_update`].
-pub fn gather_nd<'a, T: Element, I: Element>(
-    params: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn gather_nd<T: Element, I: Element>(
+    params: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     batch_dims: i64,
 ) -> Result<Tensor<T>> {
-    let (params, indices) = (params.into().into_dyn(), indices.into().into_dyn());
+    let (params, indices) = (
+        params.as_tensor().into_dyn(),
+        indices.as_tensor().into_dyn(),
+    );
     lower_gather(params, indices, batch_dims, Ok(Bounds::STRICT))?.run_typed()
 }
 

@@ -12,7 +12,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynView, DynViewMut, Element, TensorView, TensorViewMut};
+use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, TensorViewMut};
 
 const ARGUMENTS: [Argument; 3] = [
     Argument::needed(
@@ -54,7 +54,7 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// Replaces rows of `ref_` in place: `ref_[indices[i], ..] = updates[i, ..]`. Of several updates of
 /// a row, the last one stays, in row-major order.
 ///
-/// * `indices`: `i16`, `i32` or `i64`, any shape, values in `0..ref_.shape[0]`.
+/// * `indices`: integers, any shape, values in `0..ref_.shape[0]`.
 /// * `updates`: shape `indices.shape + ref_.shape[1..]`; or 0-d, for all of the rows.
 ///
 /// ```
@@ -70,13 +70,13 @@ pub(super) const SCATTER_UPDATE: Operator = Operator {
 /// `ref_` is then unchanged.
 pub fn scatter_update<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_update_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -114,13 +114,13 @@ pub(super) const SCATTER_ADD: Operator = Operator {
 /// As [`scatter_update`]; [`Class::Type`](crate::Class::Type) for `bool`.
 pub fn scatter_add<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_add_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -151,13 +151,13 @@ pub(super) const SCATTER_SUB: Operator = Operator {
 /// As [`scatter_add`].
 pub fn scatter_sub<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_sub_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -188,13 +188,13 @@ pub(super) const SCATTER_MUL: Operator = Operator {
 /// As [`scatter_add`].
 pub fn scatter_mul<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_mul_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -225,13 +225,13 @@ pub(super) const SCATTER_DIV: Operator = Operator {
 /// As [`scatter_add`]; [`Class::Value`](crate::Class::Value) if `updates` of integers hold a zero.
 pub fn scatter_div<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_div_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -263,13 +263,13 @@ pub(super) const SCATTER_MIN: Operator = Operator {
 /// As [`scatter_add`]; [`Class::Type`](crate::Class::Type) for complex numbers.
 pub fn scatter_min<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_min_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 
@@ -300,13 +300,13 @@ pub(super) const SCATTER_MAX: Operator = Operator {
 /// As [`scatter_min`].
 pub fn scatter_max<'a, T: Element, I: Element>(
     ref_: impl Into<TensorViewMut<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
-    updates: impl Into<TensorView<'a, T>>,
+    indices: impl AsTensor<I>,
+    updates: impl AsTensor<T>,
 ) -> Result<()> {
     scatter_max_dyn(
         ref_.into().into_dyn(),
-        indices.into().into_dyn(),
-        updates.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
+        updates.as_tensor().into_dyn(),
     )
 }
 

@@ -12,7 +12,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor};
 
 /// How the rows of a segment become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// `segment_ids[i] == k`. There is one row more than the last number; segments without rows are 0.
 ///
 /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: `i32` or `i64`, as many as `data` has rows, ascending from 0 or more.
+/// * `segment_ids`: integers, as many as `data` has rows, ascending from 0 or more.
 ///
 /// ```
 /// let out = strew::tensorflow::segment_sum(&[1, 2, 4], &[0i32, 0, 2])?;
@@ -82,11 +82,14 @@ pub(super) const SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
 /// shapes and numbers that do not ascend, [`Class::Index`](crate::Class::Index) for a negative one.
-pub fn segment_sum<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_sum<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     sorted("tensorflow.math.segment_sum", Fold::Sum, data, ids)?.run_typed()
 }
 
@@ -107,11 +110,14 @@ pub(super) const SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_mean<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_mean<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     sorted("tensorflow.math.segment_mean", Fold::Mean, data, ids)?.run_typed()
 }
 
@@ -138,11 +144,14 @@ pub(super) const SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_prod<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_prod<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     sorted("tensorflow.math.segment_prod", Fold::Prod, data, ids)?.run_typed()
 }
 
@@ -170,11 +179,14 @@ pub(super) const SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_min<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_min<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     sorted("tensorflow.math.segment_min", Fold::Min, data, ids)?.run_typed()
 }
 
@@ -195,11 +207,14 @@ pub(super) const SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`segment_sum`].
-pub fn segment_max<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn segment_max<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (data, ids) = (data.into().into_dyn(), segment_ids.into().into_dyn());
+    let (data, ids) = (
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
+    );
     sorted("tensorflow.math.segment_max", Fold::Max, data, ids)?.run_typed()
 }
 
@@ -231,7 +246,7 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// The sum of the rows of each of `num_segments` segments; those without rows are 0.
 ///
 /// * `data`: any type but `bool`. 16-bit floats accumulate in `f32`; integers wrap.
-/// * `segment_ids`: `i32` or `i64`, below `num_segments`; its shape is `data`'s first dimensions
+/// * `segment_ids`: integers, below `num_segments`; its shape is `data`'s first dimensions
 ///   (0-d: all of `data` is a row). Rows with a negative one are left out.
 ///
 /// ```
@@ -243,14 +258,14 @@ pub(super) const UNSORTED_SEGMENT_SUM: Operator = Operator {
 /// # Errors
 /// [`Class::Type`](crate::Class::Type) for element types, [`Class::Value`](crate::Class::Value) for
 /// shapes, [`Class::Index`](crate::Class::Index) for a number of a segment that there is not.
-pub fn unsorted_segment_sum<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_sum<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_sum_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }
@@ -290,14 +305,14 @@ pub(super) const UNSORTED_SEGMENT_MEAN: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_mean<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_mean<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_mean_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }
@@ -330,14 +345,14 @@ pub(super) const UNSORTED_SEGMENT_PROD: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_prod<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_prod<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_prod_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }
@@ -372,14 +387,14 @@ pub(super) const UNSORTED_SEGMENT_MIN: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_min<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_min<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_min_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }
@@ -413,14 +428,14 @@ pub(super) const UNSORTED_SEGMENT_MAX: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_max<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_max<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_max_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }
@@ -454,14 +469,14 @@ pub(super) const UNSORTED_SEGMENT_SQRT_N: Operator = Operator {
 ///
 /// # Errors
 /// As [`unsorted_segment_sum`].
-pub fn unsorted_segment_sqrt_n<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
-    segment_ids: impl Into<TensorView<'a, I>>,
+pub fn unsorted_segment_sqrt_n<T: Element, I: Element>(
+    data: impl AsTensor<T>,
+    segment_ids: impl AsTensor<I>,
     num_segments: i64,
 ) -> Result<DynTensor> {
     unsorted_segment_sqrt_n_dyn(
-        data.into().into_dyn(),
-        segment_ids.into().into_dyn(),
+        data.as_tensor().into_dyn(),
+        segment_ids.as_tensor().into_dyn(),
         num_segments,
     )
 }

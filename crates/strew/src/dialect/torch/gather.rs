@@ -1,7 +1,7 @@
 //! `gather`, `take_along_dim`: elements that each say from where along one axis they come.
 
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::checks::expect_torch_index;
+use crate::dialect::framework::checks::{expect_torch_index, is_rust_index};
 use crate::dialect::framework::operator::{Argument, Kind, Operator};
 use crate::dialect::torch::arguments::INPUT;
 use crate::dialect::torch::{call, class, context};
@@ -10,7 +10,7 @@ use strew_engine::scatter::bounds::{Bounds, Negative};
 use strew_engine::scatter::destinations::{Destinations, Place};
 use strew_engine::scatter::gather::Gather;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Held, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Tensor};
 
 pub(super) const GATHER: Operator = Operator {
     name: "torch.gather",
@@ -82,7 +82,7 @@ const READ: Argument = Argument {
 ///
 /// For a 3-d tensor and `dim == 0`: `out[i][j][k] = input[index[i][j][k]][j][k]`. Bits are copied.
 ///
-/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts
+/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` (0-d counts
 ///   as 1-d), no larger than `input` apart from `dim`. The result has its shape. An empty one of
 ///   any type gives an empty result.
 ///
@@ -98,13 +98,13 @@ const READ: Argument = Argument {
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn gather<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn gather<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
+    index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
-    lower_gather("torch.gather", input, dim, index.into().into_dyn())?.run_typed()
+    let input = input.as_tensor().into_dyn();
+    lower_gather("torch.gather", input, dim, index.as_tensor().into_dyn())?.run_typed()
 }
 
 /// [`gather`] with element types known at run time, and the same errors.
@@ -115,9 +115,9 @@ pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Resul
 /// The elements of `input` that `indices` name along `dim`, where both are broadcast apart from
 /// `dim`.
 ///
-/// * `indices`: `i64` in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
+/// * `indices`: integers in `-input.shape[dim]..input.shape[dim]`, of as many dimensions as `input`;
 ///   negative ones count from the end.
-/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are `i32` or `i64`,
+/// * `dim`: `None`: elements of `input`, row by row, as a 1-d tensor; `indices` are integers,
 ///   and not negative.
 ///
 /// ```
@@ -133,16 +133,16 @@ pub fn gather_dyn<'a>(input: DynView<'a>, dim: i64, index: DynView<'a>) -> Resul
 ///
 /// # Errors
 /// As [`gather`].
-pub fn take_along_dim<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    indices: impl Into<TensorView<'a, I>>,
+pub fn take_along_dim<T: Element, I: Element>(
+    input: impl AsTensor<T>,
+    indices: impl AsTensor<I>,
     dim: Option<i64>,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
+    let input = input.as_tensor().into_dyn();
     lower_take(
         "torch.take_along_dim",
         input,
-        indices.into().into_dyn(),
+        indices.as_tensor().into_dyn(),
         dim,
     )?
     .run_typed()
@@ -239,7 +239,7 @@ fn describe_take<'a>(
     expect_dtype(
         "indices",
         indices.dtype(),
-        indices.dtype() == DType::I64,
+        indices.dtype() == DType::I64 || is_rust_index(&indices),
         "torch.take_along_dim(): dtype of indices should be Long",
     )?;
     let dim = axis("dim", dim, rank)?;

@@ -2,6 +2,7 @@
 
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::is_rust_index;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{INPUT, in_place};
 use crate::dialect::torch::put::{ACCUMULATE, assign_or_add};
@@ -12,7 +13,7 @@ use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::tensor::{
-    DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorViewMut,
 };
 
 const TUPLE: [Argument; 4] = [
@@ -86,17 +87,17 @@ fn index_put_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for indices: their number, types, shapes and values;
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_put<'a, T: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    values: impl Into<TensorView<'a, T>>,
+pub fn index_put<T: Element>(
+    input: impl AsTensor<T>,
+    indices: &[Option<DynView>],
+    values: impl AsTensor<T>,
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     lower_index_put(
         "torch.index_put",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         indices,
-        values.into().into_dyn(),
+        values.as_tensor().into_dyn(),
         accumulate,
     )?
     .run_typed()
@@ -118,15 +119,15 @@ pub fn index_put_dyn<'a>(
 /// As [`index_put`]; `input` is then unchanged.
 pub fn index_put_<'a, T: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
-    indices: &[Option<DynView<'a>>],
-    values: impl Into<TensorView<'a, T>>,
+    indices: &[Option<DynView>],
+    values: impl AsTensor<T>,
     accumulate: bool,
 ) -> Result<()> {
     lower_index_put(
         "torch.index_put_",
         input.into().into_dyn().into(),
         indices,
-        values.into().into_dyn(),
+        values.as_tensor().into_dyn(),
         accumulate,
     )?
     .run_in_place()
@@ -257,10 +258,11 @@ fn components<'a>(
         };
         let wanted = rank(index);
         let mask = matches!(index.dtype(), DType::Bool | DType::U8);
+        let known = matches!(index.dtype(), DType::I32 | DType::I64);
         expect_dtype(
             "indices",
             index.dtype(),
-            mask || matches!(index.dtype(), DType::I32 | DType::I64),
+            mask || known || is_rust_index(index),
             "tensors used as indices must be long, int, byte or bool tensors",
         )
         .map_err(index_error)?;

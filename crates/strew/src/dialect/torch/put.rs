@@ -2,6 +2,7 @@
 
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::is_rust_index;
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{INPUT, in_place};
 use crate::dialect::torch::{Input, Refusal, call, class, context, index_class, index_error};
@@ -13,7 +14,7 @@ use strew_kernel::elementwise::nonzero::{nonzero, unravel};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Tensor, TensorViewMut,
 };
 
 pub(super) const ACCUMULATE: Argument = Argument::needed(
@@ -118,7 +119,7 @@ fn masked_from_table<'a>(
 
 /// `input` with elements of `source` at the positions of `index`, counted row by row.
 ///
-/// * `index`: `i64`, of any shape; negative positions count from the end.
+/// * `index`: integers, of any shape; negative positions count from the end.
 /// * `source`: as many elements as `index`, of any shape.
 /// * `accumulate`: elements are added to what is there; otherwise the last of several stays.
 ///
@@ -134,17 +135,17 @@ fn masked_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for another number of elements and a position out of
 /// bounds, [`Class::Runtime`](crate::Class::Runtime) for dtypes and overlap.
-pub fn put<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+pub fn put<T: Element, I: Element>(
+    input: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     accumulate: bool,
 ) -> Result<Tensor<T>> {
     lower_put(
         "torch.put",
-        input.into().into_dyn().into(),
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        input.as_tensor().into_dyn().into(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         accumulate,
     )?
     .run_typed()
@@ -166,15 +167,15 @@ pub fn put_dyn<'a>(
 /// As [`put`]; `input` is then unchanged.
 pub fn put_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     accumulate: bool,
 ) -> Result<()> {
     lower_put(
         "torch.put_",
         input.into().into_dyn().into(),
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         accumulate,
     )?
     .run_in_place()
@@ -205,16 +206,16 @@ pub fn put_dyn_<'a>(
 ///
 /// # Errors
 /// [`Class::Runtime`](crate::Class::Runtime).
-pub fn masked_scatter<'a, T: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    mask: impl Into<TensorView<'a, bool>>,
-    source: impl Into<TensorView<'a, T>>,
+pub fn masked_scatter<T: Element>(
+    input: impl AsTensor<T>,
+    mask: impl AsTensor<bool>,
+    source: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
     lower_masked(
         "torch.masked_scatter",
-        input.into().into_dyn().into(),
-        mask.into().into_dyn(),
-        source.into().into_dyn(),
+        input.as_tensor().into_dyn().into(),
+        mask.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
     )?
     .run_typed()
 }
@@ -234,14 +235,14 @@ pub fn masked_scatter_dyn<'a>(
 /// As [`masked_scatter`]; `input` is then unchanged.
 pub fn masked_scatter_<'a, T: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
-    mask: impl Into<TensorView<'a, bool>>,
-    source: impl Into<TensorView<'a, T>>,
+    mask: impl AsTensor<bool>,
+    source: impl AsTensor<T>,
 ) -> Result<()> {
     lower_masked(
         "torch.masked_scatter_",
         input.into().into_dyn().into(),
-        mask.into().into_dyn(),
-        source.into().into_dyn(),
+        mask.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
     )?
     .run_in_place()
 }
@@ -273,7 +274,7 @@ fn lower_put<'a>(
         expect_dtype(
             "index",
             index.dtype(),
-            index.dtype() == DType::I64,
+            index.dtype() == DType::I64 || is_rust_index(&index),
             "put_(): Expected a long tensor for index",
         )?;
         expect_dtype(

@@ -11,7 +11,7 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
 use strew_kernel::tensor::{
-    DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
 };
 
 const ARGUMENTS: [Argument; 6] = [
@@ -180,7 +180,7 @@ impl FromStr for Reduce {
 /// For a 3-d tensor and `dim == 0` and the sum: `out[index[i][j][k]][j][k] += src[i][j][k]`, for
 /// every element of `index`, in row-major order.
 ///
-/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
 ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`.
 /// * `include_self`: whether what `input` holds takes part. If not, cells that are not addressed
 ///   still keep it.
@@ -219,20 +219,20 @@ impl FromStr for Reduce {
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction that the type has not,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter_reduce<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_reduce<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
     lower(
         "torch.scatter_reduce",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )?
@@ -268,8 +268,8 @@ pub fn scatter_reduce_dyn<'a>(
 pub fn scatter_reduce_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<()> {
@@ -277,8 +277,8 @@ pub fn scatter_reduce_<'a, T: Element, I: Element>(
         "torch.scatter_reduce_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )?

@@ -14,7 +14,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::{Error, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorViewMut,
 };
 
 pub(super) const INDEX: Argument = Argument::needed(
@@ -180,7 +180,7 @@ impl FromStr for Join {
 /// For a 3-d tensor and `dim == 0`: `out[index[i][j][k]][j][k] = src[i][j][k]`, for every element
 /// of `index` in row-major order, so that of several the last one stays.
 ///
-/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
+/// * `index`: integers in `0..input.shape[dim]`, of as many dimensions as `input` and `src`
 ///   (0-d counts as 1-d), no larger than `src` on any axis, nor than `input` apart from `dim`. An
 ///   empty one of any shape and type changes nothing.
 /// * `reduce`: `Some`: elements are added to what is there, or multiplied with it.
@@ -198,19 +198,19 @@ impl FromStr for Join {
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn scatter<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
     of_src(
         "torch.scatter",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
         reduce.map(|reduce| reduce.name()),
     )?
     .run_typed()
@@ -235,16 +235,16 @@ pub fn scatter_dyn<'a>(
 pub fn scatter_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
     reduce: Option<Join>,
 ) -> Result<()> {
     of_src(
         "torch.scatter_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
         reduce.map(|reduce| reduce.name()),
     )?
     .run_in_place()
@@ -276,18 +276,18 @@ pub fn scatter_dyn_<'a>(
 /// # Errors
 /// As [`scatter`]; [`Class::Runtime`](crate::Class::Runtime) too for a `value` that `T` cannot
 /// hold.
-pub fn scatter_value<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_value<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
+    index: impl AsTensor<I>,
     value: impl Into<Scalar>,
     reduce: Option<Join>,
 ) -> Result<Tensor<T>> {
     of_value(
         "torch.scatter",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
+        index.as_tensor().into_dyn(),
         value.into(),
         reduce.map(|reduce| reduce.name()),
     )?
@@ -313,7 +313,7 @@ pub fn scatter_value_dyn<'a>(
 pub fn scatter_value_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
+    index: impl AsTensor<I>,
     value: impl Into<Scalar>,
     reduce: Option<Join>,
 ) -> Result<()> {
@@ -321,7 +321,7 @@ pub fn scatter_value_<'a, T: Element, I: Element>(
         "torch.scatter_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
+        index.as_tensor().into_dyn(),
         value.into(),
         reduce.map(|reduce| reduce.name()),
     )?
@@ -356,18 +356,18 @@ pub fn scatter_value_dyn_<'a>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_add<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_add<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
     lower_add(
         "torch.scatter_add",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
     )?
     .run_typed()
 }
@@ -389,15 +389,15 @@ pub fn scatter_add_dyn<'a>(
 pub fn scatter_add_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
 ) -> Result<()> {
     lower_add(
         "torch.scatter_add_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        src.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        src.as_tensor().into_dyn(),
     )?
     .run_in_place()
 }

@@ -17,7 +17,7 @@ use strew_engine::scatter::{Output, Scatter, Start, Target, identity_element};
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, Dims, DynTensor, DynView, Element, Held, Scalar, Tensor, TensorView, try_vec,
+    AsTensor, DType, Dims, DynTensor, DynView, Element, Held, Scalar, Tensor, try_vec,
 };
 
 const NAME: &str = "torch.segment_reduce";
@@ -99,7 +99,7 @@ pub enum Segments<V> {
 
 /// Reduces the elements of `data` along `axis` group by group, as they lie.
 ///
-/// PyTorch's `segment_reduce`. `lengths` or `offsets`, of `i32` or `i64`, have `data`'s axes up to
+/// PyTorch's `segment_reduce`. `lengths` or `offsets`, of integers, have `data`'s axes up to
 /// `axis` with its sizes, but for `axis` itself: there they say which of `data`'s elements belong
 /// to each group. The result has `data`'s shape but for `axis`, where it has a row for each group.
 ///
@@ -125,18 +125,18 @@ pub enum Segments<V> {
 /// extreme of complex numbers, [`Class::Runtime`](crate::Class::Runtime) for everything else:
 /// shapes that do not fit, types, negative lengths and those that do not add up, offsets that
 /// descend or are outside.
-pub fn segment_reduce<'a, T: Element, I: Element>(
-    data: impl Into<TensorView<'a, T>>,
+pub fn segment_reduce<T: Element, I: Element>(
+    data: impl AsTensor<T>,
     reduce: Reduce,
-    segments: Segments<impl Into<TensorView<'a, I>>>,
+    segments: Segments<impl AsTensor<I>>,
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (lengths, offsets) = match segments {
-        Segments::Lengths(view) => (Some(view.into().into_dyn()), None),
-        Segments::Offsets(view) => (None, Some(view.into().into_dyn())),
+    let (lengths, offsets) = match &segments {
+        Segments::Lengths(view) => (Some(view.as_tensor().into_dyn()), None),
+        Segments::Offsets(view) => (None, Some(view.as_tensor().into_dyn())),
     };
-    let data = data.into().into_dyn();
+    let data = data.as_tensor().into_dyn();
     let made = segment_reduce_dyn(data, reduce.name(), lengths, offsets, axis, false, initial)?;
     Ok(typed(made.tensor))
 }

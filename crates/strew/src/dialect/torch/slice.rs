@@ -11,7 +11,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Strides, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Strides, Tensor};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -96,19 +96,19 @@ pub(super) const SELECT_SCATTER: Operator = Operator {
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, and for a 0-d `input`;
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn slice_scatter<'a, T: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
+pub fn slice_scatter<T: Element>(
+    input: impl AsTensor<T>,
+    src: impl AsTensor<T>,
     dim: i64,
     start: Option<i64>,
     end: Option<i64>,
     step: i64,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
+    let input = input.as_tensor().into_dyn();
     lower_slice(
         "torch.slice_scatter",
         input,
-        src.into().into_dyn(),
+        src.as_tensor().into_dyn(),
         dim,
         start,
         end,
@@ -143,17 +143,17 @@ pub fn slice_scatter_dyn<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim` or `index`, and for a 0-d `input`;
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn select_scatter<'a, T: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
+pub fn select_scatter<T: Element>(
+    input: impl AsTensor<T>,
+    src: impl AsTensor<T>,
     dim: i64,
     index: i64,
 ) -> Result<Tensor<T>> {
-    let input = input.into().into_dyn();
+    let input = input.as_tensor().into_dyn();
     lower_select(
         "torch.select_scatter",
         input,
-        src.into().into_dyn(),
+        src.as_tensor().into_dyn(),
         dim,
         index,
     )?

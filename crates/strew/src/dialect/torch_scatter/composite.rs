@@ -17,9 +17,7 @@ use strew_engine::scatter::Output;
 use strew_engine::scatter::bounds::Bounds;
 use strew_engine::scatter::destinations::Destinations;
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{
-    DType, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
-};
+use strew_kernel::tensor::{AsTensor, DType, DynView, DynViewMut, Element, Tensor, TensorViewMut};
 
 /// What torch_scatter adds to a sum before it takes the logarithm.
 const EPS: f64 = 1e-12;
@@ -148,9 +146,9 @@ fn from_table<'a>(
 /// complex numbers, [`Class::Value`] for integers, of which [`scatter_std_dyn`] makes `f32`,
 /// [`Class::Runtime`] for everything else: shapes that do not expand, index types, indices out of
 /// range.
-pub fn scatter_std<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_std<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     unbiased: bool,
@@ -163,7 +161,7 @@ pub fn scatter_std<'a, T: Element, I: Element>(
             expected: "its result is float32, which only scatter_std_dyn can give".into(),
         }));
     }
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let made = scatter_std_dyn(src, index, dim, None, size(dim_size), unbiased)?;
     Ok(typed(made.tensor))
 }
@@ -183,13 +181,13 @@ pub fn scatter_std<'a, T: Element, I: Element>(
 /// # Errors
 /// As [`scatter_std`]; `out` is then unchanged.
 pub fn scatter_std_out<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     out: impl Into<TensorViewMut<'a, T>>,
     unbiased: bool,
 ) -> Result<()> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let out = Some(out.into().into_dyn());
     scatter_std_dyn(src, index, dim, out, None, unbiased)?;
     Ok(())
@@ -236,14 +234,14 @@ pub fn scatter_std_dyn<'a>(
 ///
 /// # Errors
 /// [`Class::Value`] for a `src` that is not of floats, else as [`scatter_std`].
-pub fn scatter_logsumexp<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_logsumexp<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let made = scatter_logsumexp_dyn(src, index, dim, None, size(dim_size), eps)?;
     Ok(typed(made.tensor))
 }
@@ -264,13 +262,13 @@ pub fn scatter_logsumexp<'a, T: Element, I: Element>(
 /// # Errors
 /// As [`scatter_logsumexp`]; `out` is then unchanged.
 pub fn scatter_logsumexp_out<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     out: impl Into<TensorViewMut<'a, T>>,
     eps: f64,
 ) -> Result<()> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let out = Some(out.into().into_dyn());
     scatter_logsumexp_dyn(src, index, dim, out, None, eps)?;
     Ok(())
@@ -314,13 +312,13 @@ pub fn scatter_logsumexp_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_logsumexp`].
-pub fn scatter_softmax<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_softmax<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let made = scatter_softmax_dyn(src, index, dim, size(dim_size))?;
     Ok(typed(made.tensor))
 }
@@ -351,14 +349,14 @@ pub fn scatter_softmax_dyn<'a>(
 ///
 /// # Errors
 /// As [`scatter_logsumexp`].
-pub fn scatter_log_softmax<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_log_softmax<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let made = scatter_log_softmax_dyn(src, index, dim, size(dim_size), eps)?;
     Ok(typed(made.tensor))
 }

@@ -16,7 +16,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynView, DynViewMut, Element, Tensor};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -76,11 +76,15 @@ pub(super) const GATHER_CSR: Operator = Operator {
 /// # Errors
 /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, index types, indices that do
 /// not ascend or are out of range.
-pub fn gather_coo<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn gather_coo<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let output = gather_coo_dyn(src.into().into_dyn(), &index.into().into_dyn(), None)?;
+    let output = gather_coo_dyn(
+        src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        None,
+    )?;
     Ok(typed(output.tensor))
 }
 
@@ -118,11 +122,15 @@ pub fn gather_coo_dyn<'a>(
 /// [`Class::Runtime`](crate::Class::Runtime): shapes that do not fit, pointer types, pointers
 /// outside the result. [`Class::Memory`](crate::Class::Memory) if the last pointer asks for more
 /// than there is.
-pub fn gather_csr<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn gather_csr<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let output = gather_csr_dyn(src.into().into_dyn(), &indptr.into().into_dyn(), None)?;
+    let output = gather_csr_dyn(
+        src.as_tensor().into_dyn(),
+        &indptr.as_tensor().into_dyn(),
+        None,
+    )?;
     Ok(typed(output.tensor))
 }
 

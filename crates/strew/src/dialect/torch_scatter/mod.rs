@@ -23,7 +23,9 @@ use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start};
 use strew_kernel::error::{Class, Error, Problem, Result};
 use strew_kernel::ops::reduction::{Combine, Nan};
-use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use strew_kernel::tensor::{
+    AsTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 pub(crate) use crate::dialect::framework::call::context;
 pub use crate::dialect::torch_scatter::composite::{
@@ -229,7 +231,7 @@ impl FromStr for Reduce {
 
 /// Reduces the elements of `src` that share an index along `dim` into a new tensor.
 ///
-/// * `index`: `i32` or `i64`, not negative. A 1-d index lies along `dim`; one of more dimensions is
+/// * `index`: integers, not negative. A 1-d index lies along `dim`; one of more dimensions is
 ///   padded with axes of size 1 on the right (never on the left); then it is expanded to `src`'s
 ///   shape.
 /// * The output has `src`'s shape but for `dim`, where its size is `dim_size`, or `index.max() + 1`
@@ -253,23 +255,93 @@ impl FromStr for Reduce {
 /// # Errors
 /// [`Class::Index`] for a wrong `dim` and for a 0-d `src`, [`Class::Runtime`] for everything else:
 /// shapes that do not expand, index types, indices out of range.
-pub fn scatter<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let output = new(
         "torch_scatter.scatter",
-        src.into(),
-        index.into(),
+        src.as_tensor(),
+        index.as_tensor(),
         dim,
         dim_size,
         reduce,
         false,
     )?;
     Ok(typed(output.tensor))
+}
+
+/// The sum of each group; 0 without elements. [`scatter`] with [`Reduce::Sum`], into as many groups
+/// as `index` names: for a number of your own, call [`scatter`] itself.
+///
+/// ```
+/// let prices = vec![2.5f64, 4.0, 1.0];
+/// let shop: Vec<usize> = vec![1, 0, 1];
+/// let sums = strew::torch_scatter::scatter_sum(&prices, &shop, 0)?;
+/// assert_eq!(sums.as_slice(), [4.0, 3.5]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_sum<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    grouped("torch_scatter.scatter_sum", src, index, dim, Reduce::Sum)
+}
+
+/// [`scatter_sum`] by its other name.
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_add<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    grouped("torch_scatter.scatter_add", src, index, dim, Reduce::Sum)
+}
+
+/// The product of each group; 1 without elements. Otherwise as [`scatter_sum`].
+///
+/// ```
+/// let products = strew::torch_scatter::scatter_mul([2, 3, 5], [0u32, 2, 0], 0)?;
+/// assert_eq!(products.as_slice(), [10, 1, 3]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_mul<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    grouped("torch_scatter.scatter_mul", src, index, dim, Reduce::Mul)
+}
+
+/// The mean of each group; 0 without elements, and rounded down if the elements are integers.
+/// Otherwise as [`scatter_sum`].
+///
+/// ```
+/// let means = strew::torch_scatter::scatter_mean(&[2.5, 4.0, 1.0], &[1u8, 0, 1], 0)?;
+/// assert_eq!(means.into_vec(), [4.0, 1.75]);
+/// # Ok::<(), strew::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`scatter`].
+pub fn scatter_mean<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    dim: i64,
+) -> Result<Tensor<T>> {
+    grouped("torch_scatter.scatter_mean", src, index, dim, Reduce::Mean)
 }
 
 /// [`scatter`] with `out=`: goes on reducing into `out`, in place.
@@ -289,13 +361,13 @@ pub fn scatter<'a, T: Element, I: Element>(
 /// # Errors
 /// As [`scatter`]; `out` is then unchanged.
 pub fn scatter_out<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
 ) -> Result<()> {
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let out = Some(out.into().into_dyn());
     lower(
         "torch_scatter.scatter",
@@ -316,7 +388,8 @@ pub fn scatter_out<'a, T: Element, I: Element>(
 /// of a winner has the position `src.shape[dim]`.
 ///
 /// ```
-/// let (out, arg) = strew::torch_scatter::scatter_min(&[3.0f32, 1.0, 2.0, 1.0], &[0i64, 2, 0, 2], -1, None)?;
+/// let (src, index) = ([3.0f32, 1.0, 2.0, 1.0], [0i64, 2, 0, 2]);
+/// let (out, arg) = strew::torch_scatter::scatter_min(&src, &index, -1, None)?;
 /// assert_eq!(out.as_slice(), [2.0, 0.0, 1.0]);
 /// assert_eq!(arg.as_slice(), [2, 4, 1]);
 /// # Ok::<(), strew::Error>(())
@@ -324,16 +397,16 @@ pub fn scatter_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_min<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_min<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let output = new(
         "torch_scatter.scatter_min",
-        src.into(),
-        index.into(),
+        src.as_tensor(),
+        index.as_tensor(),
         dim,
         dim_size,
         Reduce::Min,
@@ -346,16 +419,16 @@ pub fn scatter_min<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`scatter`].
-pub fn scatter_max<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_max<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let output = new(
         "torch_scatter.scatter_max",
-        src.into(),
-        index.into(),
+        src.as_tensor(),
+        index.as_tensor(),
         dim,
         dim_size,
         Reduce::Max,
@@ -407,6 +480,20 @@ fn new<'a, T: Element, I: Element>(
     let (src, index) = (src.into_dyn(), index.into_dyn());
     let dim_size = dim_size.map(int);
     lower(name, src, index, dim, None, dim_size, reduce, with_arg)?.run()
+}
+
+/// One reduction into as many groups as the index names.
+fn grouped<T: Element, I: Element>(
+    name: &'static str,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    dim: i64,
+    reduce: Reduce,
+) -> Result<Tensor<T>> {
+    let (src, index) = (src.as_tensor(), index.as_tensor());
+    Ok(typed(
+        new(name, src, index, dim, None, reduce, false)?.tensor,
+    ))
 }
 
 pub(crate) fn class(problem: &Problem) -> Class {

@@ -16,7 +16,9 @@ use strew_engine::scatter::destinations::{Destinations, Shapes};
 use strew_engine::scatter::reduction::{Finish, Init, Reduction};
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Class, Problem, Result};
-use strew_kernel::tensor::{DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut};
+use strew_kernel::tensor::{
+    AsTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+};
 
 const SRC: Argument = Argument::needed(
     "src",
@@ -205,14 +207,21 @@ fn lower_csr<'a>(
 /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
 /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
 /// index types, indices that do not ascend or are out of range.
-pub fn segment_coo<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn segment_coo<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let name = "torch_scatter.segment_coo";
-    let output = new_coo(name, src.into(), index.into(), dim_size, reduce, false)?;
+    let output = new_coo(
+        name,
+        src.as_tensor(),
+        index.as_tensor(),
+        dim_size,
+        reduce,
+        false,
+    )?;
     Ok(typed(output.tensor))
 }
 
@@ -233,13 +242,13 @@ pub fn segment_coo<'a, T: Element, I: Element>(
 /// # Errors
 /// As [`segment_coo`]; `out` is then unchanged.
 pub fn segment_coo_out<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
 ) -> Result<()> {
     let name = "torch_scatter.segment_coo";
-    let (src, index) = (src.into().into_dyn(), index.into().into_dyn());
+    let (src, index) = (src.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     let out = Some(out.into().into_dyn());
     let scatter =
         allowed(reduce).and_then(|()| describe_coo(src, &index, out, None, reduce, false));
@@ -260,13 +269,20 @@ pub fn segment_coo_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_coo`].
-pub fn segment_min_coo<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn segment_min_coo<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_min_coo";
-    let made = new_coo(name, src.into(), index.into(), dim_size, Reduce::Min, true)?;
+    let made = new_coo(
+        name,
+        src.as_tensor(),
+        index.as_tensor(),
+        dim_size,
+        Reduce::Min,
+        true,
+    )?;
     Ok((typed(made.tensor), typed(made.arg)))
 }
 
@@ -275,13 +291,20 @@ pub fn segment_min_coo<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_coo`].
-pub fn segment_max_coo<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn segment_max_coo<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim_size: Option<usize>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_max_coo";
-    let made = new_coo(name, src.into(), index.into(), dim_size, Reduce::Max, true)?;
+    let made = new_coo(
+        name,
+        src.as_tensor(),
+        index.as_tensor(),
+        dim_size,
+        Reduce::Max,
+        true,
+    )?;
     Ok((typed(made.tensor), typed(made.arg)))
 }
 
@@ -330,13 +353,13 @@ pub fn segment_coo_dyn<'a>(
 /// [`Class::Value`] for [`Reduce::Mul`], [`Class::NotImplemented`] for a mean of bool and an
 /// extreme of complex numbers, [`Class::Runtime`] for everything else: shapes that do not expand,
 /// pointer types, pointers outside `src`.
-pub fn segment_csr<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn segment_csr<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     let name = "torch_scatter.segment_csr";
-    let output = new_csr(name, src.into(), indptr.into(), reduce, false)?;
+    let output = new_csr(name, src.as_tensor(), indptr.as_tensor(), reduce, false)?;
     Ok(typed(output.tensor))
 }
 
@@ -354,13 +377,13 @@ pub fn segment_csr<'a, T: Element, I: Element>(
 /// # Errors
 /// As [`segment_csr`]; `out` is then unchanged.
 pub fn segment_csr_out<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
     out: impl Into<TensorViewMut<'a, T>>,
     reduce: Reduce,
 ) -> Result<()> {
     let name = "torch_scatter.segment_csr";
-    let (src, indptr) = (src.into().into_dyn(), indptr.into().into_dyn());
+    let (src, indptr) = (src.as_tensor().into_dyn(), indptr.as_tensor().into_dyn());
     let out = Some(out.into().into_dyn());
     let scatter = allowed(reduce).and_then(|()| describe_csr(src, &indptr, out, reduce, false));
     context(name, class).call(scatter)?.run_in_place()
@@ -380,12 +403,12 @@ pub fn segment_csr_out<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_csr`].
-pub fn segment_min_csr<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn segment_min_csr<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_min_csr";
-    let made = new_csr(name, src.into(), indptr.into(), Reduce::Min, true)?;
+    let made = new_csr(name, src.as_tensor(), indptr.as_tensor(), Reduce::Min, true)?;
     Ok((typed(made.tensor), typed(made.arg)))
 }
 
@@ -394,12 +417,12 @@ pub fn segment_min_csr<'a, T: Element, I: Element>(
 ///
 /// # Errors
 /// As [`segment_csr`].
-pub fn segment_max_csr<'a, T: Element, I: Element>(
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn segment_max_csr<T: Element, I: Element>(
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
 ) -> Result<(Tensor<T>, Tensor<i64>)> {
     let name = "torch_scatter.segment_max_csr";
-    let made = new_csr(name, src.into(), indptr.into(), Reduce::Max, true)?;
+    let made = new_csr(name, src.as_tensor(), indptr.as_tensor(), Reduce::Max, true)?;
     Ok((typed(made.tensor), typed(made.arg)))
 }
 

@@ -15,7 +15,7 @@ use crate::grad::{
     context, expect_field, expect_like, gathered, in_corner, lowered, renamed, torch_class, typed,
 };
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, Dims, DynTensor, DynView, Element, Tensor, shaped};
 
 pub use segment::{
     segment_reduce_jvp, segment_reduce_jvp_dyn, segment_reduce_vjp, segment_reduce_vjp_dyn,
@@ -55,23 +55,23 @@ pub use segment::{
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` or `result` of another type or shape than `input`.
-pub fn scatter_reduce_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_reduce_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_input, to_src) = scatter_reduce_vjp_dyn(
-        &grad.into().into_dyn(),
-        &input.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &input.as_tensor().into_dyn(),
         dim,
-        &index.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )?;
@@ -175,25 +175,25 @@ pub fn scatter_reduce_vjp_kept_dyn(
 ///
 /// # Errors
 /// As [`scatter_reduce_vjp`].
-pub fn scatter_reduce_jvp<'a, T: Element, I: Element>(
-    input_tangent: impl Into<TensorView<'a, T>>,
-    src_tangent: impl Into<TensorView<'a, T>>,
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_reduce_jvp<T: Element, I: Element>(
+    input_tangent: impl AsTensor<T>,
+    src_tangent: impl AsTensor<T>,
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
     scatter_reduce_jvp_dyn(
-        &input_tangent.into().into_dyn(),
-        &src_tangent.into().into_dyn(),
-        &input.into().into_dyn(),
+        &input_tangent.as_tensor().into_dyn(),
+        &src_tangent.as_tensor().into_dyn(),
+        &input.as_tensor().into_dyn(),
         dim,
-        &index.into().into_dyn(),
-        &src.into().into_dyn(),
-        &result.into().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )
@@ -249,25 +249,25 @@ pub fn scatter_reduce_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_reduce_vjp`].
-pub fn scatter_reduce_prod_double_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    input: impl Into<TensorView<'a, T>>,
+pub fn scatter_reduce_prod_double_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    src: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    src: impl AsTensor<T>,
     include_self: bool,
-    input_cotangent: impl Into<TensorView<'a, T>>,
-    src_cotangent: impl Into<TensorView<'a, T>>,
+    input_cotangent: impl AsTensor<T>,
+    src_cotangent: impl AsTensor<T>,
 ) -> Result<(Tensor<T>, Tensor<T>, Tensor<T>)> {
     let (to_grad, to_input, to_src) = scatter_reduce_prod_double_vjp_dyn(
-        &grad.into().into_dyn(),
-        &input.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &input.as_tensor().into_dyn(),
         dim,
-        &index.into().into_dyn(),
-        &src.into().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
         include_self,
-        &input_cotangent.into().into_dyn(),
-        &src_cotangent.into().into_dyn(),
+        &input_cotangent.as_tensor().into_dyn(),
+        &src_cotangent.as_tensor().into_dyn(),
     )?;
     Ok((typed(to_grad), typed(to_input), typed(to_src)))
 }

@@ -7,7 +7,7 @@ use crate::grad::forward::Rule;
 use crate::grad::segment::Case;
 use crate::grad::{lowered, typed};
 use strew_kernel::error::Result;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Scalar, Tensor};
 
 /// The gradient of [`segment_reduce`](crate::torch::segment_reduce) with respect to `data`, given
 /// that of its result.
@@ -30,18 +30,18 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Scalar, Tensor, TensorVi
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` or `result` of another type or shape than the result.
-pub fn segment_reduce_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+pub fn segment_reduce_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    data: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     reduce: Reduce,
-    segments: Segments<impl Into<TensorView<'a, I>>>,
+    segments: Segments<impl AsTensor<I>>,
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (grad, data, result) = (grad.into(), data.into(), result.into());
+    let (grad, data, result) = (grad.as_tensor(), data.as_tensor(), result.as_tensor());
     let (grad, data, result) = (grad.into_dyn(), data.into_dyn(), result.into_dyn());
-    let (lengths, offsets) = apart(segments);
+    let (lengths, offsets) = apart(&segments);
     segment_reduce_vjp_dyn(
         &grad,
         &data,
@@ -83,18 +83,22 @@ pub fn segment_reduce_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_reduce_vjp`].
-pub fn segment_reduce_jvp<'a, T: Element, I: Element>(
-    data_tangent: impl Into<TensorView<'a, T>>,
-    data: impl Into<TensorView<'a, T>>,
-    result: impl Into<TensorView<'a, T>>,
+pub fn segment_reduce_jvp<T: Element, I: Element>(
+    data_tangent: impl AsTensor<T>,
+    data: impl AsTensor<T>,
+    result: impl AsTensor<T>,
     reduce: Reduce,
-    segments: Segments<impl Into<TensorView<'a, I>>>,
+    segments: Segments<impl AsTensor<I>>,
     axis: i64,
     initial: Option<Scalar>,
 ) -> Result<Tensor<T>> {
-    let (tangent, data, result) = (data_tangent.into(), data.into(), result.into());
+    let (tangent, data, result) = (
+        data_tangent.as_tensor(),
+        data.as_tensor(),
+        result.as_tensor(),
+    );
     let (tangent, data, result) = (tangent.into_dyn(), data.into_dyn(), result.into_dyn());
-    let (lengths, offsets) = apart(segments);
+    let (lengths, offsets) = apart(&segments);
     segment_reduce_jvp_dyn(
         &tangent,
         &data,
@@ -132,11 +136,11 @@ pub fn segment_reduce_jvp_dyn(
 }
 
 fn apart<'a, I: Element>(
-    segments: Segments<impl Into<TensorView<'a, I>>>,
+    segments: &'a Segments<impl AsTensor<I>>,
 ) -> (Option<DynView<'a>>, Option<DynView<'a>>) {
     match segments {
-        Segments::Lengths(view) => (Some(view.into().into_dyn()), None),
-        Segments::Offsets(view) => (None, Some(view.into().into_dyn())),
+        Segments::Lengths(view) => (Some(view.as_tensor().into_dyn()), None),
+        Segments::Offsets(view) => (None, Some(view.as_tensor().into_dyn())),
     }
 }
 

@@ -19,7 +19,7 @@ use strew_engine::plan::reduce::Reduce;
 use strew_kernel::cpu::fp_env::DefaultFloats;
 use strew_kernel::error::{Class, Problem, Result};
 use strew_kernel::ops::math::Real;
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor, shaped};
 
 /// Calls a generic function with the accumulator of a case's type.
 macro_rules! by_field {
@@ -60,19 +60,19 @@ macro_rules! by_field {
 /// # Errors
 /// As the operator's, but for integers, which have no gradients;
 /// [`Class::Runtime`](crate::Class::Runtime) for a `grad` or `result` of another type or shape.
-pub fn scatter_std_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    result: impl Into<TensorView<'a, T>>,
+pub fn scatter_std_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    result: impl AsTensor<T>,
     dim: i64,
     unbiased: bool,
 ) -> Result<Tensor<T>> {
     scatter_std_vjp_dyn(
-        &grad.into().into_dyn(),
-        &src.into().into_dyn(),
-        &index.into().into_dyn(),
-        &result.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         unbiased,
     )
@@ -102,19 +102,19 @@ pub fn scatter_std_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_std_vjp`].
-pub fn scatter_std_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    result: impl Into<TensorView<'a, T>>,
+pub fn scatter_std_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    result: impl AsTensor<T>,
     dim: i64,
     unbiased: bool,
 ) -> Result<Tensor<T>> {
     scatter_std_jvp_dyn(
-        &src_tangent.into().into_dyn(),
-        &src.into().into_dyn(),
-        &index.into().into_dyn(),
-        &result.into().into_dyn(),
+        &src_tangent.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
+        &result.as_tensor().into_dyn(),
         dim,
         unbiased,
     )
@@ -156,14 +156,14 @@ pub fn scatter_std_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape than the result.
-pub fn scatter_logsumexp_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_logsumexp_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (grad, src, index) = (grad.into(), src.into(), index.into());
+    let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
     scatter_logsumexp_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
@@ -189,15 +189,15 @@ pub fn scatter_logsumexp_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_logsumexp_vjp`].
-pub fn scatter_logsumexp_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_logsumexp_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
+    let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
     let size = dim_size.map(int);
     scatter_logsumexp_jvp_dyn(&tangent, &src, &index, dim, size, eps).map(typed)
@@ -238,13 +238,13 @@ pub fn scatter_logsumexp_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape than the result.
-pub fn scatter_softmax_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
-    result: impl Into<TensorView<'a, T>>,
+pub fn scatter_softmax_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    index: impl AsTensor<I>,
+    result: impl AsTensor<T>,
     dim: i64,
 ) -> Result<Tensor<T>> {
-    let (grad, index, result) = (grad.into(), index.into(), result.into());
+    let (grad, index, result) = (grad.as_tensor(), index.as_tensor(), result.as_tensor());
     let (grad, index, result) = (grad.into_dyn(), index.into_dyn(), result.into_dyn());
     scatter_softmax_vjp_dyn(&grad, &index, &result, dim).map(typed)
 }
@@ -280,14 +280,14 @@ pub fn scatter_softmax_vjp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a `grad` of another type or
 /// shape.
-pub fn scatter_log_softmax_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_log_softmax_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (grad, src, index) = (grad.into(), src.into(), index.into());
+    let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
     scatter_log_softmax_vjp_dyn(&grad, &src, &index, dim, eps).map(typed)
 }
@@ -313,14 +313,14 @@ pub fn scatter_log_softmax_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_log_softmax_vjp`].
-pub fn scatter_log_softmax_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_log_softmax_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     eps: f64,
 ) -> Result<Tensor<T>> {
-    let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
+    let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
     scatter_log_softmax_jvp_dyn(&tangent, &src, &index, dim, eps).map(typed)
 }

@@ -19,7 +19,7 @@ use strew_engine::exec::grouped::hand_back;
 use strew_engine::plan::Plan;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::{Problem, Result};
-use strew_kernel::tensor::{DType, Dims, DynTensor, DynView, Element, Tensor, TensorView, shaped};
+use strew_kernel::tensor::{AsTensor, DType, Dims, DynTensor, DynView, Element, Tensor, shaped};
 
 pub use composite::{
     scatter_log_softmax_jvp, scatter_log_softmax_jvp_dyn, scatter_log_softmax_vjp,
@@ -56,17 +56,17 @@ pub use segment::{
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn scatter_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_vjp_dyn(
-        &grad.into().into_dyn(),
-        &src.into().into_dyn(),
-        &index.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
         dim,
         word(reduce),
     )
@@ -112,18 +112,18 @@ pub fn scatter_vjp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
     scatter_jvp_dyn(
-        &src_tangent.into().into_dyn(),
-        &src.into().into_dyn(),
-        &index.into().into_dyn(),
+        &src_tangent.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
         dim,
         dim_size.map(int),
         word(reduce),
@@ -178,19 +178,19 @@ pub fn scatter_jvp_dyn(
 ///
 /// # Errors
 /// As [`scatter_vjp`].
-pub fn scatter_mul_double_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn scatter_mul_double_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim: i64,
-    cotangent: impl Into<TensorView<'a, T>>,
+    cotangent: impl AsTensor<T>,
 ) -> Result<(Tensor<T>, Tensor<T>)> {
     let (to_grad, to_src) = scatter_mul_double_vjp_dyn(
-        &grad.into().into_dyn(),
-        &src.into().into_dyn(),
-        &index.into().into_dyn(),
+        &grad.as_tensor().into_dyn(),
+        &src.as_tensor().into_dyn(),
+        &index.as_tensor().into_dyn(),
         dim,
-        &cotangent.into().into_dyn(),
+        &cotangent.as_tensor().into_dyn(),
     )?;
     Ok((typed(to_grad), typed(to_src)))
 }
@@ -238,13 +238,13 @@ pub fn scatter_mul_double_vjp_dyn(
 /// [`Class::Index`](crate::Class::Index) for a `dim` that is none,
 /// [`Class::Runtime`](crate::Class::Runtime) for everything else: types, shapes, a negative
 /// position.
-pub fn scatter_arg_vjp<'a, T: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    arg: impl Into<TensorView<'a, i64>>,
+pub fn scatter_arg_vjp<T: Element>(
+    grad: impl AsTensor<T>,
+    arg: impl AsTensor<i64>,
     dim: i64,
     along: usize,
 ) -> Result<Tensor<T>> {
-    let (grad, arg) = (grad.into().into_dyn(), arg.into().into_dyn());
+    let (grad, arg) = (grad.as_tensor().into_dyn(), arg.as_tensor().into_dyn());
     scatter_arg_vjp_dyn(&grad, &arg, dim, along).map(typed)
 }
 
@@ -366,12 +366,15 @@ fn rows_of(
 ///
 /// # Errors
 /// As [`scatter_arg_vjp`].
-pub fn scatter_arg_jvp<'a, T: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    arg: impl Into<TensorView<'a, i64>>,
+pub fn scatter_arg_jvp<T: Element>(
+    src_tangent: impl AsTensor<T>,
+    arg: impl AsTensor<i64>,
     dim: i64,
 ) -> Result<Tensor<T>> {
-    let (tangent, arg) = (src_tangent.into().into_dyn(), arg.into().into_dyn());
+    let (tangent, arg) = (
+        src_tangent.as_tensor().into_dyn(),
+        arg.as_tensor().into_dyn(),
+    );
     scatter_arg_jvp_dyn(&tangent, &arg, dim).map(typed)
 }
 

@@ -14,7 +14,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_engine::scatter::{Output, Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
-use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
+use strew_kernel::tensor::{AsTensor, DynTensor, DynView, Element, Tensor};
 
 /// The gradient of [`segment_coo`](crate::torch_scatter::segment_coo) with respect to `src`, given
 /// that of its result.
@@ -34,13 +34,13 @@ use strew_kernel::tensor::{DynTensor, DynView, Element, Tensor, TensorView};
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn segment_coo_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn segment_coo_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let (grad, src, index) = (grad.into(), src.into(), index.into());
+    let (grad, src, index) = (grad.as_tensor(), src.as_tensor(), index.as_tensor());
     let (grad, src, index) = (grad.into_dyn(), src.into_dyn(), index.into_dyn());
     segment_coo_vjp_dyn(&grad, &src, &index, word(reduce)).map(typed)
 }
@@ -79,14 +79,14 @@ pub fn segment_coo_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_coo_vjp`].
-pub fn segment_coo_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn segment_coo_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     dim_size: Option<usize>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let (tangent, src, index) = (src_tangent.into(), src.into(), index.into());
+    let (tangent, src, index) = (src_tangent.as_tensor(), src.as_tensor(), index.as_tensor());
     let (tangent, src, index) = (tangent.into_dyn(), src.into_dyn(), index.into_dyn());
     let size = dim_size.map(int);
     segment_coo_jvp_dyn(&tangent, &src, &index, size, word(reduce)).map(typed)
@@ -135,13 +135,13 @@ pub fn segment_coo_jvp_dyn(
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients, or a
 /// `grad` of another type or shape than the result.
-pub fn segment_csr_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn segment_csr_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let (grad, src, indptr) = (grad.into(), src.into(), indptr.into());
+    let (grad, src, indptr) = (grad.as_tensor(), src.as_tensor(), indptr.as_tensor());
     let (grad, src, indptr) = (grad.into_dyn(), src.into_dyn(), indptr.into_dyn());
     segment_csr_vjp_dyn(&grad, &src, &indptr, word(reduce)).map(typed)
 }
@@ -171,13 +171,13 @@ pub fn segment_csr_vjp_dyn(
 ///
 /// # Errors
 /// As [`segment_csr_vjp`].
-pub fn segment_csr_jvp<'a, T: Element, I: Element>(
-    src_tangent: impl Into<TensorView<'a, T>>,
-    src: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn segment_csr_jvp<T: Element, I: Element>(
+    src_tangent: impl AsTensor<T>,
+    src: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
     reduce: Reduce,
 ) -> Result<Tensor<T>> {
-    let (tangent, src, indptr) = (src_tangent.into(), src.into(), indptr.into());
+    let (tangent, src, indptr) = (src_tangent.as_tensor(), src.as_tensor(), indptr.as_tensor());
     let (tangent, src, indptr) = (tangent.into_dyn(), src.into_dyn(), indptr.into_dyn());
     segment_csr_jvp_dyn(&tangent, &src, &indptr, word(reduce)).map(typed)
 }
@@ -213,12 +213,12 @@ pub fn segment_csr_jvp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients.
-pub fn gather_coo_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    index: impl Into<TensorView<'a, I>>,
+pub fn gather_coo_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    index: impl AsTensor<I>,
     rows: usize,
 ) -> Result<Tensor<T>> {
-    let (grad, index) = (grad.into().into_dyn(), index.into().into_dyn());
+    let (grad, index) = (grad.as_tensor().into_dyn(), index.as_tensor().into_dyn());
     gather_coo_vjp_dyn(&grad, &index, rows).map(typed)
 }
 
@@ -246,11 +246,11 @@ pub fn gather_coo_vjp_dyn(
 ///
 /// # Errors
 /// As the operator's; [`Class::Runtime`](crate::Class::Runtime) for a type without gradients.
-pub fn gather_csr_vjp<'a, T: Element, I: Element>(
-    grad: impl Into<TensorView<'a, T>>,
-    indptr: impl Into<TensorView<'a, I>>,
+pub fn gather_csr_vjp<T: Element, I: Element>(
+    grad: impl AsTensor<T>,
+    indptr: impl AsTensor<I>,
 ) -> Result<Tensor<T>> {
-    let (grad, indptr) = (grad.into().into_dyn(), indptr.into().into_dyn());
+    let (grad, indptr) = (grad.as_tensor().into_dyn(), indptr.as_tensor().into_dyn());
     gather_csr_vjp_dyn(&grad, &indptr).map(typed)
 }
 

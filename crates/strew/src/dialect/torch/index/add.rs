@@ -13,7 +13,7 @@ use strew_engine::scatter::{Scatter, Start, Target};
 use strew_kernel::error::{Problem, Result};
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorView, TensorViewMut,
+    AsTensor, Dims, DynTensor, DynView, DynViewMut, Element, Held, Scalar, Tensor, TensorViewMut,
 };
 
 const ADD: [Argument; 5] = [
@@ -69,7 +69,7 @@ fn add_from_table<'a>(
 /// of `index`. Sums of 16-bit floats accumulate in `f32` and are rounded once; integers wrap; for
 /// bool it is a logical or. `alpha * source` is of `T`: for 16-bit floats it is rounded too.
 ///
-/// * `index`: `i32` or `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+/// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
 /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; nothing is broadcast.
 /// * `alpha`: made an element of `T`; fractions are cut off for integers.
 ///
@@ -86,19 +86,19 @@ fn add_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, an `index` of more dimensions and one
 /// out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_add<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn index_add<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     alpha: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
     lower_add(
         "torch.index_add",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         alpha.into(),
     )?
     .run_typed()
@@ -122,16 +122,16 @@ pub fn index_add_dyn<'a>(
 pub fn index_add_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     alpha: impl Into<Scalar>,
 ) -> Result<()> {
     lower_add(
         "torch.index_add_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         alpha.into(),
     )?
     .run_in_place()

@@ -1,6 +1,7 @@
 //! `index_copy`: slices that are replaced.
 
 use crate::dialect::framework::call::Call;
+use crate::dialect::framework::checks::is_rust_index;
 use crate::dialect::framework::operator::{Argument, Arguments, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::index::{LONG, SOURCE, along, without};
@@ -11,7 +12,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::Result;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
 };
 
 const COPY: [Argument; 4] = [INPUT, DIM, LONG, SOURCE];
@@ -53,7 +54,7 @@ fn copy_from_table<'a>(
 /// For a 3-d tensor and `dim == 0`: `out[index[i]][j][k] = source[i][j][k]`, in the order of
 /// `index`, so that of several the last one stays.
 ///
-/// * `index`: `i64` in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
+/// * `index`: integers in `0..input.shape[dim]`, 1-d, or 0-d for a single slice.
 /// * `source`: of `input`'s shape, but for `dim` of `index`'s length; 0-d for a single element.
 ///
 /// ```
@@ -65,18 +66,18 @@ fn copy_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, ranks and lengths that do not fit and
 /// an index out of bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_copy<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn index_copy<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
 ) -> Result<Tensor<T>> {
     lower_copy(
         "torch.index_copy",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
     )?
     .run_typed()
 }
@@ -98,15 +99,15 @@ pub fn index_copy_dyn<'a>(
 pub fn index_copy_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
 ) -> Result<()> {
     lower_copy(
         "torch.index_copy_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
     )?
     .run_in_place()
 }
@@ -177,7 +178,7 @@ fn expect_copies(
     expect_dtype(
         "index",
         index.dtype(),
-        index.dtype() == DType::I64,
+        index.dtype() == DType::I64 || is_rust_index(index),
         "index_copy_(): Expected a long tensor for index",
     )?;
     expect_dtype(

@@ -2,7 +2,7 @@
 
 use crate::dialect::framework::bounds::WRAP;
 use crate::dialect::framework::call::Call;
-use crate::dialect::framework::checks::wrong_value;
+use crate::dialect::framework::checks::{is_rust_index, wrong_value};
 use crate::dialect::framework::operator::{Argument, Arguments, Kind, Operator};
 use crate::dialect::torch::arguments::{DIM, INPUT, in_place};
 use crate::dialect::torch::index::{LONG, along, at_least_1d};
@@ -13,7 +13,7 @@ use strew_engine::scatter::reduction::Reduction;
 use strew_kernel::error::Result;
 use strew_kernel::ops::reduction::Combine;
 use strew_kernel::tensor::{
-    DType, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorView, TensorViewMut,
+    AsTensor, DType, DynTensor, DynView, DynViewMut, Element, Scalar, Tensor, TensorViewMut,
 };
 
 const FILL: [Argument; 4] = [
@@ -61,7 +61,7 @@ fn fill_from_table<'a>(
 
 /// `input` with the slices that `index` names along `dim` filled with `value`.
 ///
-/// * `index`: `i64` in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the
+/// * `index`: integers in `-input.shape[dim]..input.shape[dim]`, 1-d or 0-d; negative counts from the
 ///   end.
 /// * `value`: made an element of `T`; fractions are cut off for integers.
 ///
@@ -76,17 +76,17 @@ fn fill_from_table<'a>(
 /// # Errors
 /// [`Class::Index`](crate::Class::Index) for a wrong `dim`, another type of `index` and one out of
 /// bounds; [`Class::Runtime`](crate::Class::Runtime) for everything else.
-pub fn index_fill<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn index_fill<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
+    index: impl AsTensor<I>,
     value: impl Into<Scalar>,
 ) -> Result<Tensor<T>> {
     lower_fill(
         "torch.index_fill",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
+        index.as_tensor().into_dyn(),
         value.into(),
     )?
     .run_typed()
@@ -109,14 +109,14 @@ pub fn index_fill_dyn<'a>(
 pub fn index_fill_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
+    index: impl AsTensor<I>,
     value: impl Into<Scalar>,
 ) -> Result<()> {
     lower_fill(
         "torch.index_fill_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
+        index.as_tensor().into_dyn(),
         value.into(),
     )?
     .run_in_place()
@@ -143,7 +143,7 @@ fn lower_fill<'a>(
         expect_dtype(
             "index",
             index.dtype(),
-            index.dtype() == DType::I64,
+            index.dtype() == DType::I64 || is_rust_index(&index),
             "index_fill_(): Expected dtype int64 for index",
         )
         .map_err(index_error)?;

@@ -6,6 +6,7 @@ pub(super) mod copy;
 pub(super) mod fill;
 pub(super) mod reduce;
 
+use crate::dialect::framework::checks::is_rust_index;
 use crate::dialect::framework::operator::{Argument, Kind};
 use crate::dialect::torch::{Input, Refusal, index_error};
 use strew_engine::checks::{expect_dtype, expect_shape};
@@ -51,7 +52,7 @@ pub(super) fn expect_slices(
     expect_dtype(
         "index",
         index.dtype(),
-        matches!(index.dtype(), DType::I32 | DType::I64),
+        matches!(index.dtype(), DType::I32 | DType::I64) || is_rust_index(index),
         format_args!("{name}_(): Expected dtype int32/int64 for index"),
     )?;
     expect_dtype(

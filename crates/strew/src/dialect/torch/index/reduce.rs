@@ -11,7 +11,7 @@ use strew_engine::checks::axis;
 use strew_engine::scatter::bounds::Bounds;
 use strew_kernel::error::Result;
 use strew_kernel::tensor::{
-    DynTensor, DynView, DynViewMut, Element, Tensor, TensorView, TensorViewMut,
+    AsTensor, DynTensor, DynView, DynViewMut, Element, Tensor, TensorViewMut,
 };
 
 const REDUCE: [Argument; 6] = [
@@ -84,20 +84,20 @@ fn reduce_from_table<'a>(
 /// As [`index_add`](crate::torch::index_add); [`Class::Runtime`](crate::Class::Runtime) for
 /// [`Reduce::Sum`] too, and [`Class::NotImplemented`](crate::Class::NotImplemented) for a reduction
 /// that the type has not.
-pub fn index_reduce<'a, T: Element, I: Element>(
-    input: impl Into<TensorView<'a, T>>,
+pub fn index_reduce<T: Element, I: Element>(
+    input: impl AsTensor<T>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<Tensor<T>> {
     lower_reduce(
         "torch.index_reduce",
-        input.into().into_dyn().into(),
+        input.as_tensor().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )?
@@ -133,8 +133,8 @@ pub fn index_reduce_dyn<'a>(
 pub fn index_reduce_<'a, T: Element, I: Element>(
     input: impl Into<TensorViewMut<'a, T>>,
     dim: i64,
-    index: impl Into<TensorView<'a, I>>,
-    source: impl Into<TensorView<'a, T>>,
+    index: impl AsTensor<I>,
+    source: impl AsTensor<T>,
     reduce: Reduce,
     include_self: bool,
 ) -> Result<()> {
@@ -142,8 +142,8 @@ pub fn index_reduce_<'a, T: Element, I: Element>(
         "torch.index_reduce_",
         input.into().into_dyn().into(),
         dim,
-        index.into().into_dyn(),
-        source.into().into_dyn(),
+        index.as_tensor().into_dyn(),
+        source.as_tensor().into_dyn(),
         reduce.name(),
         include_self,
     )?
