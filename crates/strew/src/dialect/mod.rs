@@ -68,6 +68,7 @@ pub use strew_engine::plan::aggregate::{
     Aggregate, AggregateOptions, Fractions, RankMethod, aggregate_dyn, rank_method,
 };
 pub use strew_engine::plan::builder::PlanBuilder;
+pub use strew_engine::plan::fold::Fold;
 pub use strew_engine::plan::members::Members;
 pub use strew_engine::plan::reduce::Reduce;
 pub use strew_engine::plan::typed_aggregate::aggregate;
