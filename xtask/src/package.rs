@@ -26,8 +26,8 @@ const FILES: [&str; 2] = ["LICENSE", "README.md"];
 /// Programs of an outsider, who has the crates from a registry.
 const PROGRAM: &str = r#"
 fn main() -> Result<(), strew::Error> {
-    let reduce = "sum".parse()?;
-    let sums = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, reduce)?;
+    let (src, index) = (vec![1.0, 2.0, 4.0], vec![1usize, 0, 1]);
+    let sums = strew::torch_scatter::scatter_sum(&src, &index, 0)?;
     assert_eq!(sums.as_slice(), [2.0, 5.0]);
     Ok(())
 }

@@ -8,7 +8,8 @@
 //! use ndarray::array;
 //!
 //! // torch_scatter: the sums of groups.
-//! let sums = strew::torch_scatter::scatter(&[1.0f32, 2.0, 4.0], &[1i64, 0, 1], -1, None, "sum".parse()?)?;
+//! let (fares, carrier) = (vec![1.0, 2.0, 4.0], vec![1usize, 0, 1]);
+//! let sums = strew::torch_scatter::scatter_sum(&fares, &carrier, 0)?;
 //! assert_eq!(sums.as_slice(), [2.0, 5.0]);
 //!
 //! // PyTorch: reduce rows of `src` into rows of a matrix, in place.
@@ -23,12 +24,45 @@
 //! forms: a typed one over slices, `ndarray` arrays and [`Tensor`]s, and an erased one (`..._dyn`)
 //! over [`DynView`]s. [`OPERATORS`] lists them as data. Their derivatives are in [`grad`].
 //!
+//! # What goes in and what comes out
+//!
+//! A typed operator takes its inputs by value or by reference ([`AsTensor`]): vectors, slices,
+//! arrays, [`Tensor`]s, and arrays and views of `ndarray`. [`TensorView::from_slice`] gives a slice
+//! a shape. An index can be of any integer type, `usize` included. The rules of a framework about
+//! index types are for its own arrays: the erased forms, Python and the command line keep to them.
+//!
+//! The result is a [`Tensor`]: [`as_slice`](Tensor::as_slice) or [`into_vec`](Tensor::into_vec) for
+//! its elements, `{}` to print it, `try_into()` for an `Array1`, `Array2`, ... of `ndarray`.
+//!
+//! ```
+//! use ndarray::{Array2, array};
+//!
+//! let src = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+//! let sums = strew::torch_scatter::scatter_sum(src.t(), vec![0u32, 0, 1], 1)?;
+//! assert_eq!(sums.to_string(), "[[4.0, 5.0], [6.0, 6.0]]");
+//! let sums: Array2<f64> = sums.try_into()?;
+//! assert_eq!(sums, array![[4.0, 5.0], [6.0, 6.0]]);
+//! # Ok::<(), strew::Error>(())
+//! ```
+//!
+//! # Where to begin
+//!
+//! | you want | use |
+//! |---|---|
+//! | one reduction of groups: sum, mean, min, max, product | [`scatter`](fn@scatter), or the framework's function that you know |
+//! | one statistic of groups: median, variance, count, ... | [`aggregate`] |
+//! | an index that is used more than once, several results at once | [`Plan`] |
+//! | a reduction of your own | [`Fold`] and [`Plan::fold`] |
+//! | an operator of your own, or of another framework | [`mod@scatter`], and `examples/dialect.rs` |
+//! | values that come chunk by chunk | [`Accumulator`] |
+//!
 //! # Features
 //!
 //! Each framework is a feature of its module's name: `jax`, `mindspore`, `mxnet`, `numpy`,
 //! `numpy_groupies`, `onnx`, `openvino`, `paddle`, `stablehlo`, `tensorflow`, `torch` and
-//! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from `ndarray`'s
-//! arrays. All are on by default. For PyTorch's operators and their derivatives only:
+//! `torch_scatter`. `frameworks` has all of them. `ndarray` has conversions from and to the arrays
+//! of ndarray 0.17. All are on by default. `ndarray_0_16` has the same conversions for ndarray 0.16,
+//! and both can be on. For PyTorch's operators and their derivatives only:
 //!
 //! ```toml
 //! strew = { version = "0.1", default-features = false, features = ["torch"] }
@@ -119,8 +153,8 @@ pub use strew_kernel::runtime::monitor::{Monitor, watch};
 pub use strew_kernel::runtime::settings::parse_bytes;
 pub use strew_kernel::runtime::threads::{after_fork, before_fork, num_threads, set_num_threads};
 pub use strew_kernel::tensor::{
-    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides, Tensor,
-    TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
+    AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides,
+    Tensor, TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,
     set_memory_limit,
 };
 
