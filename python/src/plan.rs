@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCFunction, PyString, PyTuple};
 use std::time::Instant;
 use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 
@@ -370,11 +370,13 @@ impl Plan {
     /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
     /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
-    /// 128 MiB. docs/explain.md says how to read it. Raises what `scatter` of such a source raises.
+    /// 128 MiB. docs/explain.md says how to read it. A notebook shows the same as a page with pictures. Raises what `scatter` of such a source raises.
     ///
     /// >>> import strew
     /// >>> plan = strew.Plan([0, 0, 2])
     /// >>> print(plan.explain((3, 64), "float32", "mean", measure=False))  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    /// Takes the updates in order, one after the other, because there is little to do; reads ...
+    /// <BLANKLINE>
     /// updates 3
     /// rows 3
     /// ...
@@ -388,7 +390,7 @@ impl Plan {
         reduce: Option<&Bound<'_, PyAny>>,
         dim: i64,
         measure: bool,
-    ) -> PyResult<String> {
+    ) -> PyResult<Py<PyAny>> {
         let operator = operator(self.plan.name());
         let dtype = match dtype {
             None => DType::F32,
@@ -399,17 +401,35 @@ impl Plan {
             Some(given) => names(&self.plan, "reduce", given)?,
         };
         // What cannot run is said before anything is measured.
-        let mut told = self.plan.explain(dtype, &shape, dim, &reduces);
-        if measure && told.is_ok() {
-            let machine = py
+        let failed = |error: strew::Error| raise(py, &error);
+        let mut told = self
+            .plan
+            .explain(dtype, &shape, dim, &reduces)
+            .map_err(failed)?;
+        let mut machine = None;
+        if measure {
+            let measured = py
                 .detach(strew::Machine::measure)
                 .map_err(|problem| refuse(py, &operator, Class::Memory, problem))?;
-            told = self.plan.explain_on(&machine, dtype, &shape, dim, &reduces);
+            let on = self
+                .plan
+                .explain_on(&measured, dtype, &shape, dim, &reduces);
+            told = on.map_err(failed)?;
+            machine = Some(measured);
         }
-        match told {
-            Ok(told) => Ok(told.to_string()),
-            Err(error) => Err(raise(py, &error)),
-        }
+        let told = told.to_string();
+        // A notebook asks for the page, most callers do not.
+        let plan = self.plan.clone();
+        let page = move |py: Python<'_>| {
+            let page = py.detach(|| plan.report(machine.as_ref(), dtype, &shape, dim, &reduces));
+            page.map_err(|error| raise(py, &error))
+        };
+        let page =
+            PyCFunction::new_closure(py, None, None, move |args: &Bound<'_, PyTuple>, _| {
+                page(args.py())
+            })?;
+        let explained = py.import("strew._picture")?.getattr("Explained")?;
+        Ok(explained.call1((told, page))?.unbind())
     }
 
     /// The plan as bytes, for `from_bytes`. Plans can be pickled, too.

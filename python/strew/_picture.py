@@ -13,7 +13,7 @@ import numpy as _np
 from ._strew import Accumulator, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeAlias
 
     # A fact's name, and what is said of it.
@@ -67,6 +67,36 @@ def _html_of_accumulator(self: Accumulator) -> str:
         ("bytes of the records", f"{acc.nbytes:,}"),
     ]
     return _table("strew.Accumulator", facts)
+
+
+class Explained(str):
+    """The text of `Plan.explain`, which a notebook shows as a page with pictures.
+
+    Parameters
+    ----------
+    text : str
+        The sentence and the table.
+    page : callable
+        Makes the page, in HTML.
+    """
+
+    __slots__ = ("_page",)
+
+    _page: Callable[[], str]
+
+    def __new__(cls, text: str, page: Callable[[], str]) -> Explained:
+        """The text; the page is made when it is asked for."""
+        told = super().__new__(cls, text)
+        told._page = page
+        return told
+
+    def _repr_html_(self) -> str:
+        """The page."""
+        return self._page()
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """A copy is a plain text."""
+        return str, (str(self),)
 
 
 def _told(plan: Plan) -> dict[str, str]:

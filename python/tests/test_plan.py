@@ -262,7 +262,9 @@ def test_explain():
 
 def test_explain_counts_bytes_and_predicts_a_time():
     def told(plan, *args, **kwargs):
-        lines = plan.explain(*args, **kwargs).splitlines()
+        sentence, table = plan.explain(*args, **kwargs).split("\n\n")
+        assert re.fullmatch(r"Takes the updates .*, because .*; reads .* and writes .*\.", sentence)
+        lines = table.splitlines()
         return dict(re.split(r"  +", line, maxsplit=1) for line in lines)
 
     plan = strew.Plan(np.arange(100_000) % 1000)
@@ -290,6 +292,26 @@ def test_explain_counts_bytes_and_predicts_a_time():
     # Of an assignment, one update of each row is read.
     assigned = told(plan, (100_000, 64), "float32", "assign", measure=False)
     assert (assigned["way"], assigned["source"]) == ("grouped", "256.0 kB read")
+
+
+def test_a_notebook_shows_the_explanation_as_a_page():
+    plan = strew.Plan(np.arange(100_000) % 1000, name="<round>")
+    for measure in (True, False):
+        told = plan.explain((100_000, 64), np.float32, ["sum", "max"], measure=measure)
+        page = told._repr_html_()
+        assert page.startswith('<div class="strew">') and page.endswith("</div>\n")
+        assert "&lt;round&gt;" in page and "<round>" not in page
+        assert "100000 updates into 1000 rows" in page and "grouped (chosen)" in page
+        assert ("predicted time</th>" in page.partition("All facts")[2]) == measure
+        for line in told.partition("\n\n")[2].splitlines():
+            assert f"<th>{re.split('  +', line)[0]}</th>" in page
+        # Everywhere else it is a text.
+        again = pickle.loads(pickle.dumps(told))
+        assert again == told and type(again) is str
+    # It tells of the call, whatever has become of the plan.
+    told = plan.explain((100_000,), "int64")
+    del plan
+    assert "Roofline" in told._repr_html_()
 
 
 def test_many_threads_use_one_plan():

@@ -72,9 +72,18 @@ impl<'m> Values<'m> {
         })
     }
 
-    /// Does something with the checked call.
+    /// Does something with the checked call, with the strategy that was asked for.
     pub(crate) fn with_call<R>(
         &mut self,
+        work: impl FnOnce(Call<'_>) -> strew::Result<R>,
+    ) -> Result<R> {
+        self.with_strategy(self.strategy, work)
+    }
+
+    /// Does something with the checked call and a strategy.
+    pub(crate) fn with_strategy<R>(
+        &mut self,
+        strategy: Option<Strategy>,
         work: impl FnOnce(Call<'_>) -> strew::Result<R>,
     ) -> Result<R> {
         let operator = self.operator;
@@ -91,7 +100,7 @@ impl<'m> Values<'m> {
             arguments.set(*place, value).map_err(failed)?;
         }
         let call = arguments.lower().map_err(failed)?;
-        work(call.with_strategy(self.strategy)).map_err(failed)
+        work(call.with_strategy(strategy)).map_err(failed)
     }
 
     /// The tensor that an operator in place has changed.
@@ -156,8 +165,7 @@ fn intent(
         None => {
             let mut values = Values::read(operator, matches)?;
             let execution = values.with_call(|call| call.execution())?;
-            let (strategy, reason) = (execution.strategy(), execution.reason());
-            format!("runs with the strategy {strategy}, because {reason}")
+            execution.explain().sentence().to_owned()
         }
     };
     Ok(Intent {

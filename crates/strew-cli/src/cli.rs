@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use strew::{Argument, Kind, OPERATORS, Operator, Strategy};
 
 /// Ids of our own flags begin with a character that no operator's argument does.
+pub(crate) const HTML: &str = "@html";
 pub(crate) const STRATEGY: &str = "@strategy";
 pub(crate) const JSON: &str = "@json";
 pub(crate) const THREADS: &str = "@threads";
@@ -202,6 +203,7 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Do not measure the memory's bandwidth, and predict no time"),
         );
+        command = command.args([html(), force()]);
     }
     command.arg(
         Arg::new(STRATEGY)
@@ -212,6 +214,16 @@ fn of_operator(operator: &'static Operator, runs: bool) -> Command {
             ))
             .help("Force a strategy; the result does not depend on it"),
     )
+}
+
+fn html() -> Arg {
+    let help = "Write a page with the histogram of the index, a roofline, the part of each thread and the \
+                time of each strategy";
+    Arg::new(HTML)
+        .long("html")
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .help(help)
 }
 
 fn of_argument(argument: &'static Argument) -> Arg {

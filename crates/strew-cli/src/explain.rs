@@ -3,14 +3,20 @@
 use crate::call::{Values, named, treat_nulls};
 use crate::cli;
 use crate::failure::{Failure, Result};
+use crate::flags;
+use crate::write::{Guard, Writable, write_bytes};
 use clap::ArgMatches;
 use std::io::Write;
-use strew::{Machine, Traffic};
+use strew::{Alternative, Execution, Explanation, Machine, Operator, Report, Strategy, Traffic};
 
 /// `strew explain OPERATOR ...`
 pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Result<()> {
     let (operator, matches) = named(matches)?;
     treat_nulls(operator, matches)?;
+    let page = matches.get_one::<String>(cli::HTML);
+    let guard = Guard::new(matches.get_flag(flags::FORCE));
+    let page = page.map(|name| Writable::new(name, &guard)).transpose();
+    let page = page.map_err(|f| f.for_operator(operator.name))?;
     let mut values = Values::read(operator, matches)?;
     let plan = values.with_call(|call| call.execution())?;
     let machine = match matches.get_flag(cli::NO_MEASURE) {
@@ -24,6 +30,16 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
         Some(machine) => plan.explain_on(machine),
         None => plan.explain(),
     };
+    if let Some(page) = page {
+        let seen = Seen {
+            operator,
+            plan: &plan,
+            told: &told,
+            machine: machine.as_ref(),
+        };
+        let html = seen.page(&mut values)?;
+        write_bytes(&page, html.as_bytes()).map_err(|f| f.for_operator(operator.name))?;
+    }
     let seconds = machine.as_ref();
     let seconds = seconds.and_then(|machine| Some(plan.traffic()?.seconds(machine)));
     if json {
@@ -33,7 +49,7 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
             .map(|(name, value)| ((*name).to_owned(), as_json(value)))
             .collect();
         let mut object = serde_json::json!({
-            "operator": operator.name, "plan": facts,
+            "operator": operator.name, "summary": told.sentence(), "plan": facts,
         });
         if let Some(traffic) = plan.traffic() {
             object["bytes"] = bytes_of(traffic);
@@ -44,8 +60,54 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
         writeln!(out, "{object}")?;
         return Ok(());
     }
-    write!(out, "{}\n\n{told}", operator.name)?;
+    let (sentence, table) = (told.sentence(), told.table());
+    write!(out, "{} {sentence}.\n\n{table}", operator.name)?;
     Ok(())
+}
+
+/// What is known of a run that a page tells about.
+struct Seen<'a> {
+    operator: &'static Operator,
+    plan: &'a Execution,
+    told: &'a Explanation,
+    machine: Option<&'a Machine>,
+}
+
+impl Seen<'_> {
+    /// The page; an index value that names no cell is an error, as in a run.
+    fn page(&self, values: &mut Values<'_>) -> Result<String> {
+        let profile = values.with_call(|call| call.profile())?;
+        let alternatives = Strategy::ALL.map(|strategy| self.alternative(values, strategy));
+        let (rows, width) = (self.plan.rows() as u64, self.plan.width() as u64);
+        let report = Report {
+            title: self.operator.name,
+            told: self.told,
+            profile: profile.as_ref(),
+            split: self.plan.split(),
+            traffic: self.plan.traffic(),
+            elements: rows.saturating_mul(width),
+            machine: self.machine,
+            alternatives: &alternatives,
+        };
+        Ok(report.page())
+    }
+
+    /// What the run would take with this strategy.
+    fn alternative(&self, values: &mut Values<'_>, strategy: Strategy) -> Alternative {
+        let run = values.with_strategy(Some(strategy), |call| call.execution());
+        let time = |run: &Execution| {
+            let (traffic, machine) = (run.traffic()?, self.machine?);
+            Some(traffic.seconds(machine))
+        };
+        Alternative {
+            name: strategy.name().to_owned(),
+            chosen: strategy == self.plan.strategy(),
+            time: match &run {
+                Ok(run) => Ok(time(run)),
+                Err(failure) => Err(failure.message().to_owned()),
+            },
+        }
+    }
 }
 
 /// What is moved, in bytes: the plan's own lines are for people.

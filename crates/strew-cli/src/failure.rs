@@ -75,6 +75,11 @@ impl Failure {
         self
     }
 
+    /// What is wrong, without the names of operator, argument and file.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.pipe_closed
     }

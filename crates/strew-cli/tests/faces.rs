@@ -55,11 +55,19 @@ fn explain_says_what_would_run_and_runs_nothing() {
     let call = "torch_scatter.scatter_mean --src x.npy --index [0,1,0,9]";
     let text = folder.strew(&format!("explain {call}")).ok();
     assert!(
-        text.starts_with("torch_scatter.scatter_mean\n\nstrategy "),
+        text.starts_with(
+            "torch_scatter.scatter_mean joins the updates in a table of all rows, because updates are \
+             counted, and most rows may be touched; reads "
+        ),
         "{text}"
     );
     let json = folder.strew(&format!("explain {call} --json")).json();
     assert_eq!(json["operator"], "torch_scatter.scatter_mean");
+    let summary = json["summary"].as_str().unwrap();
+    assert!(
+        summary.starts_with("joins the updates in a table"),
+        "{summary}"
+    );
     let plan = &json["plan"];
     assert_eq!(plan["reduction"], "mean");
     assert_eq!(plan["dtype"], "float32");
@@ -102,6 +110,10 @@ fn explain_counts_bytes_and_predicts_a_time_unless_told_not_to_measure() {
     ];
     assert!(counted.ends_with(&bytes.map(str::to_owned)), "{counted:?}");
     let measured = folder.strew(call).ok();
+    let sentence = measured.lines().next().unwrap();
+    for part in ["reads ", " and writes ", "; about ", " here; bound by "] {
+        assert!(sentence.contains(part), "{part}: {sentence}");
+    }
     let time = [
         "measured bandwidth",
         "start the output",

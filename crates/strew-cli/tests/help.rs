@@ -167,3 +167,67 @@ fn a_dry_run_says_what_would_be_done() {
     assert!(told.contains("lists the updates in "), "{told}");
     assert_eq!(folder.names(), ["big.npy", "s.strew", "where.npy", "x.npy"]);
 }
+
+#[test]
+fn a_report_is_one_page() {
+    let folder = Folder::new();
+    folder.npy("x.npy", &[400], &[1.0f32; 400]);
+    folder.npy(
+        "i.npy",
+        &[400],
+        &(0..400i64).map(|n| n * n % 37).collect::<Vec<_>>(),
+    );
+    let call = "explain torch_scatter.scatter_mean --src x.npy --index i.npy";
+    let text = folder.strew(&format!("{call} --html report.html")).ok();
+    let page = String::from_utf8(folder.read("report.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    for part in [
+        "<title>strew explain torch_scatter.scatter_mean</title>",
+        text.lines().next().unwrap().strip_suffix('.').unwrap(),
+        "400 updates into 37 rows",
+        "<h2>Roofline</h2>",
+        "<h2>Parts per thread</h2>",
+        "dense-table (chosen)",
+        "cannot run: ",
+        "<th>predicted time</th>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // Nothing is loaded from elsewhere, and all that is opened is closed.
+    for word in ["http", "src=", "@import", "<script"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    for tag in [
+        "div", "table", "tr", "th", "td", "figure", "svg", "title", "text", "p",
+    ] {
+        let opened =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    let said = folder
+        .strew(&format!("{call} --html report.html"))
+        .refused();
+    assert!(said.contains("report.html: it exists already"), "{said}");
+    let plain = format!("{call} --html report.html --force --no-measure --json");
+    folder.strew(&plain).json();
+    let page = String::from_utf8(folder.read("report.html")).unwrap();
+    assert!(
+        page.contains("not measured") && page.contains("not predicted"),
+        "{page}"
+    );
+    // An index that a run would refuse; an operator without an index; rows one after the other.
+    let said = folder
+        .strew("explain torch_scatter.scatter --src [1] --index [7] --dim_size 3 --html no.html")
+        .refused();
+    assert!(said.contains("index[0] = 7"), "{said}");
+    assert!(!folder.exists("no.html"));
+    for call in [
+        "openvino.slice_scatter --data x.npy --updates [1,2]:float32 --start 0 --stop 4 --step 2",
+        "torch_scatter.segment_csr --src [1,3,3] --indptr [0,2,3]",
+        "torch.gather --input x.npy --dim 0 --index [0,3]",
+        "torch_scatter.scatter --src []:float32 --index []:int64 --dim_size 0",
+    ] {
+        let line = format!("explain {call} --html some.html --force --no-measure");
+        folder.strew(&line).ok();
+    }
+}

@@ -63,7 +63,7 @@ pub(crate) fn choose(
         None if run.needs_table() => table(run),
         None if unlisted(run).is_none() && list_pays(run.space, run.cut) => (
             Strategy::Partition,
-            "single updates all over a destination that no cache holds",
+            "single updates go all over a destination that no cache holds",
         ),
         None if !run.request.from_identity
             && tiles::pay(run.space, run.cut, run.types.dst.size()) =>

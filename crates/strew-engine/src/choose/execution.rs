@@ -9,6 +9,7 @@ use crate::choose::wide::Wide;
 use crate::choose::{gather, tiles};
 use crate::explain::text::{Explanation, bytes};
 use crate::explain::traffic::{Around, Traffic};
+use crate::explain::words;
 use crate::scatter::space::{Cut, Space};
 use smallvec::smallvec;
 use std::fmt;
@@ -255,10 +256,11 @@ impl Execution {
         [self.types.src, self.types.dst].map(DType::size)
     }
 
-    /// What is known of the run: the strategy and why, and what it moves through memory.
+    /// What is known of the run: the strategy and why, and what it moves through memory, in a sentence
+    /// and as a table.
     #[must_use]
     pub fn explain(&self) -> Explanation {
-        Explanation::new(self.facts())
+        Explanation::new(self.sentence(None), self.facts())
     }
 
     /// Likewise, with the time that it should take on a machine that was measured.
@@ -268,7 +270,11 @@ impl Execution {
     pub fn explain_on(&self, machine: &Machine) -> Explanation {
         let mut facts = self.facts();
         facts.extend(self.traffic.iter().flat_map(|t| t.forecast(machine)));
-        Explanation::new(facts)
+        Explanation::new(self.sentence(Some(machine)), facts)
+    }
+
+    fn sentence(&self, machine: Option<&Machine>) -> String {
+        words::of(self.strategy, self.reason, self.traffic(), machine)
     }
 
     /// The strategy that runs.

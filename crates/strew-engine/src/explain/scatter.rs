@@ -4,6 +4,7 @@ use crate::choose::chosen::{Chosen, Walked};
 use crate::choose::execution::Execution;
 use crate::choose::request::Types;
 use crate::choose::strategy::Strategy;
+use crate::explain::profile::Profile;
 use crate::explain::traffic::{Around, Began};
 use crate::scatter::reduction::Finish;
 use crate::scatter::{Scatter, Start, Target};
@@ -31,7 +32,7 @@ impl Scatter<'_> {
             Chosen::Walk(walked) => walked,
             Chosen::Small => self.whole(Strategy::Small, few, None)?,
             Chosen::ReplaceSlice(job) => {
-                let reason = "an input is copied, and the updates are put in on the way";
+                let reason = "that writes each line of the result once";
                 self.whole(Strategy::ReplaceSlice, reason, Some(&job))?
             }
         };
@@ -42,6 +43,20 @@ impl Scatter<'_> {
                 walked.execution.with_traffic(&walked.space, around)
             }
         })
+    }
+
+    /// Where the updates go; `None` if an index does not say that for each of them. It reads the whole
+    /// index.
+    ///
+    /// # Errors
+    /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.
+    #[doc(hidden)] // Internal: for the crates of strew alone.
+    pub fn profile(&self) -> Result<Option<Profile>, Problem> {
+        if self.destinations.pairing().is_some() {
+            return Ok(None);
+        }
+        let found = self.destinations.row_numbers()?;
+        Profile::of(&found.numbers, found.rows).map(Some)
     }
 
     /// A strategy that takes all updates at once.

@@ -2,16 +2,25 @@
 
 use std::fmt;
 
-/// How something would run: names and values, and as text a line for each.
+/// How something would run: a sentence, then names and values. As text the values are a table with a
+/// line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
+    sentence: String,
     facts: Vec<(&'static str, String)>,
 }
 
 impl Explanation {
     #[doc(hidden)] // Internal: for the crates of strew alone.
-    pub fn new(facts: Vec<(&'static str, String)>) -> Self {
-        Self { facts }
+    pub fn new(sentence: String, facts: Vec<(&'static str, String)>) -> Self {
+        Self { sentence, facts }
+    }
+
+    /// What the run does and why, what it moves, and, on a machine that was measured, how long that
+    /// takes and what bounds it. It begins with a verb, without a capital, and has no full stop.
+    #[must_use]
+    pub fn sentence(&self) -> &str {
+        &self.sentence
     }
 
     /// Names and values.
@@ -19,15 +28,26 @@ impl Explanation {
     pub fn facts(&self) -> &[(&'static str, String)] {
         &self.facts
     }
+
+    /// Names and values, as a line for each.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let width = self.facts.iter().map(|(name, _)| name.len()).max();
+        let width = width.unwrap_or(0);
+        let lines = self.facts.iter();
+        lines
+            .map(|(name, value)| format!("{name:width$}  {value}\n"))
+            .collect()
+    }
 }
 
 impl fmt::Display for Explanation {
+    /// The sentence, an empty line, and the table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.facts.iter().map(|(name, _)| name.len()).max();
-        for (name, value) in &self.facts {
-            writeln!(f, "{name:width$}  {value}", width = width.unwrap_or(0))?;
-        }
-        Ok(())
+        let mut said = self.sentence.chars();
+        let first = said.next().map(|c| c.to_ascii_uppercase());
+        let first = first.map_or(String::new(), String::from);
+        write!(f, "{first}{}.\n\n{}", said.as_str(), self.table())
     }
 }
 

@@ -244,6 +244,30 @@ impl Traffic {
             .sum()
     }
 
+    /// Whether random access takes more of the time than streaming does.
+    pub(crate) fn is_random(&self, machine: &Machine) -> bool {
+        let [streaming, random] = self.bounds(machine);
+        random > streaming
+    }
+
+    /// Seconds of random access alone.
+    pub(crate) fn random_seconds(&self, machine: &Machine) -> f64 {
+        let stages = self.stages.iter();
+        stages
+            .map(|stage| stage.times(machine, self.threads).random)
+            .sum()
+    }
+
+    /// The time that goes by under each of the two bounds: streaming, and random access.
+    fn bounds(&self, machine: &Machine) -> [f64; 2] {
+        let mut bounds = [0.0; 2];
+        for stage in &self.stages {
+            let times = stage.times(machine, self.threads);
+            bounds[usize::from(times.random > times.streaming)] += times.of_both();
+        }
+        bounds
+    }
+
     /// The same, of a source of so many bytes instead of the one at hand.
     pub(crate) fn of_source(mut self, bytes: usize) -> Self {
         let moves = self.stages.iter_mut().flat_map(|stage| &mut stage.moves);
@@ -358,11 +382,8 @@ impl Traffic {
                 if threads == 1 { "" } else { "s" },
             ),
         )];
-        // The time that goes by under each of the two bounds.
-        let mut bound = [0.0; 2];
         for stage in &self.stages {
             let times = stage.times(machine, threads);
-            bound[usize::from(times.random > times.streaming)] += times.of_both();
             let mut said = format!("{} streaming", seconds(times.streaming));
             if let Some(visits) = stage.visits {
                 said += &format!(
@@ -374,12 +395,12 @@ impl Traffic {
             }
             facts.push((stage.name, said));
         }
-        let word = match bound[1] > bound[0] {
+        let word = match self.is_random(machine) {
             true => "random access",
             false => "streaming",
         };
         facts.push(("tighter bound", word.to_owned()));
-        facts.push(("predicted time", seconds(bound[0] + bound[1])));
+        facts.push(("predicted time", seconds(self.seconds(machine))));
         facts
     }
 }

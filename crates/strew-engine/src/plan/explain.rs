@@ -1,9 +1,13 @@
 //! What a plan tells about itself and its runs.
 
 use crate::choose::plan_cost::Way;
+use crate::choose::split::Split;
+use crate::explain::profile::Profile;
+use crate::explain::report::{Alternative, Report};
 use crate::explain::text;
 use crate::explain::text::Explanation;
 use crate::explain::traffic::{GroupedBytes, GroupedRows, Traffic};
+use crate::explain::words::sentence;
 use crate::plan::Plan;
 use crate::plan::reduce::Reduce;
 use crate::plan::run::stand_in;
@@ -16,6 +20,37 @@ use strew_kernel::tensor::{DType, DynView, Layout};
 
 /// Names and values.
 type Facts = Vec<(&'static str, String)>;
+
+/// How some reductions would run.
+struct Told {
+    /// The way, and why.
+    way: (Way, &'static str),
+    facts: Facts,
+    traffic: Option<Traffic>,
+    /// How it is shared out, and among how many threads.
+    split: Option<(Split, usize)>,
+}
+
+impl Told {
+    fn explanation(&self, machine: Option<&Machine>) -> Explanation {
+        let (way, why) = self.way;
+        let traffic = self.traffic.as_ref();
+        let mut facts = self.facts.clone();
+        facts.extend(traffic.iter().flat_map(|traffic| traffic.facts()));
+        if let (Some(traffic), Some(machine)) = (traffic, machine) {
+            facts.extend(traffic.forecast(machine));
+        }
+        Explanation::new(sentence(how(way), why, traffic, machine), facts)
+    }
+}
+
+/// What a run of a plan does.
+fn how(way: Way) -> &'static str {
+    match way {
+        Way::InOrder => "takes the updates in order, one after the other",
+        Way::Grouped => "takes the updates row by row, as the plan has grouped them",
+    }
+}
 
 impl Plan {
     /// What is known about the index, and how these reductions of a contiguous source of this type
@@ -68,12 +103,52 @@ impl Plan {
         machine: Option<&Machine>,
     ) -> Result<Explanation> {
         let told = self.tell(dtype, shape, dim, reduces);
-        let (mut facts, traffic) = told.map_err(|problem| self.context().error(problem))?;
-        if let Some(traffic) = traffic {
-            facts.extend(traffic.facts());
-            facts.extend(machine.iter().flat_map(|machine| traffic.forecast(machine)));
-        }
-        Ok(Explanation::new(facts))
+        let told = told.map_err(|problem| self.context().error(problem))?;
+        Ok(told.explanation(machine))
+    }
+
+    /// What [`explain`](Self::explain) tells, as HTML to be put into a page: with the histogram of the
+    /// index, and, on a machine that was measured, with a roofline and the time of both ways.
+    ///
+    /// # Errors
+    /// As [`explain`](Self::explain).
+    pub fn report(
+        &self,
+        machine: Option<&Machine>,
+        dtype: DType,
+        shape: &[usize],
+        dim: i64,
+        reduces: &[Reduce],
+    ) -> Result<String> {
+        let failed = |problem| self.context().error(problem);
+        let told = self.tell(dtype, shape, dim, reduces).map_err(failed)?;
+        let alternatives = Way::ALL.map(|way| {
+            let other = self.clone().with_way(Some(way));
+            let run = other.tell(dtype, shape, dim, reduces);
+            let time = |run: Told| Some(run.traffic?.seconds(machine?));
+            Alternative {
+                name: way.name().to_owned(),
+                chosen: way == told.way.0,
+                time: match run {
+                    Ok(run) if run.way.0 != way => Err(run.way.1.to_owned()),
+                    Ok(run) => Ok(time(run)),
+                    Err(problem) => Err(problem.to_string()),
+                },
+            }
+        });
+        let profile = Profile::of(self.numbers(), self.size()).map_err(failed)?;
+        let each = shape.iter().copied().fold(1, usize::saturating_mul);
+        let report = Report {
+            title: self.name().unwrap_or("strew.Plan"),
+            told: &told.explanation(machine),
+            profile: Some(&profile),
+            split: told.split,
+            traffic: told.traffic.as_ref(),
+            elements: each.saturating_mul(reduces.len()) as u64,
+            machine,
+            alternatives: &alternatives,
+        };
+        Ok(report.fragment())
     }
 
     fn tell(
@@ -82,7 +157,7 @@ impl Plan {
         shape: &[usize],
         dim: i64,
         reduces: &[Reduce],
-    ) -> Result<(Facts, Option<Traffic>), Problem> {
+    ) -> Result<Told, Problem> {
         let axis = self.axis_of("src", shape, dim, self.len())?;
         for reduce in reduces {
             reduce.check(dtype)?;
@@ -104,31 +179,49 @@ impl Plan {
         };
         facts.push(("trips over the source", trips.to_string()));
         if reduces.is_empty() || layout.is_empty() {
-            return Ok((facts, None));
+            return Ok(Told {
+                way,
+                facts,
+                traffic: None,
+                split: None,
+            });
         }
         if way.0 == Way::Grouped {
             let threads = self.threads_for(bytes);
             facts.push(("threads, at most", threads.to_string()));
             facts.push(working_memory(self.room_for_groups()));
-            return Ok((facts, self.by_groups(&layout, axis, reduces, threads)));
+            let traffic = self.by_groups(&layout, axis, reduces, threads);
+            return Ok(Told {
+                way,
+                facts,
+                traffic,
+                split: (threads > 1).then_some((Split::Owner, threads)),
+            });
         }
         let src = one.view().broadcast_to(shape);
         let src = src.ok_or_else(|| Problem::Layout {
             argument: "src".into(),
             why: "it has no such shape".into(),
         })?;
-        let traffic = self.in_order(&src, axis, reduces, &mut facts)?;
-        Ok((facts, traffic))
+        let mut split = None;
+        let traffic = self.in_order(&src, axis, reduces, &mut facts, &mut split)?;
+        Ok(Told {
+            way,
+            facts,
+            traffic,
+            split,
+        })
     }
 
     /// What these reductions move if they run in order, one after the other. Adds their strategy
-    /// and their memory to `facts`.
+    /// and their memory to `facts`. `split` becomes how the first is shared out.
     fn in_order(
         &self,
         src: &DynView<'_>,
         axis: usize,
         reduces: &[Reduce],
         facts: &mut Facts,
+        split: &mut Option<(Split, usize)>,
     ) -> Result<Option<Traffic>, Problem> {
         let dtype = src.dtype();
         let bytes = src.len().saturating_mul(dtype.size());
@@ -151,6 +244,7 @@ impl Plan {
             let execution = scatter.execution()?;
             let making = if keeps { self.room_for_lists() } else { 0 };
             if traffic.is_none() {
+                *split = execution.split();
                 facts.push(("strategy", execution.strategy().to_string()));
                 facts.push(("why this strategy", execution.reason().to_owned()));
             }

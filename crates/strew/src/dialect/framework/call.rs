@@ -8,6 +8,7 @@ use strew_engine::choose::execution::Execution;
 use strew_engine::choose::split::Split;
 use strew_engine::choose::strategy::Strategy;
 use strew_engine::context::Context;
+use strew_engine::explain::profile::Profile;
 use strew_engine::scatter::gather::Gather;
 use strew_engine::scatter::{Output, Scatter};
 use strew_kernel::error::{Class, Problem, Result};
@@ -184,6 +185,18 @@ impl<'a> Call<'a> {
             Work::Stepwise(stepwise) => stepwise.execution(),
         };
         execution.map_err(|p| self.context.error(p))
+    }
+
+    /// Where the updates would go; `None` for a call that is no single scatter, and for one whose rows
+    /// lie one after the other. It reads the whole index.
+    ///
+    /// # Errors
+    /// If an index value names no cell, or there is no room for the counts.
+    pub fn profile(&self) -> Result<Option<Profile>> {
+        match &self.work {
+            Work::Scatter(scatter) => scatter.profile().map_err(|p| self.context.error(p)),
+            _ => Ok(None),
+        }
     }
 
     /// Forces a strategy; results do not depend on it.
