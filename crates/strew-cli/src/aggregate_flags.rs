@@ -188,7 +188,7 @@ fn output() -> Arg {
         .long("output")
         .value_name("FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - writes .npy to standard output [default: they are printed]")
+        .help("Where the results go: .npy (one result), .npz, .safetensors, .zarr, .parquet or .csv (with --by the last two); - writes .npy to standard output, with --by CSV [default: they are printed]")
 }
 
 fn partial() -> Arg {

@@ -81,7 +81,7 @@ pub(crate) fn by(
     asked.guard.reads("FILE", Path::new(call.file));
     let inputs = call.keys.iter().chain(&call.values);
     inputs.for_each(|text| asked.reads(BY, text));
-    let target = Target::new(asked.first, &asked.guard)?;
+    let target = Target::new(asked.first, &asked.guard, json).map_err(|f| f.for_operator(NAME))?;
     let plot = matches.get_one::<String>(PLOT);
     let plot = plot.map(|name| picture(name, &asked.guard));
     let plot = plot.transpose()?;

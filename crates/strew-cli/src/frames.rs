@@ -1,7 +1,7 @@
 //! Where tables of results go: to a file, or to standard output.
 
 use crate::failure::{Failure, Result};
-use crate::outputs::quoted;
+use crate::outputs::{PIPE, quoted};
 use crate::write::{Guard, Writable, replace};
 use std::io::Write;
 use std::path::Path;
@@ -23,17 +23,27 @@ pub(crate) struct Made<'a> {
 
 /// Where a table goes.
 pub(crate) enum Target {
+    /// As text, for people.
     Printed,
+    /// As CSV, on standard output.
+    Piped,
     Csv(Writable),
     Parquet(Writable),
 }
 
 impl Target {
     /// Checks, before anything is computed, that the file could be written.
-    pub(crate) fn new(name: Option<&String>, guard: &Guard) -> Result<Self> {
-        let Some(name) = name.filter(|name| *name != "-") else {
+    pub(crate) fn new(name: Option<&String>, guard: &Guard, json: bool) -> Result<Self> {
+        let Some(name) = name else {
             return Ok(Self::Printed);
         };
+        if name == PIPE {
+            let why = "-o - writes CSV where --json prints: leave one of them out";
+            return match json {
+                true => Err(Failure::new(why)),
+                false => Ok(Self::Piped),
+            };
+        }
         let ends = |ending: &str| name.to_ascii_lowercase().ends_with(ending);
         if ends(".csv") {
             Writable::new(name, guard).map(Self::Csv)
@@ -42,7 +52,7 @@ impl Target {
         } else {
             Err(Failure::file(
                 Path::new(name),
-                "a table goes to a .csv or .parquet file, or to - for text",
+                "a table goes to a .csv or .parquet file; -o - writes CSV to standard output",
             ))
         }
     }
@@ -58,6 +68,7 @@ impl Target {
         let written = match self {
             Self::Printed if json => return print_json(made, out),
             Self::Printed => return print_text(frame, out),
+            Self::Piped => return Ok(frame.write_csv(out)?),
             Self::Csv(path) => {
                 replace(path, &mut |to| frame.write_csv(to))?;
                 path.path()

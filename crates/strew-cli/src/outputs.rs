@@ -28,7 +28,7 @@ pub(crate) struct Asked<'m> {
 }
 
 /// What `-o` says for standard output.
-const PIPE: &str = "-";
+pub(crate) const PIPE: &str = "-";
 
 /// An output that is in its file.
 pub(crate) struct Written {
