@@ -3,12 +3,15 @@
 use crate::aggregate::filling;
 use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
-use crate::errors::{raise, refuse, wrong_kind};
+use crate::errors::{explain_outside, raise, refuse, wrong_kind};
+use crate::given::{Given, Word};
 use crate::library::Library;
 use crate::output::give;
 use crate::plan::{Plan, rules};
+use crate::settings::{follow_torch, number_of_threads};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use strew::{Aggregate, AggregateOptions, Bounds, Class, Error, Problem, Scalar};
 
@@ -39,6 +42,8 @@ const NAME: &str = "Accumulator";
 ///     What a number outside the groups means. "wrap" needs a size.
 /// ignore_index, skipna, min_count, fill_value, ddof, exact
 ///     As in `strew.aggregate`.
+/// threads : int, optional
+///     How many threads a run of the accumulator may use; by default as many as other runs.
 ///
 /// Raises
 /// ------
@@ -79,13 +84,14 @@ const NAME: &str = "Accumulator";
 #[pyclass(frozen, module = "strew", name = "Accumulator")]
 pub(crate) struct Accumulator {
     all: Mutex<strew::Accumulator>,
+    /// How many threads a run of it may use; None: as many as others.
+    threads: Option<NonZeroUsize>,
 }
 
 impl Accumulator {
-    fn of(all: strew::Accumulator) -> Self {
-        Self {
-            all: Mutex::new(all),
-        }
+    fn of(all: strew::Accumulator, threads: Option<NonZeroUsize>) -> Self {
+        let all = Mutex::new(all);
+        Self { all, threads }
     }
 
     /// The accumulator, once no other thread uses it. It is asked for without the interpreter.
@@ -98,50 +104,69 @@ impl Accumulator {
         py: Python<'_>,
         run: impl FnOnce(&strew::Accumulator) -> R + Send,
     ) -> R {
-        py.detach(|| run(&self.lock()))
+        self.run(py, |all| run(all))
+    }
+
+    /// As `with`, to change the accumulator.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        run: impl FnOnce(&mut strew::Accumulator) -> R + Send,
+    ) -> R {
+        follow_torch(py);
+        py.detach(|| strew::with_threads(self.threads, || run(&mut self.lock())))
     }
 }
 
 #[pymethods]
 impl Accumulator {
     #[new]
-    #[pyo3(signature = (size, reduce, *, dtype = None, shape = Vec::new(), mode = "error",
-        ignore_index = None, skipna = false, min_count = 1, fill_value = None, ddof = 0.0,
-        exact = false))]
+    #[pyo3(signature = (
+        size, reduce, *, dtype = None, shape = Given::Is(Vec::new()),
+        mode = Given::Is(Word::Usual("error")), ignore_index = None, skipna = Given::Is(false),
+        min_count = Given::Is(1), fill_value = None, ddof = Given::Is(0.0), exact = Given::Is(false),
+        threads = None
+    ), text_signature = "(size, reduce, *, dtype=None, shape=..., mode='error', ignore_index=None, \
+        skipna=False, min_count=1, fill_value=None, ddof=0.0, exact=False, threads=None)")]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn new(
         py: Python<'_>,
         size: Option<&Bound<'_, PyAny>>,
         reduce: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
-        shape: Vec<usize>,
-        mode: &str,
+        shape: Given<'_, Vec<usize>>,
+        mode: Given<'_, Word>,
         ignore_index: Option<&Bound<'_, PyAny>>,
-        skipna: bool,
-        min_count: usize,
+        skipna: Given<'_, bool>,
+        min_count: Given<'_, usize>,
         fill_value: Option<&Bound<'_, PyAny>>,
-        ddof: f64,
-        exact: bool,
+        ddof: Given<'_, f64>,
+        exact: Given<'_, bool>,
+        threads: Option<Given<'_, i64>>,
     ) -> PyResult<Self> {
+        let threads = number_of_threads(NAME, "threads", threads)?;
+        let mode = mode.word(NAME, "mode")?;
         not_too_long(py, NAME, "mode", mode.len(), "bytes")?;
-        let (size, bounds) = rules(py, NAME, size, mode, ignore_index)?;
+        let (size, bounds) = rules(py, NAME, size, &mode, ignore_index)?;
+        let shape = shape.shape(NAME, "shape")?;
         let wanted = names(reduce)?;
         let dtype = match dtype {
             None => strew::DType::F64,
             Some(given) => dtype_named(NAME, given)?,
         };
         let options = AggregateOptions {
-            skip_nan: skipna,
-            min_count,
+            skip_nan: skipna.flag(NAME, "skipna")?,
+            min_count: min_count.count(NAME, "min_count")?,
             fill_value: filling(py, NAME, fill_value)?,
-            ddof,
-            exact,
+            ddof: ddof.of(NAME, "ddof", "a number")?,
+            exact: exact.flag(NAME, "exact")?,
             ..AggregateOptions::default()
         };
         refuse_fraction(py, &wanted, dtype, &options)?;
         let made =
             py.detach(|| strew::Accumulator::new(size, &wanted, dtype, &shape, bounds, &options));
-        made.map(Self::of).map_err(|error| raise(py, &error))
+        let made = made.map(|all| Self::of(all, threads));
+        made.map_err(|error| raise(py, &error))
     }
 
     /// The number of groups so far.
@@ -218,15 +243,18 @@ impl Accumulator {
         let taken = match index.cast::<Plan>() {
             Ok(plan) => {
                 let plan = &plan.get().plan;
-                py.detach(|| self.lock().update_planned_dyn(&src, plan, start))
+                self.run(py, |all| all.update_planned_dyn(&src, plan, start))
             }
             Err(_) => {
                 let index = Array::read(NAME, "index", index)?;
                 let index = index.view().map_err(broken)?;
-                py.detach(|| self.lock().update_dyn(&src, &index, start))
+                self.run(py, |all| all.update_dyn(&src, &index, start))
             }
         };
-        taken.map_err(|error| raise(py, &error))
+        taken.map_err(|error| {
+            let bounds = self.with(py, strew::Accumulator::bounds);
+            explain_outside(py, raise(py, &error), bounds)
+        })
     }
 
     /// Takes what another accumulator has made of other values, as if its chunks had come here.
@@ -238,8 +266,9 @@ impl Accumulator {
     ///
     /// Raises ValueError for other statistics, and for an accumulator with other arguments. This
     /// accumulator is then as it was.
-    fn merge(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
+    fn merge<'py>(slf: &Bound<'py, Self>, other: Given<'py, Bound<'py, Self>>) -> PyResult<()> {
         let py = slf.py();
+        let other = &other.of(NAME, "other", "an Accumulator")?;
         if slf.is(other) {
             let problem = Problem::Value {
                 argument: "other".into(),
@@ -313,16 +342,18 @@ impl Accumulator {
         let held = match data.cast::<PyBytes>() {
             Ok(bytes) => bytes.clone(),
             Err(_) => {
-                let view = py
-                    .import("builtins")?
-                    .getattr("memoryview")?
-                    .call1((data,))?;
+                let view = py.import("builtins")?.getattr("memoryview")?.call1((data,));
+                let view = view.map_err(|_| {
+                    let name = "Accumulator.from_bytes";
+                    wrong_kind(py, name, "data", "bytes or another buffer", kind_of(data))
+                })?;
                 view.call_method0("tobytes")?.cast_into()?
             }
         };
         let data = held.as_bytes();
         let read = py.detach(|| strew::Accumulator::from_bytes(data));
-        read.map(Self::of).map_err(|error| raise(py, &error))
+        let read = read.map(|all| Self::of(all, None));
+        read.map_err(|error| raise(py, &error))
     }
 
     /// With protocol 5 the bytes are a buffer, which may travel outside of the pickle.
@@ -336,16 +367,20 @@ impl Accumulator {
                 .getattr("PickleBuffer")?
                 .call1((bytes,))?;
         }
-        let bytes = PyTuple::new(py, [bytes])?;
-        PyTuple::new(py, [make, bytes.into_any()])
+        let given = (bytes, self.threads).into_pyobject(py)?;
+        PyTuple::new(py, [make, given.into_any()])
     }
 }
 
 /// `Accumulator.from_bytes` under a name that pickles find.
 #[pyfunction]
-#[pyo3(name = "_accumulator_from_bytes", signature = (data, /))]
-pub(crate) fn accumulator_from_bytes(data: &Bound<'_, PyAny>) -> PyResult<Accumulator> {
-    Accumulator::from_bytes(data)
+#[pyo3(name = "_accumulator_from_bytes", signature = (data, threads = None, /))]
+pub(crate) fn accumulator_from_bytes(
+    data: &Bound<'_, PyAny>,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<Accumulator> {
+    let Accumulator { all, .. } = Accumulator::from_bytes(data)?;
+    Ok(Accumulator { all, threads })
 }
 
 /// A name or a sequence of names.
@@ -359,11 +394,13 @@ fn names(given: &Bound<'_, PyAny>) -> PyResult<Vec<Aggregate>> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(vec![one(name.to_str()?)?]);
     }
-    let items = given.try_iter()?.enumerate().map(|(at, item)| {
+    let other = |found| wrong_kind(py, NAME, "reduce", "a str or a sequence of them", found);
+    let items = given.try_iter().map_err(|_| other(kind_of(given)))?;
+    let items = items.enumerate().map(|(at, item)| {
         // What is iterated over may have no end.
         not_too_long(py, NAME, "reduce", at + 1, "names")?;
-        let name: String = item?.extract()?;
-        one(&name)
+        let item: Given<'_, Word> = item?.extract()?;
+        one(&item.word(NAME, &format!("reduce[{at}]"))?)
     });
     items.collect()
 }

@@ -94,7 +94,7 @@ pub(crate) fn aggregate<'py>(
             let groups = groups.cast::<Groups>()?.get();
             let index = Array::read("aggregate", "index", groups.index.bind(py))?;
             let index = viewed(py, &index)?;
-            run("aggregate", src, "src", index.len(), |src| {
+            run("aggregate", src, "src", index.len(), None, |src| {
                 aggregate_dyn(
                     src,
                     &index,

@@ -7,7 +7,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use strew::{Class, Error, Problem};
+use strew::{Bounds, Class, Error, OutOfRange, Problem};
 
 /// The exception for an error of the core.
 pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
@@ -25,6 +25,18 @@ pub(crate) fn raise(py: Python<'_>, error: &Error) -> PyErr {
         },
         // `Class` may grow; a value that does not fit is the most general thing to say.
         _ => PyValueError::new_err(message),
+    }
+}
+
+/// Adds to an error about a number out of bounds which argument leaves such numbers out.
+pub(crate) fn explain_outside(py: Python<'_>, error: PyErr, bounds: Bounds) -> PyErr {
+    let is_error = bounds.out_of_range == OutOfRange::Error;
+    match is_error && error.is_instance_of::<PyIndexError>(py) {
+        true => PyIndexError::new_err(format!(
+            "{}; mode=\"drop\" leaves out what has such a number",
+            error.value(py)
+        )),
+        false => error,
     }
 }
 

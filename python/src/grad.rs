@@ -212,7 +212,7 @@ pub(crate) fn plan_scatter_vjp<'py>(
     reduce: &str,
     include_self: bool,
 ) -> PyResult<(Option<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
-    let plan = &plan.get().plan;
+    let Plan { plan, threads } = plan.get();
     let reduce = parse(py, plan, reduce)?;
     let call = Call::new("grad.plan.scatter_vjp");
     let (grad, src) = (call.read("grad", grad)?, call.read("src", src)?);
@@ -225,7 +225,7 @@ pub(crate) fn plan_scatter_vjp<'py>(
     );
     let own = call.view_some(py, input.as_ref())?;
     let (g, s, r) = &views;
-    let (to_input, to_src) = call.run(py, src.len().max(grad.len()), || match &own {
+    let made = || match &own {
         None => Ok((
             None,
             grad::plan::scatter_vjp_dyn(plan, g, s, r, dim, reduce)?,
@@ -235,7 +235,9 @@ pub(crate) fn plan_scatter_vjp<'py>(
                 grad::plan::scatter_into_vjp_dyn(plan, g, x, s, r, dim, reduce, include_self);
             made.map(|(to_input, to_src)| (Some(to_input), to_src))
         }
-    })?;
+    };
+    let made = || strew::with_threads(*threads, made);
+    let (to_input, to_src) = call.run(py, src.len().max(grad.len()), made)?;
     let library = grad.library();
     let to_input = to_input.map(|made| give(py, made, library)).transpose()?;
     Ok((to_input, give(py, to_src, library)?))
@@ -286,7 +288,7 @@ impl Call {
     ) -> PyResult<R> {
         let (result, raised) = match elements < DETACHED_FROM {
             true => (work(), None),
-            false => watched(py, elements, work),
+            false => watched(py, elements, None, work),
         };
         match raised {
             Some(raised) => Err(raised),

@@ -1,4 +1,4 @@
-//! Ctrl-C during a long run.
+//! Ctrl-C during a long run, and how far it is.
 
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -20,13 +20,35 @@ pub(crate) fn interruptible<R>(work: impl FnOnce() -> R) -> (R, Option<PyErr>) {
     (result, signals.raised.take())
 }
 
+thread_local! {
+    /// What is told how far runs are that this thread begins.
+    static TOLD: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
+}
+
+/// Sets what is told how far long runs of this thread are: a callable that takes the number of
+/// updates that are done and that of all, or None. Returns what was set before.
+#[pyfunction]
+#[pyo3(name = "_set_progress", signature = (function, /))]
+pub(crate) fn set_progress(function: Option<Py<PyAny>>) -> Option<Py<PyAny>> {
+    TOLD.replace(function)
+}
+
+/// Tells how far a run is.
+fn tell(py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
+    let function = TOLD.with_borrow(|function| function.as_ref().map(|f| f.clone_ref(py)));
+    match function {
+        Some(function) => function.call1(py, (done, total)).map(drop),
+        None => Ok(()),
+    }
+}
+
 struct Signals {
     asked: Cell<Instant>,
     raised: RefCell<Option<PyErr>>,
 }
 
 impl strew::Monitor for Signals {
-    fn progress(&self, _done: u64, _total: u64) -> bool {
+    fn progress(&self, done: u64, total: u64) -> bool {
         let now = Instant::now();
         if now.duration_since(self.asked.get()) < EVERY {
             return true;
@@ -35,7 +57,8 @@ impl strew::Monitor for Signals {
         let mut raised = self.raised.borrow_mut();
         if raised.is_none() {
             // Not attached: the interpreter is shutting down, and nobody waits for the result.
-            *raised = match Python::try_attach(|py| py.check_signals()) {
+            let look = |py: Python<'_>| py.check_signals().and_then(|()| tell(py, done, total));
+            *raised = match Python::try_attach(look) {
                 Some(Err(error)) => Some(error),
                 Some(Ok(())) | None => None,
             };

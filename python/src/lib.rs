@@ -8,11 +8,12 @@
 //! - `aggregate`: what is made of its groups;
 //! - `grad`: derivatives, for torch's autograd;
 //! - `command`: the command `strew`;
-//! - `argument`: from Python values to the operator's arguments;
+//! - `argument`: from Python values to the operator's arguments; `given`: to those of methods;
 //! - `array`, `dlpack`: memory that Python objects describe;
 //! - `library`, `output`: which library made an array, and results as its arrays;
 //! - `xla`: calls from programs that JAX compiles;
-//! - `interrupt`: Ctrl-C during a run; `errors`: exceptions; `settings`: threads and memory.
+//! - `interrupt`: Ctrl-C and progress during a run; `errors`: exceptions; `settings`: threads and
+//!   memory.
 
 mod accumulator;
 mod aggregate;
@@ -21,6 +22,7 @@ mod array;
 mod command;
 mod dlpack;
 mod errors;
+mod given;
 mod grad;
 mod interrupt;
 mod library;
@@ -48,6 +50,8 @@ mod _strew {
         plan_scatter_vjp, scatter_arg_jvp, scatter_arg_vjp, scatter_prod_double_vjp,
         scatter_reduce_jvp, scatter_reduce_vjp,
     };
+    #[pymodule_export]
+    use crate::interrupt::set_progress;
     #[pymodule_export]
     use crate::operator::{Operator, noop, operators};
     #[pymodule_export]

@@ -6,11 +6,12 @@ use crate::errors::{raise, refuse, wrong_kind};
 use crate::interrupt::interruptible;
 use crate::library::Library;
 use crate::output::give;
+use crate::settings::follow_torch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use smallvec::SmallVec;
-use strew::{Arguments, Class};
+use strew::{Argument, Arguments, Class, Kind};
 
 /// Runs of fewer elements are over before a person could interrupt them.
 pub(crate) const WATCHED_FROM: usize = 1_000_000;
@@ -101,6 +102,9 @@ impl Operator {
         let mut target = None;
         for (place, (given, argument)) in values.iter().zip(operator.arguments).enumerate() {
             if given.is_none() {
+                if let Some(refused) = refuse_none(py, operator, argument) {
+                    return Err(refused);
+                }
                 continue;
             }
             let value = Taken::new(operator, argument, &given)?;
@@ -120,6 +124,9 @@ impl Operator {
             arguments
                 .set(*place, value)
                 .map_err(|error| raise(py, &error))?;
+        }
+        if elements >= DETACHED_FROM {
+            follow_torch(py);
         }
         let mut interrupt = None;
         let result = if elements < DETACHED_FROM {
@@ -172,6 +179,25 @@ pub(crate) fn noop(values: &Bound<'_, PyTuple>) {
 pub(crate) fn operators() -> Vec<&'static str> {
     let all = strew::OPERATORS.iter().flat_map(|of| of.iter());
     all.map(|operator| operator.name).collect()
+}
+
+/// The error for None where it has no meaning: an axis or a word that is left out has a value of
+/// its own, which no framework gives to None.
+fn refuse_none(py: Python<'_>, operator: &strew::Operator, argument: &Argument) -> Option<PyErr> {
+    let usual = argument.default.filter(|&usual| usual != "None")?;
+    let expected = match argument.kind {
+        Kind::Int => "an integer",
+        Kind::Text => "a str",
+        _ => return None,
+    };
+    let found = format!("None: leave it out for {usual}");
+    Some(wrong_kind(
+        py,
+        operator.name,
+        argument.name,
+        expected,
+        found,
+    ))
 }
 
 /// The library that results go to: the target's, or that of the first array.

@@ -2,16 +2,20 @@
 
 use crate::argument::{dtype_named, integer, not_too_long};
 use crate::array::{Array, kind_of};
-use crate::errors::{raise, refuse, wrong_kind};
+use crate::errors::{explain_outside, raise, refuse, wrong_kind};
+use crate::given::{Given, Word};
 use crate::interrupt::interruptible;
 use crate::library::{Library, is_tensor};
 use crate::operator::WATCHED_FROM;
 use crate::output::give;
+use crate::settings::{follow_torch, number_of_threads};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyCFunction, PyString, PyTuple};
+use std::num::NonZeroUsize;
 use std::time::Instant;
 use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 
@@ -38,6 +42,8 @@ use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 ///     Updates with this number are left out, whatever the mode.
 /// name : str, optional
 ///     Errors and `explain` show it.
+/// threads : int, optional
+///     How many threads a run of the plan may use; by default as many as other runs.
 ///
 /// Raises
 /// ------
@@ -68,30 +74,8 @@ use strew::{Bounds, Class, DType, Error, Problem, Reduce};
 #[pyclass(frozen, module = "strew", name = "Plan")]
 pub(crate) struct Plan {
     pub(crate) plan: strew::Plan,
-}
-
-impl Plan {
-    /// The plan of an index, and of how many rows, for an operator that errors name.
-    pub(crate) fn analysed(
-        py: Python<'_>,
-        operator: &str,
-        name: Option<&str>,
-        (index, size): (&Bound<'_, PyAny>, Option<&Bound<'_, PyAny>>),
-        mode: &str,
-        ignore_index: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let (size, bounds) = rules(py, operator, size, mode, ignore_index)?;
-        let index = Array::read(operator, "index", index)?;
-        let view = index
-            .view()
-            .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
-        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
-        let named = |error: Error| Error::new(operator, error.class(), error.problem().clone());
-        match made.map_err(named) {
-            Ok(plan) => Ok(Self { plan }),
-            Err(error) => Err(raise(py, &error)),
-        }
-    }
+    /// How many threads a run of it may use; None: as many as others.
+    pub(crate) threads: Option<NonZeroUsize>,
 }
 
 /// The size and the bounds that a caller gives beside an index.
@@ -135,20 +119,37 @@ pub(crate) fn rules(
 #[pymethods]
 impl Plan {
     #[new]
-    #[pyo3(signature = (index, size = None, *, mode = "error", ignore_index = None, name = None))]
+    #[pyo3(signature = (
+        index, size = None, *, mode = Given::Is(Word::Usual("error")), ignore_index = None,
+        name = None, threads = None
+    ), text_signature = "(index, size=None, *, mode='error', ignore_index=None, name=None, threads=None)")]
+    #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn new(
         py: Python<'_>,
         index: &Bound<'_, PyAny>,
         size: Option<&Bound<'_, PyAny>>,
-        mode: &str,
+        mode: Given<'_, Word>,
         ignore_index: Option<&Bound<'_, PyAny>>,
-        name: Option<&str>,
+        name: Option<Given<'_, Word>>,
+        threads: Option<Given<'_, i64>>,
     ) -> PyResult<Self> {
-        for (argument, text) in [("name", name), ("mode", Some(mode))] {
+        let threads = number_of_threads("Plan", "threads", threads)?;
+        let mode = mode.word("Plan", "mode")?;
+        let name = name.map(|name| name.word("Plan", "name")).transpose()?;
+        let name = name.as_deref();
+        for (argument, text) in [("name", name), ("mode", Some(&*mode))] {
             let len = text.map_or(0, str::len);
             not_too_long(py, "Plan", argument, len, "bytes")?;
         }
-        Self::analysed(py, &operator(name), name, (index, size), mode, ignore_index)
+        let operator = operator(name);
+        let (size, bounds) = rules(py, &operator, size, &mode, ignore_index)?;
+        let index = Array::read(&operator, "index", index)?;
+        let view = index
+            .view()
+            .map_err(|problem| refuse(py, &operator, Class::Value, problem))?;
+        let made = py.detach(|| strew::Plan::new_dyn(&view, size, bounds, name));
+        let failed = |error: Error| explain_outside(py, raise(py, &error), bounds);
+        made.map(|plan| Self { plan, threads }).map_err(failed)
     }
 
     /// The rows of the destination.
@@ -246,18 +247,23 @@ impl Plan {
     ///        [4, 6]])
     /// >>> plan.scatter(np.array([[1, 2, 3]]), "max", dim=1, out=np.array([[9, 0]]))
     /// array([[9, 2]])
-    #[pyo3(signature = (src, reduce = "sum", *, dim = 0, out = None, include_self = true))]
+    #[pyo3(signature = (
+        src, reduce = Given::Is(Word::Usual("sum")), *, dim = Given::Is(0), out = None,
+        include_self = Given::Is(true)
+    ), text_signature = "($self, src, reduce='sum', *, dim=0, out=None, include_self=True)")]
     fn scatter<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
-        reduce: &str,
-        dim: i64,
+        reduce: Given<'py, Word>,
+        dim: Given<'py, i64>,
         out: Option<&Bound<'py, PyAny>>,
-        include_self: bool,
+        include_self: Given<'py, bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (src.py(), slf.get());
         let plan = &this.plan;
-        let reduce = parse(py, plan, reduce)?;
+        let reduce = parse(py, plan, &reduce.word("Plan.scatter", "reduce")?)?;
+        let dim = dim.integer("Plan.scatter", "dim")?;
+        let include_self = include_self.flag("Plan.scatter", "include_self")?;
         if let Some(methods) = torch_methods(src, out)? {
             let given = (slf, src, reduce.name(), dim, out, include_self);
             return methods.call_method1(intern!(py, "scatter"), given);
@@ -285,15 +291,18 @@ impl Plan {
     /// >>> plan = strew.Plan([0, 2, 0, 2])
     /// >>> plan.scatter_with_arg(np.array([2.0, 3.0, 2.0, 4.0]), "max")
     /// (array([2., 0., 4.]), array([0, 4, 3]))
-    #[pyo3(signature = (src, reduce, *, dim = 0))]
+    #[pyo3(signature = (src, reduce, *, dim = Given::Is(0)),
+        text_signature = "($self, src, reduce, *, dim=0)")]
     fn scatter_with_arg<'py>(
         &self,
         src: &Bound<'py, PyAny>,
-        reduce: &str,
-        dim: i64,
+        reduce: Given<'py, Word>,
+        dim: Given<'py, i64>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = src.py();
-        let reduce = parse(py, &self.plan, reduce)?;
+        let reduce = reduce.word("Plan.scatter_with_arg", "reduce")?;
+        let reduce = parse(py, &self.plan, &reduce)?;
+        let dim = dim.integer("Plan.scatter_with_arg", "dim")?;
         let made = self.run(src, "src", |src| {
             let (made, arg) = self.plan.scatter_with_arg_dyn(src, dim, reduce)?;
             Ok(vec![made, arg])
@@ -312,14 +321,16 @@ impl Plan {
     /// >>> import strew
     /// >>> strew.Plan([1, 1, 0]).reduce(np.array([1.0, 2.0, 5.0]), ["sum", "mean", "max"])
     /// (array([5., 3.]), array([5. , 1.5]), array([5., 2.]))
-    #[pyo3(signature = (src, reduces, *, dim = 0))]
+    #[pyo3(signature = (src, reduces, *, dim = Given::Is(0)),
+        text_signature = "($self, src, reduces, *, dim=0)")]
     fn reduce<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
         reduces: &Bound<'py, PyAny>,
-        dim: i64,
+        dim: Given<'py, i64>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (src.py(), slf.get());
+        let dim = dim.integer("Plan.reduce", "dim")?;
         let reduces = names(&this.plan, "reduces", reduces)?;
         if let Some(methods) = torch_methods(src, None)? {
             let names: Vec<&str> = reduces.iter().map(|reduce| reduce.name()).collect();
@@ -346,13 +357,14 @@ impl Plan {
     /// array([[3, 4],
     ///        [0, 0],
     ///        [1, 2]])
-    #[pyo3(signature = (src, *, dim = 0))]
+    #[pyo3(signature = (src, *, dim = Given::Is(0)), text_signature = "($self, src, *, dim=0)")]
     fn gather<'py>(
         slf: &Bound<'py, Self>,
         src: &Bound<'py, PyAny>,
-        dim: i64,
+        dim: Given<'py, i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (src.py(), slf.get());
+        let dim = dim.integer("Plan.gather", "dim")?;
         if let Some(methods) = torch_methods(src, None)? {
             return methods.call_method1(intern!(py, "gather"), (slf, src, dim));
         }
@@ -370,7 +382,8 @@ impl Plan {
     /// The text has the memory that the run needs at most beside its result (and, for a plan whose first
     /// grouped run it is, to group the updates), the bytes to move through memory and, if `measure` is true, the time that the run
     /// should take: the memory's bandwidth is measured for that, which takes some tenths of a second and
-    /// 128 MiB. docs/explain.md says how to read it. A notebook shows the same as a page with pictures. Raises what `scatter` of such a source raises.
+    /// 128 MiB. docs/explain.md says how to read it. A notebook shows the same as a page with
+    /// pictures. Raises what `scatter` of such a source raises.
     ///
     /// >>> import strew
     /// >>> plan = strew.Plan([0, 0, 2])
@@ -380,17 +393,22 @@ impl Plan {
     /// updates 3
     /// rows 3
     /// ...
-    #[pyo3(signature = (shape, dtype = None, reduce = None, *, dim = 0, measure = true))]
+    #[pyo3(signature = (
+        shape, dtype = None, reduce = None, *, dim = Given::Is(0), measure = Given::Is(true)
+    ), text_signature = "($self, shape, dtype=None, reduce=None, *, dim=0, measure=True)")]
     #[allow(clippy::too_many_arguments)] // They are Python's keywords.
     fn explain(
         &self,
         py: Python<'_>,
-        shape: Vec<usize>,
+        shape: Given<'_, Vec<usize>>,
         dtype: Option<&Bound<'_, PyAny>>,
         reduce: Option<&Bound<'_, PyAny>>,
-        dim: i64,
-        measure: bool,
+        dim: Given<'_, i64>,
+        measure: Given<'_, bool>,
     ) -> PyResult<Py<PyAny>> {
+        let shape = shape.shape("Plan.explain", "shape")?;
+        let dim = dim.integer("Plan.explain", "dim")?;
+        let measure = measure.flag("Plan.explain", "measure")?;
         let operator = operator(self.plan.name());
         let dtype = match dtype {
             None => DType::F32,
@@ -402,26 +420,27 @@ impl Plan {
         };
         // What cannot run is said before anything is measured.
         let failed = |error: strew::Error| raise(py, &error);
-        let mut told = self
-            .plan
-            .explain(dtype, &shape, dim, &reduces)
-            .map_err(failed)?;
+        let threads = self.threads;
+        let explain = || self.plan.explain(dtype, &shape, dim, &reduces);
+        let mut told = strew::with_threads(threads, explain).map_err(failed)?;
         let mut machine = None;
         if measure {
             let measured = py
                 .detach(strew::Machine::measure)
                 .map_err(|problem| refuse(py, &operator, Class::Memory, problem))?;
-            let on = self
-                .plan
-                .explain_on(&measured, dtype, &shape, dim, &reduces);
-            told = on.map_err(failed)?;
+            let explain = || {
+                self.plan
+                    .explain_on(&measured, dtype, &shape, dim, &reduces)
+            };
+            told = strew::with_threads(threads, explain).map_err(failed)?;
             machine = Some(measured);
         }
         let told = told.to_string();
         // A notebook asks for the page, most callers do not.
         let plan = self.plan.clone();
         let page = move |py: Python<'_>| {
-            let page = py.detach(|| plan.report(machine.as_ref(), dtype, &shape, dim, &reduces));
+            let report = || plan.report(machine.as_ref(), dtype, &shape, dim, &reduces);
+            let page = py.detach(|| strew::with_threads(threads, report));
             page.map_err(|error| raise(py, &error))
         };
         let page =
@@ -448,25 +467,34 @@ impl Plan {
     /// The plan that `to_bytes` wrote. All facts are proven anew: ValueError for bytes that are no plan,
     /// or that say of the row numbers what is not so.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, data: Given<'_, PyBackedBytes>) -> PyResult<Self> {
+        let data = &data.of("Plan.from_bytes", "data", "bytes")?;
         match py.detach(|| strew::Plan::from_bytes(data)) {
-            Ok(plan) => Ok(Self { plan }),
+            Ok(plan) => {
+                let threads = None;
+                Ok(Self { plan, threads })
+            }
             Err(error) => Err(raise(py, &error)),
         }
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let make = py.import("strew._strew")?.getattr("_plan_from_bytes")?;
-        let bytes = PyTuple::new(py, [self.to_bytes(py)?])?;
-        PyTuple::new(py, [make, bytes.into_any()])
+        let given = (self.to_bytes(py)?, self.threads).into_pyobject(py)?;
+        PyTuple::new(py, [make, given.into_any()])
     }
 }
 
 /// `Plan.from_bytes` under a name that pickles find.
 #[pyfunction]
-#[pyo3(name = "_plan_from_bytes", signature = (data, /))]
-pub(crate) fn plan_from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Plan> {
-    Plan::from_bytes(py, data)
+#[pyo3(name = "_plan_from_bytes", signature = (data, threads = None, /))]
+pub(crate) fn plan_from_bytes(
+    py: Python<'_>,
+    data: Given<'_, PyBackedBytes>,
+    threads: Option<NonZeroUsize>,
+) -> PyResult<Plan> {
+    let Plan { plan, .. } = Plan::from_bytes(py, data)?;
+    Ok(Plan { plan, threads })
 }
 
 impl Plan {
@@ -487,7 +515,7 @@ impl Plan {
         let broken = |problem| refuse(py, &operator, Class::Value, problem);
         let elements = src.len();
         let (view, out) = (src.view().map_err(broken)?, out.view_mut().map_err(broken)?);
-        let (result, interrupt) = watched(py, elements, || {
+        let (result, interrupt) = watched(py, elements, self.threads, || {
             plan.scatter_into_dyn(&view, dim, reduce, out, include_self)
         });
         if result.is_ok() {
@@ -514,6 +542,7 @@ impl Plan {
             src,
             argument,
             self.plan.len(),
+            self.threads,
             work,
         )
     }
@@ -571,6 +600,7 @@ pub(crate) fn run<'py>(
     src: &Bound<'py, PyAny>,
     argument: &str,
     elements: usize,
+    threads: Option<NonZeroUsize>,
     work: impl Fn(&strew::DynView<'_>) -> strew::Result<Vec<strew::DynTensor>> + Send + Sync,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let py = src.py();
@@ -583,7 +613,7 @@ pub(crate) fn run<'py>(
         .view()
         .map_err(|problem| refuse(py, operator, Class::Value, problem))?;
     let elements = src.len().max(elements);
-    let (result, interrupt) = watched(py, elements, || work(&view));
+    let (result, interrupt) = watched(py, elements, threads, || work(&view));
     if let Some(raised) = interrupt {
         return Err(raised);
     }
@@ -591,12 +621,16 @@ pub(crate) fn run<'py>(
     made.into_iter().map(|t| give(py, t, &library)).collect()
 }
 
-/// Runs `work` without the interpreter, and lets people stop it if it is long.
+/// Runs `work` without the interpreter, on that number of threads, and lets people stop it if it is
+/// long.
 pub(crate) fn watched<R: Send>(
     py: Python<'_>,
     elements: usize,
+    threads: Option<NonZeroUsize>,
     work: impl FnOnce() -> R + Send,
 ) -> (R, Option<PyErr>) {
+    follow_torch(py);
+    let work = || strew::with_threads(threads, work);
     match elements < WATCHED_FROM {
         true => (py.detach(work), None),
         false => py.detach(|| interruptible(work)),

@@ -1,37 +1,74 @@
 //! What holds for every call: threads and memory.
 
+use crate::given::Given;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 
 /// Sets how many threads a run may use; None goes back to the default.
 #[pyfunction]
 #[pyo3(signature = (n, /))]
-pub(crate) fn set_num_threads(n: Option<i64>) -> PyResult<()> {
-    let threads = match n {
-        None => None,
-        Some(n) => {
-            let threads = usize::try_from(n).ok().and_then(NonZeroUsize::new);
-            Some(threads.ok_or_else(|| {
-                PyValueError::new_err(format!("n = {n}: it must be at least 1, or None"))
-            })?)
-        }
-    };
-    strew::set_num_threads(threads);
+pub(crate) fn set_num_threads(n: Option<Given<'_, i64>>) -> PyResult<()> {
+    strew::set_num_threads(number_of_threads("set_num_threads", "n", n)?);
     Ok(())
+}
+
+/// A number of threads; None for the default.
+pub(crate) fn number_of_threads(
+    function: &str,
+    argument: &str,
+    n: Option<Given<'_, i64>>,
+) -> PyResult<Option<NonZeroUsize>> {
+    let Some(n) = n else {
+        return Ok(None);
+    };
+    let n = n.of(function, argument, "an integer of 64 bits, or None")?;
+    let threads = usize::try_from(n).ok().and_then(NonZeroUsize::new);
+    threads.map(Some).ok_or_else(|| {
+        let why = format!("{function}: {argument} = {n}: it must be at least 1, or None");
+        PyValueError::new_err(why)
+    })
+}
+
+/// In a worker of torch's DataLoader runs use as many threads as torch does there: one, unless the
+/// program says otherwise.
+pub(crate) fn follow_torch(py: Python<'_>) {
+    // A torch that does not answer has no say.
+    if let Ok(threads) = threads_of_worker(py) {
+        strew::set_default_threads(threads);
+    }
+}
+
+/// How many threads torch uses in this process, if it is such a worker.
+fn threads_of_worker(py: Python<'_>) -> PyResult<Option<NonZeroUsize>> {
+    static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let modules = MODULES.import(py, "sys", "modules")?;
+    let Some(worker) = modules.get_item(intern!(py, "torch.utils.data._utils.worker"))? else {
+        return Ok(None);
+    };
+    if worker.getattr(intern!(py, "_worker_info"))?.is_none() {
+        return Ok(None);
+    }
+    let torch = py.import(intern!(py, "torch"))?;
+    let threads = torch.call_method0(intern!(py, "get_num_threads"))?;
+    Ok(NonZeroUsize::new(threads.extract()?))
 }
 
 /// How many threads a run may use.
 #[pyfunction]
-pub(crate) fn get_num_threads() -> usize {
+pub(crate) fn get_num_threads(py: Python<'_>) -> usize {
+    follow_torch(py);
     strew::num_threads().get()
 }
 
 /// Sets how many bytes one result or working table may take; None goes back to the default.
 #[pyfunction]
 #[pyo3(signature = (bytes, /))]
-pub(crate) fn set_memory_limit(bytes: Option<i128>) -> PyResult<()> {
-    strew::set_memory_limit(number_of_bytes(bytes)?);
+pub(crate) fn set_memory_limit(bytes: Option<Given<'_, u64>>) -> PyResult<()> {
+    strew::set_memory_limit(number_of_bytes("set_memory_limit", bytes)?);
     Ok(())
 }
 
@@ -44,8 +81,8 @@ pub(crate) fn get_memory_limit() -> Option<u64> {
 /// Sets how many bytes of freed results are kept for the next ones; None goes back to the default.
 #[pyfunction]
 #[pyo3(signature = (bytes, /))]
-pub(crate) fn set_kept_memory(bytes: Option<i128>) -> PyResult<()> {
-    strew::set_kept_memory(number_of_bytes(bytes)?);
+pub(crate) fn set_kept_memory(bytes: Option<Given<'_, u64>>) -> PyResult<()> {
+    strew::set_kept_memory(number_of_bytes("set_kept_memory", bytes)?);
     Ok(())
 }
 
@@ -75,13 +112,9 @@ pub(crate) fn after_fork() {
     strew::after_fork();
 }
 
-fn number_of_bytes(bytes: Option<i128>) -> PyResult<Option<u64>> {
-    let convert = |bytes: i128| {
-        u64::try_from(bytes).map_err(|_| {
-            PyValueError::new_err(format!(
-                "bytes = {bytes}: it must be from 0 to 2**64 - 1, or None"
-            ))
-        })
-    };
-    bytes.map(convert).transpose()
+fn number_of_bytes(function: &str, bytes: Option<Given<'_, u64>>) -> PyResult<Option<u64>> {
+    let expected = "an integer from 0 to 2**64 - 1, or None";
+    bytes
+        .map(|bytes| bytes.of(function, "bytes", expected))
+        .transpose()
 }

@@ -74,8 +74,11 @@ Threads and Ctrl-C
     processor of its own, which helps where the system wakes two on one. ``STREW_ISA``
     (``baseline``, ``avx2``, ``avx512``) runs the loops with less than the best instruction set of
     the computer; results are the same bits. ``with strew.threads(4):`` sets the number of threads
-    for a block, and `strew.show_config` shows all of these. The logger "strew" says at the level
-    DEBUG what each call was, its strategy and its time.
+    for a block, ``threads=`` of `strew.Plan` and `strew.Accumulator` for their runs, and
+    `strew.show_config` shows what is in force. In a worker of torch's DataLoader a run uses as many
+    threads as torch does there, unless one of these says otherwise. ``with strew.progress():``
+    shows how far long runs are. The logger "strew" says at the level DEBUG what each call was, its
+    strategy and its time.
 """
 
 import os as _os
@@ -107,6 +110,7 @@ from ._by import Grouped as Grouped
 from ._config import show_config as show_config
 from ._errors import ConversionError as ConversionError
 from ._factorize import factorize as factorize
+from ._progress import progress as progress
 from ._scatter import gather as gather
 from ._scatter import scatter as scatter
 from ._strew import Accumulator as Accumulator
@@ -132,6 +136,7 @@ __all__ = [
     "get_kept_memory",
     "get_memory_limit",
     "get_num_threads",
+    "progress",
     "scatter",
     "set_kept_memory",
     "set_memory_limit",
@@ -149,8 +154,10 @@ if not _typing.TYPE_CHECKING:
 _picture.add_methods()
 
 # The first call looks up NumPy's interface, so make it now. A process forked from another thread
-# during that call would wait forever for the calling thread, which a fork does not copy.
+# during that call would wait forever for the calling thread, which a fork does not copy. The same
+# holds for the list of modules, where a run looks for torch's DataLoader.
 mxnet.scatter_nd([0.0], [[0]], (1,))
+get_num_threads()
 
 # No thread pool is made during a fork: the child would wait forever for a thread that the fork did
 # not copy.

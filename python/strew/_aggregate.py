@@ -14,6 +14,7 @@ from ._log import clock as _clock
 from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
 from ._long_line import names_of as _names_of
+from ._progress import progress as _progress
 from ._reduce import of_arrays as _of_arrays
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
+    progress: bool | Callable[[int, int], object] = False,
 ) -> Values: ...
 @overload
 def aggregate(
@@ -125,6 +127,7 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
+    progress: bool | Callable[[int, int], object] = False,
 ) -> tuple[Values, ...]: ...
 @overload
 def aggregate(
@@ -152,6 +155,7 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
+    progress: bool | Callable[[int, int], object] = False,
 ) -> _Grouped: ...
 def aggregate(
     src: Any,
@@ -178,6 +182,7 @@ def aggregate(
     n: SupportsIndex = 0,
     periods: SupportsIndex = 1,
     method: _Method = "average",
+    progress: bool | Callable[[int, int], object] = False,
 ) -> Any:
     """Reduce the values of each group, in one way or in several at once.
 
@@ -273,6 +278,8 @@ def aggregate(
         The "rank" of equal values: the mean of their ranks, the smallest, the largest, one more
         than that of the next smaller value, or a rank of its own for each in their order. NaN are
         equal.
+    progress : bool or callable
+        Whether to show how far the run is, as `strew.progress` does.
 
     Returns
     -------
@@ -321,6 +328,14 @@ def aggregate(
            [0., 0.],
            [3., 6.]])
     """
+    if progress is not False:
+        named: dict[str, Any] = {"dim": dim, "axis": axis, "size": size, "dim_size": dim_size}
+        named |= {"mode": mode, "skipna": skipna, "min_count": min_count, "fill_value": fill_value}
+        named |= {"ignore_index": ignore_index, "ddof": ddof, "exact": exact, "dtype": dtype}
+        named |= {"weights": weights, "q": q, "k": k, "largest": largest, "n": n}
+        again: Any = aggregate
+        with _progress(progress):
+            return again(src, index, reduce, by=by, periods=periods, method=method, **named)
     begun = _clock() if _is_logged() else 0.0
     if axis is not ...:
         dim = _one_of("aggregate", ("dim", "axis"), (dim, axis), 0, ...)

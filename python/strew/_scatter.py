@@ -17,6 +17,7 @@ from ._dispatch import torch_operators as _torch_operators
 from ._lines import plan_as_index as _plan_as_index
 from ._log import is_on as _is_logged
 from ._long_line import Call as _Call
+from ._progress import progress as _progress
 from ._scatter_groups import aggregate_groups as _aggregate_groups
 from ._strew import Operator as _Operator
 from ._strew import Plan as _Plan
@@ -83,6 +84,7 @@ def scatter(
     plan: _Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
     size: Sizes | None = None,
+    progress: bool | Callable[[int, int], object] = False,
     **options: Any,
 ) -> Values:
     """Reduce the elements of `src` that share an index along `dim`.
@@ -137,6 +139,8 @@ def scatter(
     dtype : dtype, optional
         The dtype of a new "sum", "prod" or "mean", as for `strew.aggregate`. The elements are
         converted to it first.
+    progress : bool or callable
+        Whether to show how far the run is, as `strew.progress` does.
     **options
         What single reductions of `strew.aggregate` take: `ddof`, `min_count`, `q`, `k`, `largest`,
         `n`, `periods` and `method`.
@@ -185,6 +189,13 @@ def scatter(
     >>> strew.scatter(tenths, cell).item(), strew.scatter(tenths, cell, exact=True).item()
     (0.9999999999999999, 1.0)
     """
+    if progress is not False:
+        named: dict[str, Any] = {"out": out, "dim_size": dim_size, "reduce": reduce, "mode": mode}
+        named |= {"include_self": include_self, "fill_value": fill_value, "exact": exact}
+        named |= {"ignore_index": ignore_index, "dtype": dtype, "plan": plan, "axis": axis}
+        again: Any = scatter
+        with _progress(progress):
+            return again(src, index, dim, size=size, **named, **options)
     begun = _log.clock() if _is_logged() else 0.0
     if options:
         _check_options(reduce, exact, options)
@@ -502,6 +513,7 @@ def gather(
     ignore_index: int | None = None,
     plan: _Plan | None = None,
     axis: SupportsIndex | EllipsisType | None = ...,
+    progress: bool | Callable[[int, int], object] = False,
 ) -> Values:
     """Pick the elements of `src` that `index` names along `dim`; the inverse of `scatter`.
 
@@ -521,6 +533,8 @@ def gather(
         As for `scatter`.
     fill_value : number, optional
         The result for an index that is dropped: by default 0.
+    progress : bool or callable
+        Whether to show how far the run is, as `strew.progress` does.
 
     Returns
     -------
@@ -545,6 +559,11 @@ def gather(
     array([[2],
            [7]])
     """
+    if progress is not False:
+        named: dict[str, Any] = {"mode": mode, "fill_value": fill_value, "plan": plan, "axis": axis}
+        again: Any = gather
+        with _progress(progress):
+            return again(src, index, dim, ignore_index=ignore_index, **named)
     begun = _log.clock() if _is_logged() else 0.0
     if axis is not ...:
         dim = _one_of("gather", ("dim", "axis"), (dim, axis), -1, ...)

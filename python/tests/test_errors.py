@@ -275,9 +275,9 @@ def test_settings_refuse_nonsense():
         with pytest.raises(ValueError, match=f"n = {n}: it must be at least 1"):
             strew.set_num_threads(n)
     for n in [-1, 2**64]:
-        with pytest.raises(ValueError, match="it must be from 0 to"):
+        with pytest.raises(ValueError, match="it must be an integer from 0 to"):
             strew.set_memory_limit(n)
-        with pytest.raises(ValueError, match="it must be from 0 to"):
+        with pytest.raises(ValueError, match="it must be an integer from 0 to"):
             strew.set_kept_memory(n)
     with pytest.raises(TypeError):
         strew.set_num_threads("2")

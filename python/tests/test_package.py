@@ -55,8 +55,8 @@ EXTRA_PARAMETERS = {
     for form in ("", "_")
 } | {
     "numpy_groupies.aggregate": ["kwargs"],
-    "strew.scatter": ["dtype", "plan", "axis", "size", "options"],
-    "strew.gather": ["plan", "axis"],
+    "strew.scatter": ["dtype", "plan", "axis", "size", "progress", "options"],
+    "strew.gather": ["plan", "axis", "progress"],
 }
 
 

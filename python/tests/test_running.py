@@ -2,12 +2,15 @@
 
 import gc
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -89,6 +92,117 @@ def test_the_variable_of_openmp_counts_without_an_own_one(given, expected):
     out = subprocess.run(run, env={**env, **given}, check=True, capture_output=True)
     expected = default if expected is None else expected
     assert expected is None or int(out.stdout) == expected
+
+
+def test_threads_of_a_plan_and_an_accumulator(threads):
+    # Results do not depend on it; what a run may use is told by `explain`.
+    threads(3)
+    rng = np.random.default_rng(0)
+    index = rng.integers(0, 1000, 200_000)
+    src = rng.standard_normal((200_000, 8)).astype(np.float32)
+    # Of this many values the runs are grouped, which tells the number of threads.
+    used, shape = {}, (200_000, 64)
+    for n in (None, 1, 2):
+        plan = strew.Plan(index, threads=n)
+        told = plan.explain(shape, "float32", ["sum", "max"], measure=False)
+        used[n] = int(re.search(r"threads, at most +(\d+)", told)[1])
+        again = pickle.loads(pickle.dumps(plan))
+        assert again.explain(shape, "float32", ["sum", "max"], measure=False) == told
+        results = [plan.reduce(src, ["sum", "max"]), again.reduce(src, ["sum", "max"])]
+        acc = strew.Accumulator(1000, ["sum", "max"], dtype="float32", shape=(8,), threads=n)
+        acc.update(src, index)
+        assert pickle.loads(pickle.dumps(acc)).result()[1].tobytes() == acc.result()[1].tobytes()
+        results.append(acc.result())
+        if n is None:
+            expected = results
+        for made, others in zip(results, expected):
+            assert [one.tobytes() for one in made] == [one.tobytes() for one in others]
+    assert used == {None: 3, 1: 1, 2: 2}
+    assert strew.get_num_threads() == 3
+
+
+def test_a_worker_of_a_data_loader_has_as_many_threads_as_torch():
+    code = """
+import sys, types
+import strew
+usual = strew.get_num_threads()
+worker = types.SimpleNamespace(_worker_info=None)
+torch = types.SimpleNamespace(get_num_threads=lambda: 7)
+sys.modules.update({"torch": torch, "torch.utils.data._utils.worker": worker})
+told = [strew.get_num_threads() == usual]
+worker._worker_info = object()
+told.append(strew.get_num_threads())
+strew.set_num_threads(5)
+told.append(strew.get_num_threads())
+strew.set_num_threads(None)
+worker._worker_info = None
+told.append(strew.get_num_threads() == usual)
+print(*told)
+"""
+    env = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    env["OMP_NUM_THREADS"] = "3"
+    for own, expected in ((None, "True 7 5 True"), ("4", "True 4 5 True")):
+        with_own = env if own is None else {**env, "STREW_NUM_THREADS": own}
+        run = [sys.executable, "-c", code]
+        out = subprocess.run(run, env=with_own, check=True, capture_output=True, text=True)
+        assert out.stdout.split() == expected.split(), own
+
+
+def long_run(**options):
+    rng = np.random.default_rng(1)
+    src, index = rng.standard_normal(2_000_000), rng.integers(0, 10**6, 2_000_000)
+    with strew.threads(1):
+        return strew.scatter(src, index, reduce="max", **options)
+
+
+def test_progress_of_a_long_run():
+    told = []
+    one = long_run(progress=lambda done, total: told.append((done, total)))
+    assert told and all(0 < done <= total for done, total in told)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    with strew.progress(lambda *_: told.append("again")):
+        assert one.tobytes() == long_run().tobytes()
+        # False in it changes nothing.
+        long_run(progress=False)
+        many = strew.aggregate(np.ones(2_000_000), np.arange(2_000_000) // 2)
+    assert many.sum() == 2_000_000
+    count = told.count("again")
+    assert count > 0
+    long_run()
+    assert told.count("again") == count
+
+    def stop(done, total):
+        raise RuntimeError(f"enough: {done < total}")
+
+    with pytest.raises(RuntimeError, match="enough: True"):
+        long_run(progress=stop)
+
+
+def test_a_bar_of_a_long_run(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    long_run(progress=True)
+    lines = capsys.readouterr().err.split("\r")
+    assert re.fullmatch(r"strew: \d+% of [\d,]+ updates *", lines[1]), lines
+    assert not lines[-1].strip()
+
+    made = []
+
+    class Bar:
+        def __init__(self, **options):
+            self.shown = []
+            made.append(self)
+
+        def refresh(self):
+            self.shown.append((self.n, self.total))
+
+        def close(self):
+            self.shown.append("closed")
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
+    long_run(progress=True)
+    assert strew.scatter([1.0], [0], progress=True) == strew.gather([1.0], [0], progress=True)
+    (bar,) = made
+    assert len(bar.shown) > 1 and bar.shown[-1] == "closed"
 
 
 @pytest.mark.parametrize("reduce", ["sum", "mul", "mean", "min", "max"])

@@ -32,14 +32,14 @@ pub(crate) fn aggregate(matches: &ArgMatches, json: bool, out: &mut impl Write) 
         .iter()
         .map(|name| name.parse())
         .collect::<Result<Vec<Aggregate>, _>>()
-        .map_err(|error| Failure::from_operator(&error, &[]))?;
+        .map_err(|error| Failure::from_operator(&error, &[]).renamed(NAME))?;
     #[cfg(feature = "io")]
     if matches.contains_id(crate::aggregate_flags::BY) {
         return crate::by::by(matches, &wanted, options(matches)?, json, out);
     }
     let mut asked = flags::asked(matches, json);
     for id in [SRC, INDEX] {
-        asked.reads(id, text(matches, id));
+        asked.guard.reads_text(id, text(matches, id));
     }
     let to = Target::new(matches, &wanted, &asked)?;
     let call = Call {
@@ -165,10 +165,13 @@ pub(crate) fn merge(matches: &ArgMatches, json: bool, out: &mut impl Write) -> R
             out,
         );
     }
+    let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |found| found.len());
+    let mut bar = progress::Bytes::new(paths.clone().map(bytes).sum());
     for path in paths {
         let other = state(path)?;
         let merged = all.merge(&other);
         merged.map_err(|error| Failure::file(path, error))?;
+        bar.add(bytes(path));
     }
     match to {
         Target::Results(outputs) => {

@@ -80,7 +80,7 @@ pub(crate) fn by(
     let mut asked = flags::asked(matches, json);
     asked.guard.reads("FILE", Path::new(call.file));
     let inputs = call.keys.iter().chain(&call.values);
-    inputs.for_each(|text| asked.reads(BY, text));
+    inputs.for_each(|text| asked.guard.reads_text(BY, text));
     let target = Target::new(asked.first, &asked.guard, json).map_err(|f| f.for_operator(NAME))?;
     let plot = matches.get_one::<String>(PLOT);
     let plot = plot.map(|name| picture(name, &asked.guard));
@@ -160,7 +160,7 @@ fn made(call: &Call<'_>, rows: &mut Rows, count: usize) -> Result<(Frame, usize)
         .collect();
     let results = match streams {
         Ok(streams) => by_chunks(call, rows, &mut groups, streams, count)?,
-        Err(_) => at_once(call, rows, &mut groups, &kinds)?,
+        Err(_) => at_once(call, rows, &mut groups, &kinds, count)?,
     };
     let (mut frame, order) = Frame::of(&groups).map_err(|e| call.failed(e))?;
     for (value, results) in results.iter().enumerate() {
@@ -180,21 +180,42 @@ fn by_chunks(
     mut streams: Vec<Accumulator>,
     count: usize,
 ) -> Result<Vec<Vec<DynTensor>>> {
-    let values = rows
-        .kinds()
-        .map(|(dtype, row)| dtype.size() * row.iter().product::<usize>());
-    let each = (values.sum::<usize>() + DType::U32.size()) as u64;
-    let mut bar = progress::Bytes::new((count as u64).saturating_mul(each));
+    let mut bar = Bar::new(rows, count);
     while let Some(chunk) = rows.next(groups).map_err(|e| call.failed(e))? {
         for (stream, values) in streams.iter_mut().zip(&chunk.values) {
             let taken = stream.update_dyn(&values.view(), &chunk.groups.view(), None);
             taken.map_err(|error| call.refused(&error))?;
         }
-        bar.add((chunk.groups.layout().len() as u64).saturating_mul(each));
+        bar.add(&chunk.groups);
     }
     let results = streams.iter().map(Accumulator::result);
     let results = results.collect::<strew::Result<_>>();
     results.map_err(|error| call.refused(&error))
+}
+
+/// How much of a table has been read.
+struct Bar {
+    shown: progress::Bytes,
+    /// Bytes of a row in memory, with the number of its group.
+    each: u64,
+}
+
+impl Bar {
+    /// Of a table of `count` rows.
+    fn new(rows: &Rows, count: usize) -> Self {
+        let values = rows
+            .kinds()
+            .map(|(dtype, row)| dtype.size() * row.iter().product::<usize>());
+        let each = (values.sum::<usize>() + DType::U32.size()) as u64;
+        let shown = progress::Bytes::new((count as u64).saturating_mul(each));
+        Self { shown, each }
+    }
+
+    /// The rows of these groups have been read.
+    fn add(&mut self, groups: &DynTensor) {
+        let rows = groups.layout().len() as u64;
+        self.shown.add(rows.saturating_mul(self.each));
+    }
 }
 
 /// The same where all values of a group are needed together.
@@ -203,11 +224,15 @@ fn at_once(
     rows: &mut Rows,
     groups: &mut Groups,
     kinds: &[(DType, Vec<usize>)],
+    count: usize,
 ) -> Result<Vec<Vec<DynTensor>>> {
     let mut chunks = Vec::new();
+    let mut bar = Bar::new(rows, count);
     while let Some(chunk) = rows.next(groups).map_err(|e| call.failed(e))? {
+        bar.add(&chunk.groups);
         chunks.push(chunk);
     }
+    drop(bar);
     let numbers = joined(DType::U32, &[], chunks.iter().map(|chunk| &chunk.groups))?;
     let mut results = Vec::with_capacity(kinds.len());
     for (value, (dtype, row)) in kinds.iter().enumerate() {

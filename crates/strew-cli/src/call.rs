@@ -9,6 +9,7 @@ use crate::outputs::Outputs;
 use crate::progress;
 use crate::read::{Loaded, treat};
 use crate::values::{Given, is_file, items};
+use crate::write::Guard;
 use clap::ArgMatches;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,6 +31,15 @@ pub(crate) fn named(matches: &ArgMatches) -> Result<(&'static Operator, &ArgMatc
     let operator =
         strew::find(name).ok_or_else(|| Failure::new(format!("there is no operator '{name}'")))?;
     Ok((operator, matches))
+}
+
+/// No output may replace what the call reads.
+pub(crate) fn guard_inputs(guard: &mut Guard, operator: &Operator, matches: &ArgMatches) {
+    for argument in operator.arguments {
+        if let Some(text) = cli::given(matches, argument) {
+            guard.reads_text(argument.name, text);
+        }
+    }
 }
 
 /// Settles what is done with missing values of the call's tensors.
@@ -94,7 +104,12 @@ impl<'m> Values<'m> {
             .iter()
             .map(|a| (a.name, cli::given(matches, a).filter(|text| is_file(text))))
             .collect();
-        let failed = |e: strew::Error| Failure::from_operator(&e, &files);
+        let mut arguments_of = operator.arguments.iter();
+        let has_drop = arguments_of.any(|a| a.name == "mode" && a.words.contains(&"drop"));
+        let failed = |e: strew::Error| match has_drop {
+            true => Failure::from_operator(&e, &files).with_mode(&e),
+            false => Failure::from_operator(&e, &files),
+        };
         for (place, given) in &mut self.given {
             let value = given.value().map_err(|f| f.for_operator(operator.name))?;
             arguments.set(*place, value).map_err(failed)?;
@@ -123,10 +138,7 @@ pub(crate) fn run(matches: &ArgMatches, json: bool, out: &mut impl Write) -> Res
         return Err(Failure::file(folder, "it is not a folder").for_operator(name));
     }
     let mut asked = flags::asked(matches, json);
-    for argument in operator.arguments {
-        let texts = cli::given(matches, argument).into_iter();
-        texts.for_each(|text| asked.reads(argument.name, text));
-    }
+    guard_inputs(&mut asked.guard, operator, matches);
     let own = |name: &str| matches.get_one::<String>(&cli::output_flag(name));
     let plan = Outputs::new(operator.returns, &asked, own).map_err(|f| f.for_operator(name))?;
     treat_nulls(operator, matches)?;

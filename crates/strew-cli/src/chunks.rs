@@ -28,7 +28,8 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// What the engine reports, with the names of the command and the file.
     pub(crate) fn failed(&self, error: strew::Error) -> Failure {
-        Failure::from_operator(&error, &self.files).renamed(NAME)
+        let failure = Failure::from_operator(&error, &self.files).renamed(NAME);
+        failure.with_mode(&error)
     }
 
     /// The same about a chunk: positions count from the first value of all.
@@ -39,7 +40,7 @@ impl Call<'_> {
             && let Some(first) = position.first_mut()
         {
             *first += from;
-            return failure.saying(problem.to_string());
+            return failure.saying(problem.to_string()).with_mode(&error);
         }
         failure
     }

@@ -1,6 +1,6 @@
 //! `strew explain`: how an operator would run, without running it.
 
-use crate::call::{Values, named, treat_nulls};
+use crate::call::{Values, guard_inputs, named, treat_nulls};
 use crate::cli;
 use crate::failure::{Failure, Result};
 use crate::flags;
@@ -14,7 +14,8 @@ pub(crate) fn explain(matches: &ArgMatches, json: bool, out: &mut impl Write) ->
     let (operator, matches) = named(matches)?;
     treat_nulls(operator, matches)?;
     let page = matches.get_one::<String>(cli::HTML);
-    let guard = Guard::new(matches.get_flag(flags::FORCE));
+    let mut guard = Guard::new(matches.get_flag(flags::FORCE));
+    guard_inputs(&mut guard, operator, matches);
     let page = page.map(|name| Writable::new(name, &guard)).transpose();
     let page = page.map_err(|f| f.for_operator(operator.name))?;
     let mut values = Values::read(operator, matches)?;

@@ -75,6 +75,14 @@ impl Failure {
         self
     }
 
+    /// Adds to a number out of bounds the value of --mode that leaves such numbers out.
+    pub(crate) fn with_mode(mut self, error: &strew::Error) -> Self {
+        if matches!(error.problem(), strew::Problem::IndexOutOfBounds { .. }) {
+            self.message += "; --mode drop leaves out what has such a number";
+        }
+        self
+    }
+
     /// What is wrong, without the names of operator, argument and file.
     pub(crate) fn message(&self) -> &str {
         &self.message

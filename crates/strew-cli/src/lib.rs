@@ -95,8 +95,10 @@ fn dispatch(matches: &ArgMatches, json: bool) -> Result<()> {
             let words: Vec<String> = words.cloned().collect();
             ops::ops(&words, json, &mut out)?;
         }
-        Some(("aggregate", matches)) => aggregate::aggregate(matches, json, &mut out)?,
-        Some(("merge", matches)) => aggregate::merge(matches, json, &mut out)?,
+        Some(("aggregate", matches)) => aggregate::aggregate(matches, json, &mut out)
+            .map_err(|failure| failure.for_operator("aggregate"))?,
+        Some(("merge", matches)) => aggregate::merge(matches, json, &mut out)
+            .map_err(|failure| failure.for_operator("merge"))?,
         Some(("help", matches)) => {
             let word = matches.get_one::<String>(cli::NAME);
             help::help(word.map(String::as_str), &mut out)?;

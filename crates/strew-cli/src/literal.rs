@@ -127,10 +127,11 @@ impl Nested<'_> {
             if let Some(rest) = self.rest.strip_prefix(',') {
                 self.rest = rest;
             } else if !self.rest.starts_with(']') {
-                return Err(Failure::new(format!(
-                    "',' or ']' is missing at '{}'",
-                    self.rest.chars().take(12).collect::<String>()
-                )));
+                let place = match self.rest {
+                    "" => "the end".to_owned(),
+                    rest => format!("'{}'", rest.chars().take(12).collect::<String>()),
+                };
+                return Err(Failure::new(format!("',' or ']' is missing at {place}")));
             }
         }
         if self.shape.len() == depth {

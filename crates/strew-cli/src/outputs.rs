@@ -1,7 +1,6 @@
 //! Where the results of a call go: to files, or to standard output.
 
 use crate::failure::{Failure, Result};
-use crate::read::files;
 use crate::show;
 use crate::write::{self, Destination, Guard, Named};
 use std::io::Write;
@@ -218,13 +217,6 @@ impl Outputs {
 }
 
 impl Asked<'_> {
-    /// The command reads what this text names, for an argument.
-    pub(crate) fn reads(&mut self, argument: &str, text: &str) {
-        for path in files(text) {
-            self.guard.reads(&format!("--{argument}"), &path);
-        }
-    }
-
     /// Refuses bytes where text is wanted.
     fn check_pipe(&self) -> Result<()> {
         if self.json {

@@ -4,7 +4,7 @@
 use crate::failure::{Failure, Result};
 use crate::interrupt::Registered;
 use crate::progress;
-use crate::read::{Format, safetensors_dtype, write_folder, write_npy_header, write_table};
+use crate::read::{Format, files, safetensors_dtype, write_folder, write_npy_header, write_table};
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -40,6 +40,13 @@ impl Guard {
         if let Ok(path) = fs::canonicalize(path) {
             let argument = argument.to_owned();
             self.inputs.push(Input { argument, path });
+        }
+    }
+
+    /// The command reads the files that this text names, for an argument.
+    pub(crate) fn reads_text(&mut self, argument: &str, text: &str) {
+        for path in files(text) {
+            self.reads(&format!("--{argument}"), &path);
         }
     }
 

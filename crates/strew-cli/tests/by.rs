@@ -221,7 +221,7 @@ fn tables_are_written_and_read_again() {
     // A dash stands for CSV on standard output, as in the file.
     assert_eq!(folder.strew(&format!("{call} -o -")).ok(), text);
     let told = folder.strew(&format!("{call} -o - --json")).refused();
-    assert!(told.contains("aggregate: -o - writes CSV"), "{told}");
+    assert!(told.contains("-o - writes CSV where --json"), "{told}");
     assert_eq!(
         folder.names(),
         ["flights.csv", "flights.parquet", "out.csv", "out.parquet"]

@@ -208,6 +208,10 @@ fn a_report_is_one_page() {
         .strew(&format!("{call} --html report.html"))
         .refused();
     assert!(said.contains("report.html: it exists already"), "{said}");
+    let said = folder
+        .strew(&format!("{call} --html x.npy --force"))
+        .refused();
+    assert!(said.contains("x.npy: it is an input (--src)"), "{said}");
     let plain = format!("{call} --html report.html --force --no-measure --json");
     folder.strew(&plain).json();
     let page = String::from_utf8(folder.read("report.html")).unwrap();

@@ -27,6 +27,24 @@ fn the_line_names_operator_argument_and_file() {
             "strew: torch_scatter.scatter: index[1] = -1: index -1 is out of bounds for dimension 0 with size 1",
         ),
         (
+            "run strew.scatter --src x.npy --index [0,-1]",
+            "strew: strew.scatter: index[1] = -1: index -1 is out of bounds for dimension 0 with size 1; \
+             --mode drop leaves out what has such a number",
+        ),
+        (
+            "aggregate --src x.npy --index i.npy --size 3",
+            "strew: aggregate: index[1] = 9: index 9 is out of bounds for dimension 0 with size 3; --mode drop \
+             leaves out what has such a number (index is i.npy)",
+        ),
+        (
+            "aggregate --src x.npy --index i.npy --reduce mean,max -o out.npy",
+            "strew: aggregate: out.npy: a .npy file takes one result, not 2: write a .npz file",
+        ),
+        (
+            "run torch_scatter.scatter --src [1,2 --index [0]",
+            "strew: torch_scatter.scatter: --src: ',' or ']' is missing at the end",
+        ),
+        (
             "run torch_scatter.scatter --src x.npy --index i.npy --dim 4",
             "strew: torch_scatter.scatter: dim = 4: Dimension out of range (expected to be in range of [-1, 0], \
              but got 4)",
@@ -116,6 +134,11 @@ fn the_line_names_operator_argument_and_file() {
             "run torch_scatter.scatter --src x.npy --index [0,0] --strategy fast",
             "invalid value 'fast'",
         ),
+        (
+            "aggregate --src x.npy --index [0,0] --reduce avg",
+            "aggregate: reduce = \"avg\": it must be one of sum",
+        ),
+        ("merge gone.strew", "merge: gone.strew: it cannot be read"),
         ("--threads 0 ops", "invalid value '0'"),
         ("--memory-limit 1X ops", "'X' is no unit"),
         ("completions sh", "invalid value 'sh'"),

@@ -153,7 +153,9 @@ pub use strew_kernel::runtime::environment::check_environment;
 pub use strew_kernel::runtime::machine::{Machine, Rates};
 pub use strew_kernel::runtime::monitor::{Monitor, watch};
 pub use strew_kernel::runtime::settings::parse_bytes;
-pub use strew_kernel::runtime::threads::{after_fork, before_fork, num_threads, set_num_threads};
+pub use strew_kernel::runtime::threads::{
+    after_fork, before_fork, num_threads, set_default_threads, set_num_threads, with_threads,
+};
 pub use strew_kernel::tensor::{
     AsTensor, DType, Dims, DynTensor, DynView, DynViewMut, Element, Held, Layout, Scalar, Strides,
     Tensor, TensorView, TensorViewMut, UnknownDType, kept_memory, memory_limit, set_kept_memory,

@@ -157,6 +157,12 @@ impl Accumulator {
         })
     }
 
+    /// What numbers mean that name no group.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     /// How many groups there are so far.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -256,8 +256,8 @@ impl Execution {
         [self.types.src, self.types.dst].map(DType::size)
     }
 
-    /// What is known of the run: the strategy and why, and what it moves through memory, in a sentence
-    /// and as a table.
+    /// What is known of the run: the strategy and why, and what it moves through memory, in a
+    /// sentence and as a table.
     #[must_use]
     pub fn explain(&self) -> Explanation {
         Explanation::new(self.sentence(None), self.facts())

@@ -1,5 +1,5 @@
-//! Where the updates of a run go: how many rows take how many, in which part of the destination they
-//! lie, and how many each thread gets.
+//! Where the updates of a run go: how many rows take how many, in which part of the destination
+//! they lie, and how many each thread gets.
 //!
 //! One pass over the row numbers. Its memory is 4 bytes for each row of the destination; above
 //! [`MOST_ROWS`] rows only stretches of the destination are counted.
@@ -9,7 +9,7 @@ use strew_kernel::error::Problem;
 use strew_kernel::segment::row_ids::RowIds;
 use strew_kernel::tensor::try_vec;
 
-/// Above so many rows, the updates of single rows are not counted.
+/// Above this number of rows, the updates of single rows are not counted.
 const MOST_ROWS: usize = 1 << 27;
 /// Stretches of the destination whose updates are counted.
 const STRETCHES: usize = 4096;
@@ -29,7 +29,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Counts updates by the rows that they go to, of `rows` rows; a number beyond them goes nowhere.
+    /// Counts updates by the rows that they go to, of `rows` rows; a number beyond them goes
+    /// nowhere.
     ///
     /// # Errors
     /// [`Problem::Memory`] if there is no room for the counts.

@@ -45,8 +45,8 @@ impl Scatter<'_> {
         })
     }
 
-    /// Where the updates go; `None` if an index does not say that for each of them. It reads the whole
-    /// index.
+    /// Where the updates go; `None` if an index does not say that for each of them. It reads the
+    /// whole index.
     ///
     /// # Errors
     /// [`Problem::IndexOutOfBounds`], and [`Problem::Memory`] if there is no room for the counts.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// How something would run: a sentence, then names and values. As text the values are a table with a
-/// line for each.
+/// How something would run: a sentence, then names and values. As text the values are a table with
+/// a line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     sentence: String,

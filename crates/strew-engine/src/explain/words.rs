@@ -1,4 +1,5 @@
-//! A run in one sentence: how it goes and why, what it moves, how long it takes, and what holds it up.
+//! A run in one sentence: how it goes and why, what it moves, how long it takes, and what holds it
+//! up.
 
 use crate::choose::strategy::Strategy;
 use crate::explain::text::{bytes, seconds};

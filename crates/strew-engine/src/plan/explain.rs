@@ -107,8 +107,8 @@ impl Plan {
         Ok(told.explanation(machine))
     }
 
-    /// What [`explain`](Self::explain) tells, as HTML to be put into a page: with the histogram of the
-    /// index, and, on a machine that was measured, with a roofline and the time of both ways.
+    /// What [`explain`](Self::explain) tells, as HTML to be put into a page: with the histogram of
+    /// the index, and, on a machine that was measured, with a roofline and the time of both ways.
     ///
     /// # Errors
     /// As [`explain`](Self::explain).

@@ -135,14 +135,14 @@ impl Plan {
 
     /// Picks the rows that the index names: the way back of a scatter.
     ///
-    /// `input` has [`size`](Self::size) coordinates along axis `dim`; the result has its shape but
+    /// `src` has [`size`](Self::size) coordinates along axis `dim`; the result has its shape but
     /// for `dim`, where it has [`len`](Self::len). Updates that are left out get zeros. Bits are
     /// copied.
     ///
     /// # Errors
     /// As [`scatter`](Self::scatter).
-    pub fn gather<T: Element>(&self, input: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
-        let made = self.gather_dyn(&input.as_tensor().into_dyn(), dim)?;
+    pub fn gather<T: Element>(&self, src: impl AsTensor<T>, dim: i64) -> Result<Tensor<T>> {
+        let made = self.gather_dyn(&src.as_tensor().into_dyn(), dim)?;
         Ok(super::typed(made))
     }
 
@@ -150,8 +150,8 @@ impl Plan {
     ///
     /// # Errors
     /// As [`scatter`](Self::scatter).
-    pub fn gather_dyn(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor> {
-        self.pick(input, dim)
+    pub fn gather_dyn(&self, src: &DynView<'_>, dim: i64) -> Result<DynTensor> {
+        self.pick(src, dim)
             .map_err(|problem| self.context().error(problem))
     }
 
@@ -444,16 +444,10 @@ impl Plan {
         self.run_grouped(src, axis, &what, vec![out], true)
     }
 
-    fn pick(&self, input: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
-        let axis = self.axis_of("input", input.shape(), dim, self.size())?;
+    fn pick(&self, src: &DynView<'_>, dim: i64) -> Result<DynTensor, Problem> {
+        let axis = self.axis_of("src", src.shape(), dim, self.size())?;
         let threads = |bytes| self.threads_for(bytes);
-        grouped::picked(
-            &self.index.numbers,
-            self.dropped() == 0,
-            axis,
-            input,
-            threads,
-        )
+        grouped::picked(&self.index.numbers, self.dropped() == 0, axis, src, threads)
     }
 
     /// The shape of a destination.

@@ -85,14 +85,17 @@ pub fn pins_threads() -> bool {
     *SET.get_or_init(|| read(PIN, parse_switch).ok().flatten().unwrap_or(false))
 }
 
-/// The number of threads that is set, if one is: by strew's own variable, else by OpenMP's. What
-/// cannot be read in OpenMP's is taken as not set: other programs may know what it means.
+/// The number of threads that strew's own variable sets, if it does.
 pub fn threads() -> Option<NonZeroUsize> {
     static SET: OnceLock<Option<NonZeroUsize>> = OnceLock::new();
-    *SET.get_or_init(|| {
-        let own = read(THREADS, parse_threads).ok().flatten();
-        own.or_else(|| read(OPENMP_THREADS, parse_openmp_threads).ok().flatten())
-    })
+    *SET.get_or_init(|| read(THREADS, parse_threads).ok().flatten())
+}
+
+/// The number of threads that OpenMP's variable sets. What cannot be read is taken as not set:
+/// other programs may know what it means.
+pub fn openmp_threads() -> Option<NonZeroUsize> {
+    static SET: OnceLock<Option<NonZeroUsize>> = OnceLock::new();
+    *SET.get_or_init(|| read(OPENMP_THREADS, parse_openmp_threads).ok().flatten())
 }
 
 /// The memory limit in bytes that is set, if one is.

@@ -20,13 +20,53 @@ pub fn set_num_threads(threads: Option<NonZeroUsize>) {
     THREADS.store(threads.map_or(0, NonZeroUsize::get), Ordering::Relaxed);
 }
 
-/// How many threads a run may use: what was set, else the environment variable
-/// `STREW_NUM_THREADS`, else `OMP_NUM_THREADS`, else the number of cores.
+/// What a program around this library does; 0 stands for nothing.
+static AROUND: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets how many threads a run may use where neither a call nor `STREW_NUM_THREADS` says it, for
+/// programs that have a number of threads of their own.
+pub fn set_default_threads(threads: Option<NonZeroUsize>) {
+    AROUND.store(threads.map_or(0, NonZeroUsize::get), Ordering::Relaxed);
+}
+
+thread_local! {
+    /// What holds for the runs that this thread begins; 0 stands for nothing.
+    static OF_CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Does work whose runs may use that number of threads, whatever else was set; `None` changes
+/// nothing.
+///
+/// ```
+/// # use strew_kernel::runtime::threads as strew;
+/// use std::num::NonZeroUsize;
+///
+/// let used = strew::with_threads(NonZeroUsize::new(3), strew::num_threads);
+/// assert_eq!(used.get(), 3);
+/// ```
+pub fn with_threads<R>(threads: Option<NonZeroUsize>, work: impl FnOnce() -> R) -> R {
+    struct Restore(usize);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            OF_CALLS.set(self.0);
+        }
+    }
+    let _restore = threads.map(|threads| Restore(OF_CALLS.replace(threads.get())));
+    work()
+}
+
+/// How many threads a run may use: what [`with_threads`] says, else what was set, else the
+/// environment variable `STREW_NUM_THREADS`, else what [`set_default_threads`] says, else
+/// `OMP_NUM_THREADS`, else the number of cores.
 #[must_use]
 pub fn num_threads() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
-    NonZeroUsize::new(THREADS.load(Ordering::Relaxed))
+    let set = |number: &AtomicUsize| NonZeroUsize::new(number.load(Ordering::Relaxed));
+    NonZeroUsize::new(OF_CALLS.get())
+        .or_else(|| set(&THREADS))
         .or_else(crate::runtime::settings::threads)
+        .or_else(|| set(&AROUND))
+        .or_else(crate::runtime::settings::openmp_threads)
         .unwrap_or_else(|| {
             *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
         })
@@ -143,12 +183,14 @@ pub struct Own {
 /// More workers than this would wait for each other.
 const MOST_WORKERS: usize = 255;
 
-/// A pool of our own with that many workers. Kept until another number is asked for, and made
-/// anew in a forked process, where the workers of its parent do not exist.
+/// A pool of our own with at least that many workers. Kept until more are asked for, so that calls
+/// with different numbers of threads take turns without making pools. Made again in a forked
+/// process, where the workers of its parent do not exist.
 fn pool(workers: usize) -> Option<Arc<Own>> {
     let process = process::id();
     if let Some((of, size, pool)) = &*kept()?
-        && (*of, *size) == (process, workers)
+        && *of == process
+        && *size >= workers
     {
         return Some(pool.clone());
     }
@@ -244,6 +286,15 @@ mod tests {
                 .share([0, 1, 2], inside, inside)
         });
         assert_eq!(available(), 2);
+        let three = NonZeroUsize::new(3);
+        assert_eq!(with_threads(three, || with_threads(None, available)), 3);
+        assert_eq!(available(), 2);
+        set_default_threads(three);
+        assert_eq!(available(), 2);
         set_num_threads(None);
+        if crate::runtime::settings::threads().is_none() {
+            assert_eq!(available(), 3);
+        }
+        set_default_threads(None);
     }
 }

@@ -24,32 +24,16 @@ pub(super) fn bars(caption: &str, bars: &[Bar]) -> String {
     let mut out = format!(
         "<figure><svg viewBox=\"0 0 {WIDTH} {full}\" role=\"img\" aria-label=\"{caption}\">\n"
     );
-    for (
-        n,
-        Bar {
-            label,
-            title,
-            value,
-        },
-    ) in bars.iter().enumerate()
-    {
-        let high = match most > 0.0 {
-            true => value / most * HEIGHT,
-            false => 0.0,
-        };
+    for (n, bar) in bars.iter().enumerate() {
+        let high = bar.value / most.max(f64::MIN_POSITIVE) * HEIGHT;
         let (left, top, wide) = (n as f64 * step, HEIGHT - high, step * 0.9);
         let (middle, below) = (left + wide / 2.0, HEIGHT + 12.0);
-        let (title, label) = (escaped(title), escaped(label));
-        let anchor = match n {
-            0 => "start",
-            _ => "middle",
-        };
-        let at = if n == 0 { left } else { middle };
+        let (title, label) = (escaped(&bar.title), escaped(&bar.label));
         let _ = writeln!(
             out,
             "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\">\
              <title>{title}</title></rect>\
-             <text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"{anchor}\">{label}</text>"
+             <text x=\"{middle:.1}\" y=\"{below}\" text-anchor=\"middle\">{label}</text>"
         );
     }
     let _ = writeln!(out, "</svg><figcaption>{caption}.</figcaption></figure>");

@@ -1,5 +1,5 @@
-//! An explanation as one HTML page that needs nothing beside it: the sentence, where the updates go, a
-//! roofline with the run in it, what each thread gets, the other strategies, and all facts.
+//! An explanation as one HTML page that needs nothing beside it: the sentence, where the updates
+//! go, a roofline with the run in it, what each thread gets, the other strategies, and all facts.
 
 mod chart;
 mod roofline;
@@ -97,35 +97,27 @@ impl Report<'_> {
         let places = along.iter().enumerate().map(|(n, &count)| {
             let (first, last) = (n * stretch, (n * stretch + stretch).min(rows) - 1);
             Bar {
-                label: if n == 0 {
-                    "row 0".into()
-                } else {
-                    String::new()
-                },
+                label: String::new(),
                 title: format!("rows {first} to about {last}: {count} updates"),
                 value: count as f64,
             }
         });
         let places: Vec<Bar> = places.collect();
-        out.push_str(&bars(
-            "Updates along the destination, from its first row to its last",
-            &places,
-        ));
+        let last = rows.saturating_sub(1);
+        let name = format!("Updates along the destination, from row 0 to row {last}");
+        out.push_str(&bars(&name, &places));
         let classes = profile.by_count().iter().enumerate().map(|(n, &count)| {
-            let label = match n {
-                0 | 1 => n.to_string(),
-                _ => format!("{}-{}", 1u64 << (n - 1), (1u64 << n) - 1),
-            };
+            let (least, below) = ((1u64 << n) >> 1, 1u64 << n);
             Bar {
-                title: format!("{count} rows take {label} updates"),
-                label,
+                title: format!("{count} rows take {least} to {} updates", below - 1),
+                label: short(least),
                 // The logarithm shows a single row beside millions.
                 value: (count as f64).ln_1p(),
             }
         });
         let classes: Vec<Bar> = classes.collect();
         if !classes.is_empty() {
-            let name = "Rows by the number of their updates (logarithmic height)";
+            let name = "Rows by the least number of their updates; the height is logarithmic";
             out.push_str(&bars(name, &classes));
         }
     }
@@ -136,6 +128,13 @@ impl Report<'_> {
             return;
         };
         let parts = profile.parts(self.split);
+        let ends = (parts.iter().min(), parts.iter().max());
+        let name = match ends {
+            (Some(least), Some(most)) if least < most => {
+                format!("Updates that each thread takes, about {least} to {most}")
+            }
+            _ => "Updates that each thread takes: about as many".to_owned(),
+        };
         let parts = parts.iter().enumerate().map(|(n, &count)| Bar {
             label: n.to_string(),
             title: format!("thread {n}: about {count} updates"),
@@ -143,7 +142,7 @@ impl Report<'_> {
         });
         let parts: Vec<Bar> = parts.collect();
         out.push_str("<h2>Parts per thread</h2>\n");
-        out.push_str(&bars("Updates that each thread takes, about", &parts));
+        out.push_str(&bars(&name, &parts));
     }
 
     /// The strategies that were not chosen, too.
@@ -168,6 +167,15 @@ impl Report<'_> {
             let _ = writeln!(out, "<tr{class}><th>{name}{mark}</th><td>{time}</td></tr>");
         }
         out.push_str("</table>\n");
+    }
+}
+
+/// A power of two in few characters, as in 4k.
+fn short(number: u64) -> String {
+    match number {
+        0..1024 => number.to_string(),
+        1024..1_048_576 => format!("{}k", number >> 10),
+        _ => format!("{}M", number >> 20),
     }
 }
 

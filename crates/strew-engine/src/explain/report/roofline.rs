@@ -64,11 +64,23 @@ pub(super) fn section(report: &Report<'_>, out: &mut String) {
     let high = frame.place(intensity * far, intensity * far * bandwidth);
     let _ = write!(
         out,
-        "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Roofline\">\n\
+        "<figure><svg viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"Roofline\">\n\
          <line class=\"axis\" x1=\"0\" y1=\"{HEIGHT}\" x2=\"{WIDTH}\" y2=\"{HEIGHT}\"/>\
          <line class=\"axis\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"{HEIGHT}\"/>\n\
+         <text x=\"4\" y=\"{:.1}\">{:.1e} elements/byte</text>\
+         <text x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{:.1e} elements/byte</text>\
+         <text x=\"4\" y=\"10\">{:.1e} elements/s</text>\n\
          <path class=\"roof\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"><title>bandwidth</title></path>\n",
-        low.x, low.y, high.x, high.y
+        HEIGHT + 16.0,
+        HEIGHT + 12.0,
+        intensity / far,
+        HEIGHT + 12.0,
+        intensity * far,
+        rate * far,
+        low.x,
+        low.y,
+        high.x,
+        high.y
     );
     let mut said = format!(
         "The slope is streaming at {}/s of {} thread{}",
@@ -80,14 +92,16 @@ pub(super) fn section(report: &Report<'_>, out: &mut String) {
         let y = frame.place(intensity, elements / random).y;
         let _ = writeln!(
             out,
-            "<path class=\"roof\" d=\"M0 {y:.1}H{WIDTH}\"><title>random access</title></path>"
+            "<path class=\"roof\" d=\"M0 {y:.1}H{WIDTH}\"><title>random access</title></path>\
+             <text x=\"4\" y=\"{:.1}\">random access</text>",
+            y - 4.0
         );
         said += ", the level line is random access to the rows of this run";
     }
     let _ = writeln!(
         out,
         "<circle class=\"run\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"6\"><title>this run</title></circle>\
-         <text x=\"{:.1}\" y=\"{:.1}\">this run: {rate:.2e} elements/s, {intensity:.3} elements/byte</text>\n\
+         <text x=\"{:.1}\" y=\"{:.1}\">this run: {rate:.1e} elements/s, {intensity:.1e} elements/byte</text>\n\
          </svg><figcaption>Elements joined in a second, by elements joined for each byte moved; both \
          axes are logarithmic. {said}. The run is drawn where it is predicted.</figcaption></figure>",
         run.x,

@@ -187,8 +187,8 @@ impl<'a> Call<'a> {
         execution.map_err(|p| self.context.error(p))
     }
 
-    /// Where the updates would go; `None` for a call that is no single scatter, and for one whose rows
-    /// lie one after the other. It reads the whole index.
+    /// Where the updates would go; `None` for a call that is no single scatter, and for one whose
+    /// rows lie one after the other. It reads the whole index.
     ///
     /// # Errors
     /// If an index value names no cell, or there is no room for the counts.
