@@ -10,7 +10,15 @@ use crate::xla::abi::{self, Args, Array, Attrs, ByteSpan, CallFrame, dtype};
 use smallvec::SmallVec;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
-use strew::{DType, Dims, DynView, DynViewMut, Layout, Problem};
+use strew::scatter::{Destinations, Reduction, Scatter, Target};
+use strew::{Combine, DType, Dims, DynTensor, DynView, DynViewMut, Layout, Problem};
+
+/// Minimum bytes of a result that several threads begin, in huge pages.
+const LARGE: usize = 4 << 20;
+
+/// Bytes of a huge page. Where they are larger, the system does not take the advice for parts.
+#[cfg(target_os = "linux")]
+const HUGE_PAGE: usize = 2 << 20;
 
 /// The arguments, results and attributes of one call, which live as long as the call.
 pub(crate) struct Frame<'a> {
@@ -137,14 +145,81 @@ impl<'a> Memory<'a> {
                 ),
             });
         }
-        if self.data != argument.data {
-            let bytes = self.layout.len() * self.layout.dtype().size();
-            // SAFETY: both are dense and have that many bytes.
-            unsafe { std::ptr::copy(argument.data, self.data, bytes) };
+        if self.data == argument.data {
+            return Ok(());
+        }
+        if self.bytes() >= LARGE {
+            return self.assign(argument.view()?);
+        }
+        // SAFETY: both are dense and have that many bytes.
+        unsafe { std::ptr::copy(argument.data, self.data, self.bytes()) };
+        Ok(())
+    }
+
+    /// Gives all elements of a result one value, which begins these bytes.
+    pub(crate) fn fill(&mut self, element: &[u8; 16]) -> Result<(), Problem> {
+        let element = &element[..self.layout.dtype().size()];
+        if self.bytes() >= LARGE {
+            let one = DynTensor::filled(self.layout.dtype(), &[], element)?;
+            let all = one.view().broadcast_to(self.shape());
+            return match all {
+                Some(all) => self.assign(all),
+                None => Err(wrong("start", "an element")),
+            };
+        }
+        if self.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: the result is dense, has that many bytes, and is the handler's alone.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(self.data, self.bytes()) };
+        for place in bytes.chunks_exact_mut(element.len()) {
+            place.copy_from_slice(element);
         }
         Ok(())
     }
+
+    /// Writes all elements of a large result, on several threads.
+    fn assign(&mut self, elements: DynView<'_>) -> Result<(), Problem> {
+        self.expect_huge_pages();
+        let places = Destinations::whole(self.shape(), &[]);
+        let target = Target::InPlace {
+            argument: "the result",
+            view: self.view_mut()?,
+        };
+        let assign = Reduction::into_self(Combine::Assign);
+        Scatter::new(places, assign, "operand", elements, target)?.run()?;
+        Ok(())
+    }
+
+    /// Asks the system for huge pages for a large result, before anything is written to it. XLA
+    /// allocates results in each call, in pages of 4 KiB: finding and clearing those takes longer
+    /// than most gathers.
+    pub(crate) fn expect_huge_pages(&mut self) {
+        if self.bytes() >= LARGE {
+            // SAFETY: the result's memory has that many bytes, and lives as long as the call.
+            unsafe { advise_huge_pages(self.data, self.bytes()) };
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.layout.len() * self.layout.dtype().size()
+    }
 }
+
+/// # Safety
+/// There must be that many bytes at `data`, allocated by this process.
+#[cfg(target_os = "linux")]
+unsafe fn advise_huge_pages(data: *mut u8, bytes: usize) {
+    let skip = data.align_offset(HUGE_PAGE).min(bytes);
+    let whole = (bytes - skip) / HUGE_PAGE * HUGE_PAGE;
+    // SAFETY: these are whole pages of the caller's memory. The advice changes nothing that is in
+    // them. It does not matter whether the system takes it.
+    unsafe { libc::madvise(data.add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
+}
+
+/// Other systems have no such advice, or need none.
+#[cfg(not(target_os = "linux"))]
+unsafe fn advise_huge_pages(_data: *mut u8, _bytes: usize) {}
 
 fn memory<'a>(list: &'a Args, at: usize, what: &'static str) -> Result<Memory<'a>, Problem> {
     let count = usize::try_from(list.size).unwrap_or(0);

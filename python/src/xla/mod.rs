@@ -39,6 +39,7 @@ pub(crate) fn xla_handler<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'p
         "scatter" => scatter,
         "gather" => gather,
         "nothing" => nothing,
+        "panics" => panics,
         _ => return Err(PyValueError::new_err(format!("no handler {name:?}"))),
     };
     let pointer = NonNull::new(handler as *mut c_void).expect("a function is somewhere");
@@ -70,6 +71,12 @@ unsafe extern "C" fn gather(frame: *mut CallFrame) -> *mut abi::Error {
 unsafe extern "C" fn nothing(frame: *mut CallFrame) -> *mut abi::Error {
     // SAFETY: as in `scatter`.
     unsafe { answer(frame, |_| Ok(())) }
+}
+
+/// What a defect would be, for a test of what becomes of it.
+unsafe extern "C" fn panics(frame: *mut CallFrame) -> *mut abi::Error {
+    // SAFETY: as in `scatter`.
+    unsafe { answer(frame, |_| panic!("a test asked for it")) }
 }
 
 /// Answers a question about the handler, or runs it. A panic becomes an error: it must not reach
