@@ -79,6 +79,7 @@ mod _strew {
                 "strew needs the interpreter's lock, which PYTHON_GIL=0 and -X gil=0 leave off",
             ));
         }
+        crate::settings::follow_torch(module.py());
         strew::check_environment().map_err(|problem| PyValueError::new_err(problem.to_string()))
     }
 

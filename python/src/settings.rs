@@ -44,16 +44,17 @@ pub(crate) fn follow_torch(py: Python<'_>) {
 
 /// How many threads torch uses in this process, if it is such a worker.
 fn threads_of_worker(py: Python<'_>) -> PyResult<Option<NonZeroUsize>> {
+    // Looked up when the module is imported. What is behind it is looked up each time: a process that
+    // is forked while a thread begins to keep something would wait for that thread forever.
     static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let modules = MODULES.import(py, "sys", "modules")?;
     let Some(worker) = modules.get_item(intern!(py, "torch.utils.data._utils.worker"))? else {
         return Ok(None);
     };
-    if worker.getattr(intern!(py, "_worker_info"))?.is_none() {
+    if worker.getattr("_worker_info")?.is_none() {
         return Ok(None);
     }
-    let torch = py.import(intern!(py, "torch"))?;
-    let threads = torch.call_method0(intern!(py, "get_num_threads"))?;
+    let threads = py.import("torch")?.call_method0("get_num_threads")?;
     Ok(NonZeroUsize::new(threads.extract()?))
 }
 
